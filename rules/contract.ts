@@ -1,0 +1,73 @@
+/** What the pipeline knows of the rules. */
+import type { LogDocument } from '../schemas/messages.js';
+
+/** The text of all rule files, shipped ones first, in the order they apply: kept with each epoch. */
+export interface RuleSource {
+  readonly files: readonly { readonly name: string; readonly text: string }[];
+}
+
+export type RotationSettings =
+  | { readonly type: 'size'; readonly max_bytes: number }
+  | { readonly type: 'count'; readonly max_documents: number }
+  | { readonly type: 'time'; readonly period_ms: number };
+
+export interface RetentionSettings {
+  readonly type: 'delete' | 'close' | 'none';
+  readonly max_indices: number | undefined;
+  readonly max_total_bytes: number | undefined;
+}
+
+export interface IndexSetDefinition {
+  /** `sluice_default`; also the prefix and the read alias. */
+  readonly id: string;
+  readonly title: string;
+  readonly rotation: RotationSettings;
+  readonly retention: RetentionSettings;
+  readonly shards: number;
+  readonly replicas: number;
+  readonly refresh_interval_ms: number;
+}
+
+export interface StreamDefinition {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly index_set: string;
+  readonly remove_matches_from_default_stream: boolean;
+  readonly enabled: boolean;
+}
+
+/** Where a message goes. Interned: messages with the same outcome share one object. */
+export interface Routing {
+  /** Stream ids, sorted. Empty when dropped. */
+  readonly streams: readonly string[];
+  /** Index sets of these streams, sorted, without repeats. */
+  readonly indexSets: readonly string[];
+  readonly dropped: boolean;
+}
+
+export interface RuleContext {
+  readonly messageId: string;
+  readonly receiver: string;
+}
+
+export interface RuleCounts {
+  /** By rule id. */
+  readonly matched: ReadonlyMap<string, number>;
+  readonly failed: ReadonlyMap<string, number>;
+}
+
+export interface RuleSet {
+  /** First 12 hexadecimal characters of the SHA-256 of the source. */
+  readonly version: string;
+  readonly source: RuleSource;
+  readonly streams: readonly StreamDefinition[];
+  readonly indexSets: readonly IndexSetDefinition[];
+  /**
+   * Runs all rules over the document, changing it in place (obfuscation included), and says where it goes. It never throws:
+   * a rule that does costs that rule for that message and a count.
+   */
+  apply(document: LogDocument, context: RuleContext): Routing;
+  /** Counts since the last call. */
+  takeCounts(): RuleCounts;
+}

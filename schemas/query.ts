@@ -1,0 +1,62 @@
+/**
+ * A parsed query text, as both stores execute it, with equal results.
+ *
+ * Matching rules that both stores and the reference evaluation (`search/evaluate.ts`) follow:
+ * - Text fields (`message`, `full_message`) are matched by words (`schemas/words.ts`): a `term` on them is the phrase of its
+ *   words; `wildcard`, `prefix` and `regex` are matched against single lower-cased words.
+ * - Every other field is matched as a whole value, case-sensitive: strings by equality, numbers by numeric equality when the
+ *   term reads as a number, booleans by `true` and `false`. `source` is matched in any case.
+ * - A `term` or `phrase` without a field looks into `message`, `full_message` and `source`.
+ * - A range with numeric ends matches numbers only, one on `timestamp` or `receive_time` compares times, any other range
+ *   compares strings by code point.
+ * - A field that is missing never matches, except under `not`. Aliases (`container`/`container_name`, `pod`/`pod_name`,
+ *   `namespace`/`namespace_name`, `host`/`hostname`) have been expanded to `or` by the parser.
+ */
+export type QueryNode =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'and'; readonly children: readonly QueryNode[] }
+  | { readonly kind: 'or'; readonly children: readonly QueryNode[] }
+  | { readonly kind: 'not'; readonly child: QueryNode }
+  | { readonly kind: 'term'; readonly field: string | undefined; readonly text: string }
+  | { readonly kind: 'phrase'; readonly field: string | undefined; readonly text: string }
+  /** `*` any run, `?` one character; other characters literal. */
+  | { readonly kind: 'wildcard'; readonly field: string | undefined; readonly pattern: string }
+  /** RE2 syntax, anchored at both ends. */
+  | { readonly kind: 'regex'; readonly field: string | undefined; readonly pattern: string }
+  | { readonly kind: 'range'; readonly field: string; readonly from: RangeEnd | undefined; readonly to: RangeEnd | undefined }
+  | { readonly kind: 'exists'; readonly field: string };
+
+export interface RangeEnd {
+  readonly value: string | number;
+  readonly inclusive: boolean;
+}
+
+export interface SearchRequest {
+  /** Concrete indices, any order; a missing or closed one is skipped and named in the result. */
+  readonly indices: readonly string[];
+  readonly query: QueryNode;
+  /** Half-open range of `timestamp` in milliseconds: from <= t < to. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly limit: number;
+  /** Default: timestamp descending. Equal values are ordered by `_id` in the same direction. */
+  readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
+  /** Only these fields are returned (all when undefined); `_id` and `_index` always. */
+  readonly fields?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For `--follow` and paging: only documents strictly after this one in the sort order. */
+  readonly after?: { readonly sortValue: string | number; readonly id: string } | undefined;
+}
+
+export interface SearchHit {
+  readonly _id: string;
+  readonly _index: string;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+export interface SearchResult {
+  readonly total: number;
+  readonly hits: readonly SearchHit[];
+  readonly skipped: readonly string[];
+}

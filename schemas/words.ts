@@ -1,0 +1,17 @@
+/**
+ * How text is cut into words, one definition for both stores: a word is a run of characters that are neither white space,
+ * punctuation, symbol nor control character (Unicode general categories Z, P, S, C), lower-cased by code point.
+ * OpenSearch: `char_group` tokenizer and `lowercase` filter. Embedded: `separatorClass` in RE2 expressions.
+ */
+export const separatorClass = '\\pZ\\pP\\pS\\pC';
+const separators = /[\p{Z}\p{P}\p{S}\p{C}]+/u;
+
+/** Fields that are cut into words; all others are matched as whole values. */
+export const textFields: ReadonlySet<string> = new Set(['message', 'full_message']);
+
+/** Longer words are cut off at this many characters (the search engine's limit for one term is 32,766 bytes). */
+export const maxWordLength = 4096;
+
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().split(separators).filter((word) => word !== '').map((word) => word.slice(0, maxWordLength));
+}

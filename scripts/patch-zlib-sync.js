@@ -1,0 +1,1 @@
+/** Placeholder until the repair of zlib-sync lands here. */

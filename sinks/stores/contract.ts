@@ -1,0 +1,98 @@
+/**
+ * An index store: named indices of documents. Two adapters, one suite: `test/sinks/stores/contract.ts`.
+ */
+import type { SearchRequest, SearchResult } from '../../schemas/query.js';
+
+export type FieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
+
+export interface StoreCapabilities {
+  readonly name: 'embedded' | 'opensearch';
+  /** How a document written twice is recognised: by its id in the index, or by its offset against the index's marker. */
+  readonly deduplicates: 'id' | 'offset';
+  /** Several processes may use one store. */
+  readonly shared: boolean;
+}
+
+/** Documents of one partition's batch for one concrete index. Arrays run parallel. */
+export interface WriteRequest {
+  readonly index: string;
+  readonly topic: string;
+  readonly topicGeneration: number;
+  readonly partition: number;
+  /** Offset after the batch that these documents came from: the embedded marker of (topic, generation, partition) becomes this. */
+  readonly nextOffset: number;
+  readonly ids: readonly string[];
+  /** Ascending. */
+  readonly offsets: readonly number[];
+  /** Each one JSON object, without `_id`. */
+  readonly documents: readonly string[];
+}
+
+export interface WriteFailure {
+  /** Place in the request's arrays. */
+  readonly position: number;
+  /** `retry`: the same document may pass later; `refused`: it never will. */
+  readonly kind: 'retry' | 'refused';
+  readonly code: string;
+  readonly reason: string;
+}
+
+export interface WriteResult {
+  readonly stored: number;
+  readonly alreadyStored: number;
+  readonly failures: readonly WriteFailure[];
+}
+
+export interface IndexInfo {
+  readonly name: string;
+  readonly open: boolean;
+  readonly documents: number;
+  /** Embedded: database file and write-ahead log together. OpenSearch: primary store size. */
+  readonly bytes: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+export interface IndexOptions {
+  /** Read alias, the set's prefix (OpenSearch). */
+  readonly alias: string;
+  readonly shards: number;
+  readonly replicas: number;
+  readonly refreshIntervalMs: number;
+}
+
+export interface IndexStore {
+  capabilities(): StoreCapabilities;
+  start(): Promise<void>;
+  /** Flushes and closes until the deadline. Safe twice and without start. */
+  stop(deadlineMs: number): Promise<void>;
+  /** Succeeds when the index is there already. */
+  createIndex(name: string, options: IndexOptions): Promise<void>;
+  /** Indices whose name is `<prefix>_<n>`, by n ascending. */
+  listIndices(prefix: string): Promise<readonly IndexInfo[]>;
+  /**
+   * Writes with `create`: a document that is there already counts as `alreadyStored`. Resolves when what is stored is
+   * durable, unless `sync` is needed after an already stored one (protocol rule 12).
+   * Rejects (typed) only when nothing is known about the whole request: STORE_UNAVAILABLE, STORE_OVERLOADED, STORE_DISK_FULL
+   * (retryable) or STORE_INDEX_BLOCKED, STORE_INDEX_MISSING, STORE_INDEX_CLOSED (this index only).
+   */
+  write(request: WriteRequest): Promise<WriteResult>;
+  /** Everything written to the index before is durable when this resolves. */
+  sync(index: string): Promise<void>;
+  /** A hidden document with this id that a late copy of a refused message meets (protocol rule 10). No-op where offsets deduplicate. */
+  writeStub(index: string, id: string): Promise<void>;
+  /** Embedded: the largest next offset of each partition in this index (protocol rule 11). OpenSearch: empty. */
+  markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>>;
+  /** Types of the fields the index knows. */
+  fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>>;
+  closeIndex(name: string): Promise<void>;
+  openIndex(name: string): Promise<void>;
+  /** Succeeds when the index is gone already. */
+  deleteIndex(name: string): Promise<void>;
+  search(request: SearchRequest): Promise<SearchResult>;
+  /** Makes everything written so far visible to search. For tests and the verifier. */
+  refresh(indices: readonly string[]): Promise<void>;
+  /** Ids only, for the verifier: every id in these indices (stubs left out), in any order, batch by batch. */
+  scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void>;
+  health(): Promise<{ readonly ok: boolean; readonly reason: string }>;
+}
