@@ -1,0 +1,11 @@
+/** Metrics of both index stores. */
+import { defineMetrics, latencyBuckets } from '../../core/metrics.js';
+
+export const storeMetrics = defineMetrics({
+  writeSeconds: { type: 'histogram', name: 'sluice_store_write_seconds', help: 'Time of one write request to the index store, until it is durable.', labels: ['store'], buckets: latencyBuckets },
+  writtenDocuments: { type: 'counter', name: 'sluice_store_documents_written_total', help: 'Documents stored by the index store.', labels: ['store'] },
+  writeErrors: { type: 'counter', name: 'sluice_store_write_errors_total', help: 'Write requests that the index store rejected, by error code.', labels: ['store', 'code'] },
+  searchSeconds: { type: 'histogram', name: 'sluice_store_search_seconds', help: 'Time of one search, waiting included.', labels: ['store'], buckets: latencyBuckets },
+  waitingSearches: { type: 'gauge', name: 'sluice_store_searches_waiting', help: 'Searches that wait for their turn.', labels: ['store'] },
+  checkpointSeconds: { type: 'histogram', name: 'sluice_store_checkpoint_seconds', help: 'Time to fold a write-ahead log into its database file on request.', labels: ['store'], buckets: latencyBuckets },
+});
