@@ -74,6 +74,8 @@ export interface ConsumeOptions {
   readonly maxBatchRecords: number;
   /** Partitions whose batches may be handled at the same time. */
   readonly concurrency: number;
+  /** A batch smaller than the bounds waits this long, in milliseconds, to fill up. Default 0. */
+  readonly waitForMoreMs?: number | undefined;
 }
 
 export interface Consumer {
@@ -128,4 +130,6 @@ export interface TopicLog {
   partitions(topic: string): Promise<readonly PartitionState[]>;
   /** Offsets committed by a group, by partition. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
+  /** Changes when the topic was deleted and made again; Kafka: 0 when it cannot be known. */
+  generation(topic: string): Promise<number>;
 }
