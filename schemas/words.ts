@@ -12,6 +12,13 @@ export const textFields: ReadonlySet<string> = new Set(['message', 'full_message
 /** Longer words are cut off at this many characters (the search engine's limit for one term is 32,766 bytes). */
 export const maxWordLength = 4096;
 
+/** Small letters code point by code point, as both stores do it: no rule looks at neighbours (a final sigma) or adds characters. */
+export function lowerCase(text: string): string {
+  const small = text.toLowerCase();
+  if (small.length === text.length && !small.includes('ς')) return small;
+  return Array.from(text, (one) => String.fromCodePoint(one.toLowerCase().codePointAt(0) ?? 0)).join('');
+}
+
 export function wordsOf(text: string): string[] {
-  return text.toLowerCase().split(separators).filter((word) => word !== '').map((word) => word.slice(0, maxWordLength));
+  return lowerCase(text).split(separators).filter((word) => word !== '').map((word) => word.slice(0, maxWordLength));
 }
