@@ -40,6 +40,10 @@ export interface WriteFailure {
 export interface WriteResult {
   readonly stored: number;
   readonly alreadyStored: number;
+  /** Places of the already stored documents, where the store deduplicates by id. */
+  readonly alreadyStoredAt?: readonly number[];
+  /** Bytes of the index after this write, where the store knows them without asking. */
+  readonly indexBytes?: number;
   readonly failures: readonly WriteFailure[];
 }
 
@@ -81,6 +85,10 @@ export interface IndexStore {
   sync(index: string): Promise<void>;
   /** A hidden document with this id that a late copy of a refused message meets (protocol rule 10). No-op where offsets deduplicate. */
   writeStub(index: string, id: string): Promise<void>;
+  /** Which of these ids are stubs, read in real time: a redelivered document that met one is not stored (protocol rule 10). Absent where offsets deduplicate. */
+  stubsAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. Absent where there is none. */
+  checkpoint?(index: string): Promise<void>;
   /** Embedded: the largest next offset of each partition in this index (protocol rule 11). OpenSearch: empty. */
   markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>>;
   /** Types of the fields the index knows. */

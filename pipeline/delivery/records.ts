@@ -1,0 +1,97 @@
+/** The durable shapes of the delivery protocol (rules 1, 2, 6, 7), kept in the state store. */
+
+/** Rule 1. Immutable; the epoch of an offset alone decides its routing and its index. */
+export interface Epoch {
+  /** 0, 1, 2, ...: appended by compare-and-set. */
+  readonly number: number;
+  readonly ruleSetVersion: string;
+  /** Concrete index by index set. */
+  readonly indices: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch; for people only. */
+  readonly createdAt: number;
+  /** What made it: `start`, `rules`, `rotation`. */
+  readonly cause: string;
+}
+
+export interface Range {
+  readonly from: number;
+  readonly epoch: number;
+}
+
+/** Owners compare by incarnation first: the group's generations begin anew when the coordinator has forgotten the group. */
+export interface Owner {
+  readonly incarnation: number;
+  readonly groupGeneration: number;
+}
+
+/** Rule 2. One for each topic generation and partition. */
+export interface PartitionRecord {
+  /** By `from` ascending, at least one; the last has no end. */
+  readonly ranges: readonly Range[];
+  readonly owner: Owner;
+  /** Rule 4: no owner takes an offset at or above this before it has raised it. */
+  readonly reserved: number;
+}
+
+export type IndexState = 'open' | 'retiring' | 'closed' | 'deleted';
+
+/** Rules 6 and 7: the mark of a concrete index. Never removed, so that no name is used twice. */
+export interface IndexMark {
+  readonly indexSet: string;
+  readonly number: number;
+  readonly state: IndexState;
+  readonly createdAt: number;
+}
+
+/** The part of a batch that one epoch decides: offsets from <= o < to. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly epoch: number;
+}
+
+export function spansOf(ranges: readonly Range[], from: number, to: number): readonly Span[] {
+  const spans: Span[] = [];
+  for (let place = 0; place < ranges.length; place += 1) {
+    const range = ranges[place] as Range;
+    const end = ranges[place + 1]?.from ?? Number.MAX_SAFE_INTEGER;
+    const start = place === 0 ? 0 : range.from;
+    const span = { from: Math.max(start, from), to: Math.min(end, to), epoch: range.epoch };
+    if (span.from < span.to) spans.push(span);
+  }
+  return spans;
+}
+
+/** Adds a cut; a range that the cut makes empty is replaced. */
+export function cutRanges(ranges: readonly Range[], at: number, epoch: number): readonly Range[] {
+  const last = ranges.at(-1);
+  return [...(last !== undefined && last.from >= at ? ranges.slice(0, -1) : ranges), { from: at, epoch }];
+}
+
+/** Leaves out ranges that end at or below the committed offset: nothing is delivered from them again. */
+export function pruneRanges(ranges: readonly Range[], committed: number): readonly Range[] {
+  let first = 0;
+  while (first + 1 < ranges.length && (ranges[first + 1] as Range).from <= committed) first += 1;
+  return first === 0 ? ranges : ranges.slice(first);
+}
+
+export function ownerBefore(a: Owner, b: Owner): boolean {
+  return a.incarnation < b.incarnation || (a.incarnation === b.incarnation && a.groupGeneration < b.groupGeneration);
+}
+
+/**
+ * Rule 7: whether no partition can write to the index any more: each range whose epoch names it ends at or below the
+ * partition's committed offset. `committed` is undefined for a partition without a commit.
+ */
+export function isPassed(
+  index: string,
+  epochs: ReadonlyMap<number, Epoch>,
+  partitions: readonly { readonly record: PartitionRecord; readonly committed: number | undefined }[],
+): boolean {
+  return partitions.every(({ record, committed }) => record.ranges.every((range, place) => {
+    const epoch = epochs.get(range.epoch);
+    if (epoch !== undefined && !Object.values(epoch.indices).includes(index)) return true;
+    const end = record.ranges[place + 1]?.from;
+    return end !== undefined && committed !== undefined && end <= committed;
+  }));
+}

@@ -1,0 +1,83 @@
+/**
+ * Rule 5: a resend keeps its partition, so a sequence not above the highest one seen of its run in this partition has been
+ * taken before. The highest sequences belong to an offset: they advance only when a batch is done, and travel in the
+ * commit's metadata, so that a redelivered batch is judged as it was the first time.
+ */
+import { prefixWidth, sequenceOf } from './ids.js';
+
+/** Highest sequence by id prefix (`<run>-<partition>-`), least recently seen first. */
+export type Sequences = ReadonlyMap<string, number>;
+
+/** Kafka keeps 4,096 bytes of metadata; one run takes 37. */
+export const maxRuns = 100;
+
+export interface ResendCheck {
+  /** Places in the batch that have been taken before. Empty in the normal case. */
+  readonly resent: ReadonlySet<number>;
+  /** The sequences after this batch. */
+  readonly after: Sequences;
+  /** Messages missing between two sequences of a run: never happens unless records were lost. */
+  readonly missing: number;
+  /** Runs forgotten because more than `maxRuns` are known; a resend of theirs would be stored twice. */
+  readonly evicted: number;
+}
+
+const none: ReadonlySet<number> = new Set();
+
+export function checkResends(keys: readonly { readonly key: string }[], before: Sequences): ResendCheck {
+  const after = new Map(before);
+  let resent: Set<number> | undefined;
+  let missing = 0;
+  let prefix = '';
+  let highest = -1;
+  let known = false;
+  const leave = (): void => {
+    if (prefix === '') return;
+    after.delete(prefix);
+    after.set(prefix, highest);
+  };
+  for (let place = 0; place < keys.length; place += 1) {
+    const key = (keys[place] as { readonly key: string }).key;
+    const sequence = sequenceOf(key);
+    if (sequence === undefined) continue;
+    if (prefix === '' || !key.startsWith(prefix)) {
+      leave();
+      prefix = key.slice(0, prefixWidth);
+      highest = after.get(prefix) ?? -1;
+      known = after.has(prefix);
+    }
+    if (sequence <= highest) {
+      (resent ??= new Set()).add(place);
+      continue;
+    }
+    if (known && sequence > highest + 1) missing += sequence - highest - 1;
+    highest = sequence;
+    known = true;
+  }
+  leave();
+  let evicted = 0;
+  for (const oldest of after.keys()) {
+    if (after.size <= maxRuns) break;
+    after.delete(oldest);
+    evicted += 1;
+  }
+  return { resent: resent ?? none, after, missing, evicted };
+}
+
+const version = '1';
+
+export function encodeSequences(sequences: Sequences): string {
+  return [version, ...[...sequences].map(([prefix, highest]) => prefix + highest.toString(16))].join(' ');
+}
+
+/** An unreadable text (another program's commit) counts as nothing known. */
+export function decodeSequences(metadata: string): Sequences {
+  const [first, ...parts] = metadata.split(' ');
+  const sequences = new Map<string, number>();
+  if (first !== version) return sequences;
+  for (const part of parts) {
+    const highest = Number.parseInt(part.slice(prefixWidth), 16);
+    if (part.length > prefixWidth && Number.isSafeInteger(highest)) sequences.set(part.slice(0, prefixWidth), highest);
+  }
+  return sequences;
+}

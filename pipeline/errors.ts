@@ -1,0 +1,10 @@
+import { defineErrors } from '../core/errors.js';
+
+export const pipelineErrors = defineErrors({
+  PIPELINE_STOPPED: { retryable: true, summary: 'The pipeline is stopping and takes nothing more.' },
+  PIPELINE_PARTITION_LOST: { retryable: true, summary: 'The partition belongs to another processor now; its messages are delivered there.' },
+  PIPELINE_MESSAGE_TOO_LARGE: { retryable: false, summary: 'The message is larger than a topic record may be; raise topics.max_message_bytes or send smaller messages.' },
+  PIPELINE_RULES_MISSING: { retryable: true, summary: 'The rule set of an epoch cannot be read or compiled; see the state store.' },
+  PIPELINE_EPOCH_MISSING: { retryable: true, summary: 'A partition record names an epoch that the state store does not have.' },
+  PIPELINE_RULES_INVALID: { retryable: false, summary: 'The rule files cannot be used; run `npx sluice rules check`.' },
+});

@@ -1,0 +1,104 @@
+/** Reads and writes the durable records of the delivery protocol in the state store. Epochs and marks are cached; the store decides. */
+import { isSluiceError } from '../core/errors.js';
+import type { RuleSource } from '../rules/contract.js';
+import type { StateStore } from '../state/contract.js';
+import type { Epoch, IndexMark, PartitionRecord } from './delivery/records.js';
+import type { VersionedRecord } from './delivery/partition.js';
+
+const epochKey = (number: number): string => `epochs/${String(number).padStart(10, '0')}`;
+const partitionPrefix = (topic: string): string => `partitions/${topic}/`;
+
+export interface Ledger {
+  /** Reads all epochs from the store; later ones come with `refresh`. */
+  refresh(): Promise<void>;
+  latestEpoch(): Epoch | undefined;
+  /** The epoch, read from the store when it is not known yet; undefined when there is none of this number. */
+  epoch(number: number): Promise<Epoch | undefined>;
+  epochs(): ReadonlyMap<number, Epoch>;
+  /** False when somebody else appended one first: refresh and decide again. */
+  appendEpoch(epoch: Epoch): Promise<boolean>;
+  /** Calls back when another process may have appended an epoch. Returns a stop function. */
+  watchEpochs(onChange: () => void): () => void;
+  keepRuleSource(version: string, source: RuleSource): Promise<void>;
+  ruleSource(version: string): Promise<RuleSource | undefined>;
+  partitionRecord(topic: string, generation: number, partition: number): Promise<VersionedRecord | undefined>;
+  /** The new revision, or undefined on a conflict. */
+  writePartitionRecord(topic: string, generation: number, partition: number, record: PartitionRecord, expected: string | undefined): Promise<string | undefined>;
+  /** Records of the newest generation of a topic, by partition. */
+  partitionRecords(topic: string): Promise<ReadonlyMap<number, PartitionRecord>>;
+  mark(index: string): Promise<{ readonly mark: IndexMark; readonly revision: string } | undefined>;
+  marks(): Promise<ReadonlyMap<string, { readonly mark: IndexMark; readonly revision: string }>>;
+  /** False on a conflict. */
+  writeMark(index: string, mark: IndexMark, expected: string | undefined): Promise<boolean>;
+}
+
+export function createLedger(state: StateStore): Ledger {
+  const epochs = new Map<number, Epoch>();
+  let latest: Epoch | undefined;
+
+  const learn = (epoch: Epoch): void => {
+    epochs.set(epoch.number, epoch);
+    if (latest === undefined || epoch.number > latest.number) latest = epoch;
+  };
+
+  const put = async (key: string, value: unknown, expected: string | undefined): Promise<string | undefined> => {
+    try {
+      return (await state.put(key, value, expected)).revision;
+    } catch (error) {
+      if (isSluiceError(error) && error.code === 'STATE_CONFLICT') return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    async refresh() {
+      for (const entry of await state.list('epochs/')) learn(entry.value as Epoch);
+    },
+    latestEpoch: () => latest,
+    async epoch(number) {
+      const known = epochs.get(number);
+      if (known !== undefined) return known;
+      const entry = await state.get(epochKey(number));
+      if (entry !== undefined) learn(entry.value as Epoch);
+      return entry?.value as Epoch | undefined;
+    },
+    epochs: () => epochs,
+    async appendEpoch(epoch) {
+      const revision = await put(epochKey(epoch.number), epoch, undefined);
+      if (revision !== undefined) learn(epoch);
+      return revision !== undefined;
+    },
+    watchEpochs: (onChange) => state.watch('epochs/', onChange),
+    async keepRuleSource(version, source) {
+      if ((await state.get(`rule-sets/${version}`)) === undefined) await put(`rule-sets/${version}`, source, undefined);
+    },
+    async ruleSource(version) {
+      return (await state.get(`rule-sets/${version}`))?.value as RuleSource | undefined;
+    },
+    async partitionRecord(topic, generation, partition) {
+      const entry = await state.get(`${partitionPrefix(topic)}${generation}/${partition}`);
+      return entry === undefined ? undefined : { record: entry.value as PartitionRecord, revision: entry.revision };
+    },
+    writePartitionRecord: (topic, generation, partition, record, expected) => put(`${partitionPrefix(topic)}${generation}/${partition}`, record, expected),
+    async partitionRecords(topic) {
+      const prefix = partitionPrefix(topic);
+      const found = new Map<number, { generation: number; record: PartitionRecord }>();
+      for (const entry of await state.list(prefix)) {
+        const [generation, partition] = entry.key.slice(prefix.length).split('/').map(Number) as [number, number];
+        if ((found.get(partition)?.generation ?? -1) < generation) found.set(partition, { generation, record: entry.value as PartitionRecord });
+      }
+      return new Map([...found].map(([partition, { record }]) => [partition, record]));
+    },
+    async mark(index) {
+      const entry = await state.get(`indices/${index}`);
+      return entry === undefined ? undefined : { mark: entry.value as IndexMark, revision: entry.revision };
+    },
+    async marks() {
+      const entries = await state.list('indices/');
+      return new Map(entries.map((entry) => [entry.key.slice('indices/'.length), { mark: entry.value as IndexMark, revision: entry.revision }]));
+    },
+    async writeMark(index, mark, expected) {
+      return (await put(`indices/${index}`, mark, expected)) !== undefined;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Batches on their way into one partition of a topic: one append at a time; while it is under way the next one gathers. Ids
+ * are minted when an append is formed, so that a run's sequence in this partition has no gaps.
+ */
+import type { TopicLog, TopicRecord } from './topics/contract.js';
+import { idPrefix, mintId } from './delivery/ids.js';
+
+export interface QueuedBatch {
+  readonly values: readonly Buffer[];
+  /** `origins[i]` belongs to `values[i]`; one string when all share it. */
+  readonly origins: string | readonly string[];
+  readonly receivedAt: number;
+  readonly bytes: number;
+  readonly receiver: string;
+  readonly settled: (error: Error | undefined) => void;
+}
+
+export interface PartitionQueueOptions {
+  readonly topics: TopicLog;
+  readonly topic: string;
+  readonly partition: number;
+  readonly run: string;
+  readonly batchBytes: number;
+  readonly lingerMs: number;
+  /** Records of one append. kafkajs encodes each on its own: more make one long turn of the event loop. */
+  readonly maxRecords: number;
+}
+
+export class PartitionQueue {
+  readonly #options: PartitionQueueOptions;
+  readonly #prefix: string;
+  #sequence = 0;
+  #queue: QueuedBatch[] = [];
+  #queuedBytes = 0;
+  #sending = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: PartitionQueueOptions) {
+    this.#options = options;
+    this.#prefix = idPrefix(options.run, options.partition);
+  }
+
+  push(batch: QueuedBatch): void {
+    this.#queue.push(batch);
+    this.#queuedBytes += batch.bytes;
+    if (this.#sending) return;
+    if (this.#queuedBytes >= this.#options.batchBytes) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), this.#options.lingerMs);
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#sending || this.#queue.length === 0) return;
+    const taken = this.#take();
+    const records = this.#mint(taken);
+    this.#sending = true;
+    this.#options.topics.append(this.#options.topic, this.#options.partition, records).then(
+      () => this.#settle(taken, undefined),
+      (error: unknown) => this.#settle(taken, error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  #take(): readonly QueuedBatch[] {
+    const taken: QueuedBatch[] = [];
+    let bytes = 0;
+    let records = 0;
+    for (const batch of this.#queue) {
+      if (taken.length > 0 && (bytes + batch.bytes > this.#options.batchBytes || records + batch.values.length > this.#options.maxRecords)) break;
+      taken.push(batch);
+      bytes += batch.bytes;
+      records += batch.values.length;
+    }
+    this.#queue = taken.length === this.#queue.length ? [] : this.#queue.slice(taken.length);
+    this.#queuedBytes -= bytes;
+    return taken;
+  }
+
+  #mint(taken: readonly QueuedBatch[]): TopicRecord[] {
+    const records: TopicRecord[] = [];
+    for (const { values, origins, receivedAt } of taken) {
+      for (let place = 0; place < values.length; place += 1) {
+        records.push({
+          key: mintId(this.#prefix, this.#sequence),
+          value: values[place] as Buffer,
+          timestamp: receivedAt,
+          origin: typeof origins === 'string' ? origins : (origins[place] as string),
+        });
+        this.#sequence += 1;
+      }
+    }
+    return records;
+  }
+
+  #settle(taken: readonly QueuedBatch[], error: Error | undefined): void {
+    this.#sending = false;
+    for (const batch of taken) batch.settled(error);
+    if (this.#queuedBytes >= this.#options.batchBytes || (this.#queue.length > 0 && this.#options.lingerMs === 0)) this.#send();
+    else if (this.#queue.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#options.lingerMs);
+  }
+}
