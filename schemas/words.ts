@@ -1,10 +1,12 @@
 /**
  * How text is cut into words, one definition for both stores: a word is a run of characters that are neither white space,
- * punctuation, symbol nor control character (Unicode general categories Z, P, S, C), lower-cased by code point.
+ * punctuation, symbol nor control character (Unicode general categories Z, P, S, Cc), lower-cased by code point. The other
+ * categories of C (format characters such as the zero-width joiner, private use, unassigned) belong to words: a tokenizer
+ * cannot list them.
  * OpenSearch: `char_group` tokenizer and `lowercase` filter. Embedded: `separatorClass` in RE2 expressions.
  */
-export const separatorClass = '\\pZ\\pP\\pS\\pC';
-const separators = /[\p{Z}\p{P}\p{S}\p{C}]+/u;
+export const separatorClass = '\\pZ\\pP\\pS\\p{Cc}';
+const separators = /[\p{Z}\p{P}\p{S}\p{Cc}]+/u;
 
 /** Fields that are cut into words; all others are matched as whole values. */
 export const textFields: ReadonlySet<string> = new Set(['message', 'full_message']);
