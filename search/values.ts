@@ -6,7 +6,7 @@ const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 export function readNumber(text: string): number | undefined {
   if (!number.test(text)) return undefined;
   const value = Number(text);
-  return Number.isFinite(value) ? value : undefined;
+  return Number.isFinite(value) ? value + 0 : undefined;
 }
 
 /** Order by code point, as UTF-8 bytes order; JavaScript's `<` differs beyond U+FFFF. */

@@ -1,0 +1,211 @@
+/**
+ * Query text to tree. Grammar, from loose to tight:
+ *
+ *   sequence := chain ((OR | "||")? chain)*       clauses side by side: one of them suffices, as with the peers
+ *   chain    := unary ((AND | "&&") unary)*
+ *   unary    := ("+" | "-" | "!" | NOT)* clause
+ *   clause   := (field ":")? (word | phrase | "/" regex "/" | range | (">" | ">=" | "<" | "<=") value | "(" sequence ")") ("^" n | "~" n)*
+ *
+ * Side by side, `+a` must match, `-a`, `!a` and `NOT a` must not, and beside a `+` the plain ones decide nothing. Written with
+ * AND and OR the operators are plain Boolean logic. `and`, `or`, `not` are operators in any case when they stand between
+ * (`not`: before) clauses; elsewhere small ones are words. Boosts change nothing, since results are sorted by time. Fuzziness and
+ * proximity are read and taken as exact. Aliases and times: `leaves.ts`.
+ */
+import type { QueryNode } from '../schemas/query.js';
+import { comparisonLeaf, expressionLeaf, rangeLeaf, textLeaf, wordLeaf, type LeafContext } from './leaves.js';
+import { tokenize } from './lexer.js';
+import { fail, QueryFailure, type Place, type QueryProblem } from './problem.js';
+import type { TextToken, Token, WordToken } from './tokens.js';
+import { and, not, or, sizeOf } from './tree.js';
+
+export interface QueryOptions {
+  /** What `now` means, milliseconds since the epoch. Default: the time of the call. */
+  readonly now?: number;
+  /** Search each of two names of one thing for the other. Default: true. */
+  readonly aliases?: boolean;
+  /** Longest text in UTF-16 units. Default: 65,536, above any query that a person or dashboard sends. */
+  readonly maxLength?: number;
+  /** Most clauses; one without a field counts three. Default: 1,000, since OpenSearch stops at 1,024. */
+  readonly maxClauses?: number;
+  /** Deepest nesting of `and`, `or` and `not`. Default: 16, since OpenSearch stops at 20. Parentheses: four times as many. */
+  readonly maxDepth?: number;
+}
+
+type Occur = 'should' | 'must' | 'never';
+interface Item {
+  readonly occur: Occur;
+  readonly node: QueryNode;
+  /** Joined to a neighbour by a written OR: plain logic. */
+  explicit: boolean;
+}
+
+/** Never throws. Time and memory are linear in the text. */
+export function parseQuery(text: string, options: QueryOptions = {}): QueryNode | QueryProblem {
+  const { maxLength = 65_536, maxClauses = 1000, maxDepth = 16 } = options;
+  const whole = { start: 0, end: text.length };
+  try {
+    if (text.length > maxLength) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${text.length} characters`, `${maxLength} characters`);
+    if (text.trim() === '') return { kind: 'all' };
+    const context = { now: options.now ?? Date.now(), aliases: options.aliases ?? true };
+    const node = createParser(tokenize(text), text, context, maxDepth * 4)();
+    const size = sizeOf(node);
+    if (size.clauses > maxClauses) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${size.clauses} clauses`, `${maxClauses} clauses; one without a field counts three`);
+    if (size.depth > maxDepth) return fail('SEARCH_QUERY_TOO_LARGE', whole, `a nesting of ${size.depth}`, `a nesting of ${maxDepth}`);
+    return node;
+  } catch (thrown) {
+    if (thrown instanceof QueryFailure) return thrown.problem;
+    throw thrown;
+  }
+}
+
+function createParser(tokens: readonly Token[], text: string, context: LeafContext, maxParentheses: number): () => QueryNode {
+  let at = 0;
+  let open = 0;
+  const peek = (ahead = 0): Token => tokens[Math.min(at + ahead, tokens.length - 1)] as Token;
+  const written = (place: Place) => (place.start === text.length ? 'the end of the query' : text.slice(place.start, place.end));
+
+  function parseSequence(field: string | undefined): QueryNode {
+    const items: Item[] = [];
+    let joined = false;
+    while (peek().kind !== 'end' && peek().kind !== 'close') {
+      const item = parseChain(field, joined);
+      const previous = items.at(-1);
+      if (joined && previous !== undefined) previous.explicit = true;
+      items.push(item);
+      joined = takeOperator('or');
+    }
+    return combine(items);
+  }
+
+  function parseChain(field: string | undefined, explicit: boolean): Item {
+    const first = parseUnary(field);
+    const nodes = [first.node];
+    const occurs = [first.occur];
+    while (takeOperator('and')) {
+      const next = parseUnary(field);
+      nodes.push(next.node);
+      occurs.push(next.occur);
+    }
+    if (nodes.length === 1) return { ...first, explicit };
+    return { occur: 'should', explicit, node: and(nodes.map((node, place) => (occurs[place] === 'never' ? not(node) : node))) };
+  }
+
+  /** Takes `AND` or `OR` where a clause follows; without one a small `and` is left to be a word. */
+  function takeOperator(operator: 'and' | 'or'): boolean {
+    const token = peek();
+    if (token.kind !== operator && operatorOf(token, peek(1)) !== operator) return false;
+    const behind = peek(1);
+    if (behind.kind === 'end' || behind.kind === 'close') {
+      if (token.kind === 'word' && token.raw !== token.raw.toUpperCase()) return false;
+      return fail('SEARCH_QUERY_SYNTAX', token, `${written(token)} without a clause behind it`, `a clause on both sides; the word itself is written "${written(token)}"`);
+    }
+    at += 1;
+    return true;
+  }
+
+  function parseUnary(field: string | undefined): { occur: Occur; node: QueryNode } {
+    let negated = false;
+    let required = false;
+    for (;;) {
+      const token = peek();
+      const isWord = operatorOf(token, peek(1)) === 'not' && startsClause(peek(1), peek(2));
+      if (token.kind === 'plus') required = true;
+      else if (token.kind === 'minus' || token.kind === 'bang' || isWord) negated = !negated;
+      else break;
+      at += 1;
+    }
+    const node = parseClause(field);
+    return { occur: negated ? 'never' : required ? 'must' : 'should', node };
+  }
+
+  function parseClause(field: string | undefined): QueryNode {
+    const token = peek();
+    if ((token.kind === 'word' || token.kind === 'phrase') && peek(1).kind === 'colon') {
+      const name = fieldName(token);
+      at += 2;
+      return parseValue(name === '*' ? undefined : name, token);
+    }
+    return parseValue(field, undefined);
+  }
+
+  function parseValue(field: string | undefined, name: Place | undefined): QueryNode {
+    const token = peek();
+    at += 1;
+    const node = valueOf(field, name, token);
+    while (peek().kind === 'suffix') at += 1;
+    return node;
+  }
+
+  function valueOf(field: string | undefined, name: Place | undefined, token: Token): QueryNode {
+    switch (token.kind) {
+      case 'word':
+        if (name === undefined && /^(?:AND|OR|NOT)$/.test(token.raw)) {
+          return fail('SEARCH_QUERY_SYNTAX', token, `${token.raw} where a clause is expected`, `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`, `"${token.raw}"`);
+        }
+        return wordLeaf(context, field, token);
+      case 'phrase':
+        return textLeaf(context, field, 'phrase', token.text, token);
+      case 'regex':
+        return expressionLeaf(context, field, token);
+      case 'range':
+        return rangeLeaf(context, field, token);
+      case 'compare':
+        return comparison(field, token.text, token);
+      case 'open':
+        return parseGroup(field, token);
+      default:
+        return fail('SEARCH_QUERY_SYNTAX', token, written(token), name === undefined ? 'a word, "a phrase", field:value, a range or ( ... )' : `a value behind ${written({ start: name.start, end: token.start }).trim()}; any value: _exists_:${written(name)}`);
+    }
+  }
+
+  function comparison(field: string | undefined, operator: string, place: Place): QueryNode {
+    const token = peek();
+    if (token.kind !== 'word' && token.kind !== 'phrase') return fail('SEARCH_QUERY_SYNTAX', token, written(token), `a number, time or text behind ${operator}`);
+    at += 1;
+    return comparisonLeaf(context, field, operator, { text: token.text, quoted: token.kind === 'phrase', place: token }, { start: place.start, end: token.end });
+  }
+
+  function parseGroup(field: string | undefined, opening: Place): QueryNode {
+    open += 1;
+    if (open > maxParentheses) return fail('SEARCH_QUERY_TOO_LARGE', opening, `${open} parentheses within each other`, `${maxParentheses}`);
+    if (peek().kind === 'close') return fail('SEARCH_QUERY_SYNTAX', { start: opening.start, end: peek().end }, 'empty parentheses', 'at least one clause within them');
+    const node = parseSequence(field);
+    if (peek().kind !== 'close') return fail('SEARCH_QUERY_UNCLOSED', opening, '( without )', 'a ) for each (; as text it is written in quotes or as \\(');
+    at += 1;
+    open -= 1;
+    return node;
+  }
+
+  return () => {
+    const node = parseSequence(undefined);
+    const token = peek();
+    return token.kind === 'end' ? node : fail('SEARCH_QUERY_SYNTAX', token, ') without (', 'a ( for each ); as text it is written in quotes or as \\)');
+  };
+}
+
+function operatorOf(token: Token, next: Token): 'and' | 'or' | 'not' | undefined {
+  if (token.kind !== 'word' || next.kind === 'colon' || token.raw.length > 3) return undefined;
+  const word = token.raw.toLowerCase();
+  return word === 'and' || word === 'or' || word === 'not' ? word : undefined;
+}
+
+function startsClause(token: Token, next: Token): boolean {
+  const operator = operatorOf(token, next);
+  return token.kind !== 'end' && token.kind !== 'close' && token.kind !== 'and' && token.kind !== 'or' && operator !== 'and' && operator !== 'or';
+}
+
+function fieldName(token: WordToken | TextToken): string {
+  if (token.text === '_missing_') return fail('SEARCH_QUERY_FIELD', token, '_missing_', 'NOT _exists_:field', 'NOT _exists_');
+  if (/^_?exists?_?$/i.test(token.text) && token.text.includes('_') && token.text !== '_exists_') return fail('SEARCH_QUERY_FIELD', token, token.text, '_exists_:field', '_exists_');
+  if (token.kind === 'word' && token.wildcards.length > 0 && token.text !== '*') return fail('SEARCH_QUERY_FIELD', token, token.raw, 'the name of one field; a star in a name is written \\*');
+  return token.text;
+}
+
+function combine(items: readonly Item[]): QueryNode {
+  const of = (wanted: Occur) => items.filter((item) => item.occur === wanted && !(item.explicit && wanted !== 'should'));
+  const plain = items.filter((item) => item.explicit || item.occur === 'should').map((item) => (item.occur === 'never' ? not(item.node) : item.node));
+  const musts = of('must').map((item) => item.node);
+  const nevers = of('never').map((item) => not(item.node));
+  if (musts.length > 0) return and([...musts, ...nevers]);
+  return and(plain.length > 0 ? [or(plain), ...nevers] : nevers);
+}

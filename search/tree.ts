@@ -1,0 +1,49 @@
+/** Builds trees in their simplest form: no `and` within `and`, no single child, no constants below the root. */
+import type { QueryNode } from '../schemas/query.js';
+
+export const all: QueryNode = { kind: 'all' };
+export const none: QueryNode = { kind: 'none' };
+
+export function and(nodes: readonly QueryNode[]): QueryNode {
+  return join('and', nodes, 'all', 'none');
+}
+
+export function or(nodes: readonly QueryNode[]): QueryNode {
+  return join('or', nodes, 'none', 'all');
+}
+
+export function not(node: QueryNode): QueryNode {
+  if (node.kind === 'not') return node.child;
+  if (node.kind === 'all') return none;
+  return node.kind === 'none' ? all : { kind: 'not', child: node };
+}
+
+function join(kind: 'and' | 'or', nodes: readonly QueryNode[], neutral: 'all' | 'none', deciding: 'all' | 'none'): QueryNode {
+  const children: QueryNode[] = [];
+  for (const node of nodes) {
+    if (node.kind === deciding) return node;
+    if (node.kind === neutral) continue;
+    if (node.kind === kind) for (const child of node.children) children.push(child);
+    else children.push(node);
+  }
+  const only = children[0];
+  if (only === undefined) return { kind: neutral };
+  return children.length === 1 ? only : { kind, children };
+}
+
+/** Clauses as search engines count them: one without a field asks three fields. Nesting as they count it. */
+export function sizeOf(node: QueryNode): { readonly clauses: number; readonly depth: number } {
+  if (node.kind === 'not') {
+    const inner = sizeOf(node.child);
+    return { clauses: inner.clauses, depth: inner.depth + 1 };
+  }
+  if (node.kind !== 'and' && node.kind !== 'or') return { clauses: 'field' in node && node.field === undefined ? 3 : 1, depth: 0 };
+  let clauses = 0;
+  let depth = 0;
+  for (const child of node.children) {
+    const inner = sizeOf(child);
+    clauses += inner.clauses;
+    depth = Math.max(depth, inner.depth);
+  }
+  return { clauses, depth: depth + 1 };
+}
