@@ -41,6 +41,8 @@ export interface IndexMark {
   readonly number: number;
   readonly state: IndexState;
   readonly createdAt: number;
+  /** What becomes of it once every partition has passed it. */
+  readonly action?: 'close' | 'delete';
 }
 
 /** The part of a batch that one epoch decides: offsets from <= o < to. */

@@ -1,0 +1,91 @@
+/** Appends epochs (protocol rule 1): for changed rules, for new index sets, for a rotated index. Any processor may; compare-and-set decides. */
+import type { Log } from '../core/log.js';
+import type { IndexSetDefinition, RuleSet } from '../rules/contract.js';
+import type { IndexStore } from '../sinks/stores/contract.js';
+import type { Epoch, IndexMark } from './delivery/records.js';
+import { pipelineErrors } from './errors.js';
+import type { Ledger } from './ledger.js';
+
+export interface Epochs {
+  /** Makes this rule set the one of the newest epoch, with an index for each of its sets. */
+  applyRules(ruleSet: RuleSet): Promise<void>;
+  /** Starts the next index of a set, unless somebody else has replaced `current` already. Tells whether it did. */
+  rotate(set: IndexSetDefinition, current: string): Promise<boolean>;
+}
+
+export interface EpochsOptions {
+  readonly ledger: Ledger;
+  readonly store: IndexStore;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** Lost races in a row before giving up; each one means that another processor made progress. */
+const maxRaces = 20;
+
+export function createEpochs(options: EpochsOptions): Epochs {
+  const { ledger, now, log } = options;
+
+  const append = async (next: Omit<Epoch, 'number' | 'createdAt'>, latest: Epoch | undefined, created: readonly string[]): Promise<boolean> => {
+    const epoch: Epoch = { ...next, number: (latest?.number ?? -1) + 1, createdAt: now() };
+    if (await ledger.appendEpoch(epoch)) {
+      log.info({ epoch: epoch.number, cause: epoch.cause, rule_set_version: epoch.ruleSetVersion }, 'epoch appended');
+      return true;
+    }
+    for (const index of created) await discardIndex(options, index);
+    return false;
+  };
+
+  return {
+    async applyRules(ruleSet) {
+      await ledger.keepRuleSource(ruleSet.version, ruleSet.source);
+      for (let race = 0; race < maxRaces; race += 1) {
+        await ledger.refresh();
+        const latest = ledger.latestEpoch();
+        const missing = ruleSet.indexSets.filter((set) => latest?.indices[set.id] === undefined);
+        if (latest?.ruleSetVersion === ruleSet.version && missing.length === 0) return;
+        const created: Record<string, string> = {};
+        for (const set of missing) created[set.id] = await createNextIndex(options, set);
+        const kept = Object.fromEntries(ruleSet.indexSets.flatMap((set) => {
+          const index = latest?.indices[set.id];
+          return index === undefined ? [] : [[set.id, index]];
+        }));
+        const cause = latest === undefined ? 'start' : 'rules';
+        if (await append({ ruleSetVersion: ruleSet.version, indices: { ...kept, ...created }, cause }, latest, Object.values(created))) return;
+      }
+      throw pipelineErrors.create('PIPELINE_EPOCH_RACE', { got: `${maxRaces} lost races` });
+    },
+
+    async rotate(set, current) {
+      await ledger.refresh();
+      const latest = ledger.latestEpoch();
+      if (latest === undefined || latest.indices[set.id] !== current) return false;
+      const index = await createNextIndex(options, set);
+      return append({ ruleSetVersion: latest.ruleSetVersion, indices: { ...latest.indices, [set.id]: index }, cause: 'rotation' }, latest, [index]);
+    },
+  };
+}
+
+/** Rule 6: the mark reserves the name for ever; then the index is created. */
+async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition): Promise<string> {
+  const { ledger, store, now } = options;
+  for (let race = 0; race < maxRaces; race += 1) {
+    const taken = [...(await ledger.marks()).values()].filter(({ mark }) => mark.indexSet === set.id).map(({ mark }) => mark.number);
+    const there = (await store.listIndices(set.id)).map((info) => Number(info.name.slice(set.id.length + 1)));
+    const number = Math.max(-1, ...taken, ...there) + 1;
+    const name = `${set.id}_${number}`;
+    const mark: IndexMark = { indexSet: set.id, number, state: 'open', createdAt: now() };
+    if (!(await ledger.writeMark(name, mark, undefined))) continue;
+    await store.createIndex(name, { alias: set.id, shards: set.shards, replicas: set.replicas, refreshIntervalMs: set.refresh_interval_ms });
+    return name;
+  }
+  throw pipelineErrors.create('PIPELINE_EPOCH_RACE', { place: set.id, got: `${maxRaces} lost races` });
+}
+
+/** An index that no epoch names: nobody can have written to it. */
+async function discardIndex(options: EpochsOptions, name: string): Promise<void> {
+  const found = await options.ledger.mark(name);
+  if (found === undefined) return;
+  await options.store.deleteIndex(name);
+  await options.ledger.writeMark(name, { ...found.mark, state: 'deleted' }, found.revision);
+}

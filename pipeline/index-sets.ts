@@ -1,0 +1,195 @@
+/** Keeps index sets in their limits: rotation by checks and at embedded write batches, retention after every partition has passed an index. */
+import { buildMetrics, type Registry } from '../core/metrics.js';
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { IndexSetDefinition } from '../rules/contract.js';
+import type { IndexInfo, IndexStore } from '../sinks/stores/contract.js';
+import { expiredIndices } from '../sinks/index-sets/retention/registry.js';
+import { shouldRotate } from '../sinks/index-sets/rotation/registry.js';
+import { isPassed, type IndexMark } from './delivery/records.js';
+import type { Epochs } from './epochs.js';
+import type { Ledger } from './ledger.js';
+import { pipelineMetrics } from './metrics.js';
+import type { TopicLog } from './topics/contract.js';
+
+export interface IndexSetsOptions {
+  readonly ledger: Ledger;
+  readonly epochs: Epochs;
+  readonly store: IndexStore;
+  readonly topics: TopicLog;
+  readonly group: string;
+  readonly consumedTopics: readonly string[];
+  /** The sets of the newest rule set. */
+  readonly sets: () => readonly IndexSetDefinition[];
+  readonly rotationCheckMs: number;
+  readonly retentionCheckMs: number;
+  /** All indices together (embedded store); undefined: no cap. */
+  readonly maxTotalBytes: number | undefined;
+  /** Forget what is remembered of an index that is gone. */
+  readonly forget: (index: string) => void;
+  readonly registry: Registry;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** A size rotation happens at this share of the limit, measured after a checkpoint: what is in flight comes on top. */
+const rotationShare = 0.985;
+
+export interface IndexSets {
+  start(): void;
+  stop(): Promise<void>;
+  /** A write has just made the index this large. */
+  observe(indexSet: string, index: string, bytes: number): void;
+  rotateNow(indexSet: string): Promise<boolean>;
+  checkRotation(): Promise<void>;
+  checkRetention(): Promise<void>;
+}
+
+export function createIndexSets(options: IndexSetsOptions): IndexSets {
+  const { ledger, store, log } = options;
+  const metrics = buildMetrics(options.registry, pipelineMetrics);
+  const rotating = new Set<string>();
+  const timers: NodeJS.Timeout[] = [];
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  const currentOf = (indexSet: string): string | undefined => ledger.latestEpoch()?.indices[indexSet];
+  const setOf = (indexSet: string): IndexSetDefinition | undefined => options.sets().find((set) => set.id === indexSet);
+
+  const rotate = async (set: IndexSetDefinition, current: string, cause: string): Promise<boolean> => {
+    if (rotating.has(set.id)) return false;
+    rotating.add(set.id);
+    try {
+      const done = await options.epochs.rotate(set, current);
+      if (done) {
+        metrics.rotations.inc({ index_set: set.id, cause });
+        log.info({ index_set: set.id, from: current, to: currentOf(set.id), cause }, 'index rotated');
+      }
+      return done;
+    } finally {
+      rotating.delete(set.id);
+    }
+  };
+
+  const measured = async (set: IndexSetDefinition, index: string): Promise<IndexInfo | undefined> => (await store.listIndices(set.id)).find((info) => info.name === index);
+
+  const checkSet = async (set: IndexSetDefinition, infos: readonly IndexInfo[]): Promise<void> => {
+    const current = currentOf(set.id);
+    let info = infos.find((candidate) => candidate.name === current);
+    if (current === undefined || info === undefined) return;
+    const { rotation } = set;
+    if (rotation.type === 'size' && info.bytes >= rotation.max_bytes * rotationShare && store.checkpoint !== undefined) {
+      await store.checkpoint(current);
+      info = (await measured(set, current)) ?? info;
+    }
+    const mark = await ledger.mark(current);
+    const limit = rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * rotationShare) } : rotation;
+    if (shouldRotate(limit, { bytes: info.bytes, documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type);
+  };
+
+  const checkRotation = async (): Promise<void> => {
+    for (const set of options.sets()) {
+      try {
+        const infos = await store.listIndices(set.id);
+        metrics.indexBytes.set({ index_set: set.id }, infos.reduce((sum, info) => sum + info.bytes, 0));
+        metrics.indexDocuments.set({ index_set: set.id }, infos.reduce((sum, info) => sum + info.documents, 0));
+        await checkSet(set, infos);
+      } catch (error) {
+        log.warn({ index_set: set.id, error: errorText(error) }, 'rotation check failed; it is repeated');
+      }
+    }
+  };
+
+  const checkRetention = async (): Promise<void> => {
+    const marks = await ledger.marks();
+    for (const set of options.sets()) {
+      try {
+        const infos = (await store.listIndices(set.id)).filter((info) => isOpen(marks.get(info.name)?.mark) && info.name !== currentOf(set.id));
+        const current = (await store.listIndices(set.id)).find((info) => info.name === currentOf(set.id));
+        const all = current === undefined ? infos : [...infos, current];
+        for (const { name, action } of expiredIndices(set.retention, all)) await markRetiring(name, action === 'close' ? 'close' : 'delete', marks);
+      } catch (error) {
+        log.warn({ index_set: set.id, error: errorText(error) }, 'retention check failed; it is repeated');
+      }
+    }
+    if (options.maxTotalBytes !== undefined) await capTotal(options.maxTotalBytes);
+    await retirePassed();
+  };
+
+  const markRetiring = async (name: string, action: 'close' | 'delete', marks: Awaited<ReturnType<Ledger['marks']>>): Promise<void> => {
+    const found = marks.get(name) ?? (await ledger.mark(name));
+    if (found === undefined || found.mark.state !== 'open') return;
+    await ledger.writeMark(name, { ...found.mark, state: 'retiring', action }, found.revision);
+  };
+
+  const capTotal = async (cap: number): Promise<void> => {
+    const marks = await ledger.marks();
+    const infos = (await Promise.all(options.sets().map((set) => store.listIndices(set.id)))).flat();
+    let total = infos.reduce((sum, info) => sum + info.bytes, 0);
+    const current = new Set(Object.values(ledger.latestEpoch()?.indices ?? {}));
+    for (const info of infos.filter(({ name }) => !current.has(name)).sort((a, b) => a.createdAt - b.createdAt)) {
+      if (total <= cap) return;
+      await markRetiring(info.name, 'delete', marks);
+      total -= info.bytes;
+    }
+  };
+
+  /** Rule 7: close or delete only what no partition can write to any more. */
+  const retirePassed = async (): Promise<void> => {
+    const retiring = [...(await ledger.marks())].filter(([, { mark }]) => mark.state === 'retiring');
+    if (retiring.length === 0) return;
+    await ledger.refresh();
+    const partitions = await consumedPartitions(options);
+    for (const [name, { mark, revision }] of retiring) {
+      if (!isPassed(name, ledger.epochs(), partitions)) continue;
+      const action = mark.action ?? 'delete';
+      if (action === 'close') await store.closeIndex(name);
+      else await store.deleteIndex(name);
+      await ledger.writeMark(name, { ...mark, state: action === 'close' ? 'closed' : 'deleted' }, revision);
+      options.forget(name);
+      metrics.retirements.inc({ index_set: mark.indexSet, action });
+      log.info({ index: name, action }, 'index retired');
+    }
+  };
+
+  const serially = (work: () => Promise<void>): void => {
+    running = running.then(async () => {
+      if (!stopped) await work();
+    }).catch((error: unknown) => log.warn({ error: errorText(error) }, 'index set check failed; it is repeated'));
+  };
+
+  return {
+    start() {
+      timers.push(setInterval(() => serially(checkRotation), options.rotationCheckMs).unref());
+      timers.push(setInterval(() => serially(checkRetention), options.retentionCheckMs).unref());
+    },
+    async stop() {
+      stopped = true;
+      timers.forEach(clearInterval);
+      await running;
+    },
+    observe(indexSet, index, bytes) {
+      const set = setOf(indexSet);
+      if (set?.rotation.type !== 'size' || bytes < set.rotation.max_bytes * rotationShare || rotating.has(indexSet) || currentOf(indexSet) !== index) return;
+      serially(async () => checkSet(set, await store.listIndices(set.id)));
+    },
+    async rotateNow(indexSet) {
+      const set = setOf(indexSet);
+      const current = currentOf(indexSet);
+      return set !== undefined && current !== undefined && rotate(set, current, 'request');
+    },
+    checkRotation,
+    checkRetention,
+  };
+}
+
+const isOpen = (mark: IndexMark | undefined): boolean => mark === undefined || mark.state === 'open';
+
+async function consumedPartitions(options: IndexSetsOptions): Promise<Parameters<typeof isPassed>[2]> {
+  const all = await Promise.all(options.consumedTopics.map(async (topic) => {
+    const records = await options.ledger.partitionRecords(topic);
+    const committed = await options.topics.committed(options.group, topic);
+    return [...records].map(([partition, record]) => ({ record, committed: committed.get(partition) }));
+  }));
+  return all.flat();
+}

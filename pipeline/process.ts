@@ -1,0 +1,214 @@
+/** Carries out the delivery protocol: feeds what the consumer reports to each partition's state machine and does what it commands. */
+import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.js';
+import { errorText, isSluiceError, toError } from '../core/errors.js';
+import { createBackOff, pause } from '../core/wait.js';
+import { deliverBatch, type DeliverContext } from './deliver.js';
+import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from './delivery/sequences.js';
+import { step, unassigned, type DeliveryCommand, type DeliveryEvent, type PartitionState } from './delivery/partition.js';
+import { pipelineErrors } from './errors.js';
+import { pipelineMetrics } from './metrics.js';
+import type { Assignment, ConsumedBatch, ConsumeHandler } from './topics/contract.js';
+
+export interface ProcessOptions extends Omit<DeliverContext, 'metrics'> {
+  readonly registry: Registry;
+}
+
+interface Held {
+  readonly topic: string;
+  readonly partition: number;
+  readonly generation: number;
+  state: PartitionState;
+  batch: ConsumedBatch | undefined;
+  check: ResendCheck | undefined;
+  abandoned: string | undefined;
+  committed: { readonly commit: number; readonly metadata: string } | undefined;
+  /** Receive time of the first record of the batch under way. */
+  oldest: number | undefined;
+}
+
+export interface Process extends ConsumeHandler {
+  /** Receive time of the oldest message that is being delivered; undefined when none is. */
+  oldestInDelivery(): number | undefined;
+}
+
+export function createProcess(options: ProcessOptions): Process {
+  const metrics = buildMetrics(options.registry, pipelineMetrics);
+  const context: DeliverContext = { ...options, metrics };
+  const partitions = new Map<string, Held>();
+  const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+  return {
+    async assigned(assignment) {
+      const generation = await options.topics.generation(assignment.topic);
+      const held: Held = {
+        topic: assignment.topic, partition: assignment.partition, generation, state: unassigned,
+        batch: undefined, check: undefined, abandoned: undefined, committed: undefined, oldest: undefined,
+      };
+      partitions.set(keyOf(assignment.topic, assignment.partition), held);
+      await assign(context, held, assignment);
+    },
+    async batch(batch) {
+      const held = partitions.get(keyOf(batch.topic, batch.partition));
+      if (held === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: keyOf(batch.topic, batch.partition) });
+      return process(context, metrics, held, batch);
+    },
+    revoked(topic, partition) {
+      partitions.delete(keyOf(topic, partition));
+    },
+    oldestInDelivery() {
+      let oldest: number | undefined;
+      for (const held of partitions.values()) if (held.oldest !== undefined && (oldest === undefined || held.oldest < oldest)) oldest = held.oldest;
+      return oldest;
+    },
+  };
+}
+
+async function assign(context: DeliverContext, held: Held, assignment: Assignment): Promise<void> {
+  await context.ledger.refresh();
+  const sequences = decodeSequences(assignment.committed?.metadata ?? '');
+  const highestMarker = await markerOf(context, held);
+  const { groupGeneration, position, logEnd } = assignment;
+  await run(context, held, { type: 'assigned', groupGeneration, position, logEnd, highestMarker, sequences });
+}
+
+/** Epochs whose indices are asked for their markers; what a crash can leave unsettled lies in the newest. */
+const markedEpochs = 3;
+
+/** Rule 11: the largest marker of this partition among the newest indices of all sets. */
+async function markerOf(context: DeliverContext, held: Held): Promise<number> {
+  if (context.store.capabilities().deduplicates !== 'offset') return 0;
+  let highest = 0;
+  const newest = context.ledger.latestEpoch()?.number ?? -1;
+  const recent = [...context.ledger.epochs().values()].filter((epoch) => epoch.number > newest - markedEpochs);
+  for (const index of new Set(recent.flatMap((epoch) => Object.values(epoch.indices)))) {
+    const mark = await context.ledger.mark(index);
+    if (mark?.mark.state !== 'open') continue;
+    const markers = await context.store.markers(index, held.topic, held.generation);
+    highest = Math.max(highest, markers.get(held.partition) ?? 0);
+  }
+  return highest;
+}
+
+async function process(context: DeliverContext, metrics: BuiltMetrics<typeof pipelineMetrics>, held: Held, batch: ConsumedBatch): Promise<{ commit: number; metadata: string }> {
+  const first = batch.records[0];
+  if (first === undefined) return { commit: batch.nextOffset, metadata: encodeSequences(held.state.sequences) };
+  held.batch = batch;
+  held.oldest = first.timestamp;
+  try {
+    if (held.state.phase === 'abandoned') await reassign(context, held, batch);
+    metrics.consumed.inc({ topic: batch.topic }, batch.records.length);
+    held.check = checkResends(batch.records, held.state.sequences);
+    await run(context, held, { type: 'fetched', first: first.offset, next: batch.nextOffset, latestEpoch: context.ledger.latestEpoch()?.number ?? -1 });
+    if (held.committed === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, got: held.abandoned });
+    reportGaps(context, metrics, held);
+    return held.committed;
+  } finally {
+    held.batch = undefined;
+    held.oldest = undefined;
+  }
+}
+
+/** A partition that was abandoned on a conflict but has not been taken away: take it over anew from the last commit. */
+async function reassign(context: DeliverContext, held: Held, batch: ConsumedBatch): Promise<void> {
+  if (batch.revoked()) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}` });
+  const { sequences } = held.state;
+  const position = batch.records[0]?.offset ?? batch.nextOffset;
+  await context.ledger.refresh();
+  await run(context, held, { type: 'assigned', groupGeneration: batch.groupGeneration, position, logEnd: batch.logEnd, highestMarker: await markerOf(context, held), sequences });
+}
+
+function reportGaps(context: DeliverContext, metrics: BuiltMetrics<typeof pipelineMetrics>, held: Held): void {
+  const { check, topic, partition } = held;
+  if (check === undefined) return;
+  metrics.missing.inc({ topic }, check.missing);
+  metrics.runsEvicted.inc({ topic }, check.evicted);
+  if (check.missing > 0) context.log.error({ topic, partition, missing: check.missing }, 'accepted records are missing from the topic');
+  if (check.evicted > 0) context.log.warn({ topic, partition, evicted: check.evicted }, 'receiver runs were forgotten; a resend of theirs could be stored twice');
+}
+
+/** Steps the machine until it waits for the next event from outside. */
+async function run(context: DeliverContext, held: Held, event: DeliveryEvent): Promise<void> {
+  held.committed = undefined;
+  held.abandoned = undefined;
+  let next: DeliveryEvent | undefined = event;
+  while (next !== undefined) {
+    const { state, commands } = step(held.state, next);
+    held.state = state;
+    next = undefined;
+    for (const command of commands) next = await carryOut(context, held, command);
+  }
+  if (held.abandoned !== undefined) context.log.warn({ topic: held.topic, partition: held.partition, reason: held.abandoned }, 'partition given up');
+}
+
+async function carryOut(context: DeliverContext, held: Held, command: DeliveryCommand): Promise<DeliveryEvent | undefined> {
+  const { ledger, store } = context;
+  const { topic, generation, partition } = held;
+  switch (command.type) {
+    case 'read_record': {
+      const found = await persist(context, held, () => ledger.partitionRecord(topic, generation, partition));
+      const stillOwner = held.batch === undefined || !held.batch.revoked();
+      return { type: 'record_read', found, latestEpoch: ledger.latestEpoch()?.number ?? -1, stillOwner };
+    }
+    case 'write_record':
+      return writeRecord(context, held, command);
+    case 'read_marks': {
+      const epoch = await ledger.epoch(command.epoch);
+      const marks = await persist(context, held, () => ledger.marks());
+      const retired = Object.values(epoch?.indices ?? {}).some((index) => (marks.get(index)?.mark.state ?? 'open') !== 'open');
+      if (retired) await ledger.refresh();
+      return { type: 'marks_read', retired, latestEpoch: ledger.latestEpoch()?.number ?? command.epoch };
+    }
+    case 'deliver':
+      return deliver(context, held, command);
+    case 'sync':
+      for (const index of command.indices) await persist(context, held, () => store.sync(index));
+      return { type: 'synced' };
+    case 'commit':
+      held.committed = { commit: command.offset, metadata: encodeSequences(command.sequences) };
+      return undefined;
+    case 'ready':
+      return undefined;
+    case 'abandon':
+      held.abandoned = command.reason;
+      return undefined;
+  }
+}
+
+/** A write whose answer was lost looks like a conflict with ourselves: what stands there decides. */
+async function writeRecord(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'write_record' }>): Promise<DeliveryEvent> {
+  const { ledger } = context;
+  const { topic, generation, partition } = held;
+  const revision = await persist(context, held, () => ledger.writePartitionRecord(topic, generation, partition, command.record, command.expected));
+  if (revision !== undefined) return { type: 'record_written', revision };
+  const found = await persist(context, held, () => ledger.partitionRecord(topic, generation, partition));
+  if (found !== undefined && JSON.stringify(found.record) === JSON.stringify(command.record)) return { type: 'record_written', revision: found.revision };
+  return { type: 'record_conflict' };
+}
+
+async function deliver(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'deliver' }>): Promise<DeliveryEvent> {
+  const { batch, check } = held;
+  if (batch === undefined || check === undefined) return { type: 'failed' };
+  try {
+    const alreadyStoredIn = await deliverBatch(context, batch, held.generation, command.spans, check.resent);
+    return { type: 'stored', alreadyStoredIn, sequences: check.after };
+  } catch (error) {
+    const failed = step(held.state, { type: 'failed' });
+    held.state = failed.state;
+    throw toError(error);
+  }
+}
+
+/** Repeats while the engine is away; gives up when the partition is lost or the program stops. */
+async function persist<Result>(context: DeliverContext, held: Held, action: () => Promise<Result>): Promise<Result> {
+  const backOff = createBackOff(100, 5_000);
+  for (;;) {
+    try {
+      return await action();
+    } catch (error) {
+      if (isSluiceError(error) && !error.retryable) throw error;
+      if (context.signal.aborted || held.batch?.revoked() === true) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, cause: error });
+      context.log.warn({ topic: held.topic, partition: held.partition, error: errorText(error) }, 'the engine does not answer; trying again');
+      await pause(backOff(), context.signal);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** Writes the documents of one batch for one concrete index until each is stored, was stored before, or is a dead letter. */
+import { errorText, isSluiceError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { createBackOff, pause } from '../core/wait.js';
+import type { IndexStore, WriteFailure, WriteRequest } from '../sinks/stores/contract.js';
+import { pipelineErrors } from './errors.js';
+import type { IndexBatch } from './route.js';
+
+export interface WriteOutcome {
+  stored: number;
+  alreadyStored: number;
+  retired: number;
+  repaired: number;
+  /** Places in the index batch of documents refused for good, with the reason. */
+  readonly refused: { readonly at: number; readonly code: string; readonly reason: string }[];
+  /** Places of already stored documents, where the store tells. */
+  readonly alreadyStoredAt: number[];
+  indexBytes: number | undefined;
+}
+
+export interface WriteContext {
+  readonly store: IndexStore;
+  readonly topic: string;
+  readonly topicGeneration: number;
+  readonly partition: number;
+  readonly nextOffset: number;
+  /** Whether retention has removed the index (rule 6); throws when nobody can tell. */
+  readonly isRetired: (index: string) => Promise<boolean>;
+  readonly repair: (document: string, failure: WriteFailure) => string | undefined;
+  /** The partition was taken away, or the program stops. */
+  readonly lost: () => boolean;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly onRetry: (indexSet: string, code: string) => void;
+}
+
+/** Repairs of one document before it counts as refused. */
+const maxRepairs = 3;
+
+interface Pending {
+  readonly at: number[];
+  readonly repairs: Map<number, number>;
+}
+
+export async function writeIndexBatch(batch: IndexBatch, context: WriteContext): Promise<WriteOutcome> {
+  const outcome: WriteOutcome = { stored: 0, alreadyStored: 0, retired: 0, repaired: 0, refused: [], alreadyStoredAt: [], indexBytes: undefined };
+  const documents = batch.documents;
+  const repairs = new Map<number, number>();
+  const backOff = createBackOff(100, 5_000);
+  let pending = batch.ids.map((_, at) => at);
+  for (;;) {
+    if (context.lost()) throw pipelineErrors.create(context.signal.aborted ? 'PIPELINE_STOPPED' : 'PIPELINE_PARTITION_LOST', { place: `${context.topic}/${context.partition}` });
+    const code = await attempt(batch, documents, pending, context, outcome).then(
+      (failures) => {
+        pending = sortFailures({ at: pending, repairs }, failures, documents, context, outcome);
+        return failures.find((failure) => failure.kind === 'retry')?.code;
+      },
+      (error: unknown) => wholeFailure(error, batch, context, outcome, pending),
+    );
+    if (code === 'retired' || pending.length === 0) return outcome;
+    if (code !== undefined) {
+      context.onRetry(batch.indexSet, code);
+      await pause(backOff(), context.signal);
+    }
+  }
+}
+
+async function attempt(batch: IndexBatch, documents: readonly string[], pending: readonly number[], context: WriteContext, outcome: WriteOutcome): Promise<readonly WriteFailure[]> {
+  const all = pending.length === batch.ids.length;
+  const pick = <Item>(items: readonly Item[]): readonly Item[] => (all ? items : pending.map((at) => items[at] as Item));
+  const { topic, topicGeneration, partition, nextOffset } = context;
+  const request: WriteRequest = { index: batch.index, topic, topicGeneration, partition, nextOffset, ids: pick(batch.ids), offsets: pick(batch.offsets), documents: pick(documents) };
+  const result = await context.store.write(request);
+  outcome.stored += result.stored;
+  outcome.alreadyStored += result.alreadyStored;
+  outcome.indexBytes = result.indexBytes ?? outcome.indexBytes;
+  for (const position of result.alreadyStoredAt ?? []) outcome.alreadyStoredAt.push(pending[position] as number);
+  return result.failures;
+}
+
+/** What is to be written again: retries as they were, refused documents repaired; the rest is refused for good. */
+function sortFailures(state: Pending, failures: readonly WriteFailure[], documents: string[], context: WriteContext, outcome: WriteOutcome): number[] {
+  const again: number[] = [];
+  for (const failure of failures) {
+    const at = state.at[failure.position] as number;
+    if (failure.kind === 'retry') {
+      again.push(at);
+      continue;
+    }
+    const tries = state.repairs.get(at) ?? 0;
+    const repaired = tries < maxRepairs ? context.repair(documents[at] as string, failure) : undefined;
+    if (repaired === undefined) {
+      outcome.refused.push({ at, code: failure.code, reason: failure.reason });
+      continue;
+    }
+    state.repairs.set(at, tries + 1);
+    if (tries === 0) outcome.repaired += 1;
+    documents[at] = repaired;
+    again.push(at);
+  }
+  return again;
+}
+
+/** Nothing is known of the whole request: hold and write it again, unless the index is gone on purpose. */
+async function wholeFailure(error: unknown, batch: IndexBatch, context: WriteContext, outcome: WriteOutcome, pending: readonly number[]): Promise<string> {
+  const code = isSluiceError(error) ? error.code : 'STORE_UNAVAILABLE';
+  if ((code === 'STORE_INDEX_MISSING' || code === 'STORE_INDEX_CLOSED') && (await context.isRetired(batch.index).catch(() => false))) {
+    outcome.retired += pending.length;
+    return 'retired';
+  }
+  context.log.warn({ index: batch.index, code, error: errorText(error), documents: pending.length }, 'a write to the store failed; it is repeated until it succeeds');
+  return code;
+}
