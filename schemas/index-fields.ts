@@ -1,0 +1,19 @@
+/** The fields that every index knows from its creation, with their types: both stores and the fitter follow this table. */
+export const standardFields: ReadonlyMap<string, 'text' | 'string' | 'number' | 'time'> = new Map([
+  ['message', 'text'],
+  ['full_message', 'text'],
+  ['source', 'string'],
+  ['timestamp', 'time'],
+  ['receive_time', 'time'],
+  ['level', 'number'],
+  ['facility', 'string'],
+  ['receiver', 'string'],
+  ['peer_address', 'string'],
+  ['streams', 'string'],
+  ['rule_set_version', 'string'],
+  ['adjustments', 'string'],
+  ['other_fields', 'string'],
+]);
+
+/** Longer strings are kept and shown but match no condition, except words of text fields: 8,191 characters are under 32,766 bytes of UTF-8. */
+export const maxIndexedLength = 8_191;

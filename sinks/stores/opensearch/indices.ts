@@ -1,0 +1,77 @@
+/** Creating, listing and looking at indices. */
+import { faultOf } from '../../../core/opensearch-client.js';
+import { storeErrors } from '../errors.js';
+import type { FieldType, IndexInfo, IndexOptions } from '../contract.js';
+import { fieldTypeOf, idField, indexBody, stubField, writeAlias, type MappedField } from './mapping.js';
+import { pathOf, sendExpecting, type Send } from './requests.js';
+import { wholeError } from './bulk.js';
+
+const indexName = /^[a-z0-9][a-z0-9_+.-]*_\d+$/;
+const maxNameLength = 200;
+
+export async function createIndex(send: Send, name: string, options: IndexOptions, maxFields: number): Promise<void> {
+  if (!indexName.test(name) || name.length > maxNameLength) throw storeErrors.create('STORE_INDEX_NAME_INVALID', { got: name, allowed: '<prefix>_<number> of small letters, digits, _, - and +' });
+  const reply = await send({ method: 'PUT', path: pathOf(name), body: indexBody(name, options, maxFields) }, name);
+  if (reply.status >= 300) {
+    const fault = faultOf(reply);
+    if (fault.type !== 'resource_already_exists_exception') throw wholeError(reply.status, fault, name);
+    await addAliases(send, name, options);
+  }
+  await untilWritable(send, name);
+}
+
+/** An index that was there already, half created or restored from elsewhere, gets its names again. */
+async function addAliases(send: Send, name: string, options: IndexOptions): Promise<void> {
+  const add = (alias: string) => ({ add: { index: name, alias } });
+  await sendExpecting(send, { method: 'POST', path: '/_aliases', body: { actions: [add(options.alias), add(writeAlias(name))] } }, name);
+}
+
+/** Yellow: every primary shard is there. A closed index answers too. */
+async function untilWritable(send: Send, name: string): Promise<void> {
+  const reply = await sendExpecting(send, { method: 'GET', path: pathOf('_cluster', 'health', name), query: { wait_for_status: 'yellow', timeout: '10s' } }, name, [408]);
+  if (reply.status === 408) throw storeErrors.create('STORE_UNAVAILABLE', { place: name, got: 'no active primary shard within 10 s' });
+}
+
+interface CatIndex {
+  readonly index: string;
+  readonly status: string;
+  readonly 'docs.count': string | null;
+  readonly 'pri.store.size': string | null;
+  readonly 'creation.date': string;
+}
+
+export async function listIndices(send: Send, prefix: string): Promise<IndexInfo[]> {
+  const pattern = `${prefix}_*`;
+  const reply = await sendExpecting(send, {
+    method: 'GET', path: `/_cat/indices/${encodeURIComponent(pattern)}`,
+    query: { format: 'json', bytes: 'b', expand_wildcards: 'all', h: 'index,status,docs.count,pri.store.size,creation.date' },
+  }, pattern, [404]);
+  if (reply.status === 404) return [];
+  const numberOf = (name: string) => (name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1)) ? Number(name.slice(prefix.length + 1)) : undefined);
+  const found = (reply.body as readonly CatIndex[]).filter((one) => numberOf(one.index) !== undefined);
+  if (found.length === 0) return [];
+  const stubs = await countStubs(send, pattern);
+  return found
+    .map((one) => ({
+      name: one.index, open: one.status === 'open', bytes: Number(one['pri.store.size'] ?? 0), createdAt: Number(one['creation.date']),
+      documents: Math.max(0, Number(one['docs.count'] ?? 0) - (stubs.get(one.index) ?? 0)),
+    }))
+    .sort((left, right) => (numberOf(left.name) ?? 0) - (numberOf(right.name) ?? 0));
+}
+
+/** Most indices have none; a set has far fewer than 1,000 indices. */
+async function countStubs(send: Send, pattern: string): Promise<ReadonlyMap<string, number>> {
+  const reply = await sendExpecting(send, {
+    method: 'POST', path: `/${encodeURIComponent(pattern)}/_search`, query: { ignore_unavailable: true, expand_wildcards: 'open' },
+    body: { size: 0, query: { exists: { field: stubField } }, aggs: { indices: { terms: { field: '_index', size: 1_000 } } } },
+  }, pattern);
+  const { aggregations } = reply.body as { aggregations?: { indices: { buckets: readonly { key: string; doc_count: number }[] } } };
+  return new Map((aggregations?.indices.buckets ?? []).map((bucket) => [bucket.key, bucket.doc_count]));
+}
+
+export async function fieldTypes(send: Send, index: string): Promise<ReadonlyMap<string, FieldType>> {
+  const reply = await sendExpecting(send, { method: 'GET', path: pathOf(index, '_mapping') }, index);
+  const mappings = (reply.body as Record<string, { mappings: { properties?: Record<string, MappedField> } }>)[index]?.mappings;
+  const fields = Object.entries(mappings?.properties ?? {}).filter(([name]) => name !== idField && name !== stubField);
+  return new Map(fields.map(([name, field]) => [name, fieldTypeOf(field)]));
+}

@@ -1,0 +1,162 @@
+/** The index store on OpenSearch. */
+import { createOpenSearchClient, faultOf, type OpenSearchClient, type OpenSearchConnection } from '../../../core/opensearch-client.js';
+import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/metrics.js';
+import { isSluiceError, type SluiceError } from '../../../core/errors.js';
+import type { Log } from '../../../core/log.js';
+import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { FieldType, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from '../contract.js';
+import { storeErrors } from '../errors.js';
+import { storeMetrics } from '../metrics.js';
+import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
+import { createIndex, fieldTypes, listIndices } from './indices.js';
+import { stubField, writeAlias } from './mapping.js';
+import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
+import { scanIds } from './scan.js';
+import { search } from './search.js';
+
+export interface OpenSearchStoreOptions extends OpenSearchConnection {
+  /** Largest bulk body. */
+  readonly bulkBytes: number;
+  /** Fields of one index that the fitter lets pass. */
+  readonly maxFields: number;
+  readonly log: Log;
+  readonly registry: Registry;
+}
+
+/** Statuses are needed for each item; of errors only what says why. */
+const bulkFilter = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by';
+
+export class OpenSearchStore implements IndexStore {
+  readonly #options: OpenSearchStoreOptions;
+  readonly #metrics: BuiltMetrics<typeof storeMetrics>;
+  #client: OpenSearchClient | undefined;
+  #send: Send = () => Promise.reject(storeErrors.create('STORE_STOPPED'));
+
+  constructor(options: OpenSearchStoreOptions) {
+    this.#options = options;
+    this.#metrics = buildMetrics(options.registry, storeMetrics);
+  }
+
+  capabilities(): StoreCapabilities {
+    return { name: 'opensearch', deduplicates: 'id', shared: true };
+  }
+
+  async start(): Promise<void> {
+    if (this.#client !== undefined) return;
+    const client = createOpenSearchClient(this.#options);
+    this.#client = client;
+    this.#send = createSend(client);
+    const { ok, reason } = await this.health();
+    this.#options.log.info({ nodes: this.#options.nodes, ok, reason }, 'opensearch store started');
+  }
+
+  async stop(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#send = () => Promise.reject(storeErrors.create('STORE_STOPPED'));
+    await client?.close();
+  }
+
+  async createIndex(name: string, options: IndexOptions): Promise<void> {
+    await createIndex(this.#send, name, options, this.#options.maxFields);
+  }
+
+  async listIndices(prefix: string): Promise<readonly IndexInfo[]> {
+    return listIndices(this.#send, prefix);
+  }
+
+  async write(request: WriteRequest): Promise<WriteResult> {
+    const outcome: BulkOutcome = { stored: 0, alreadyStored: 0, failures: [] };
+    const observe = this.#metrics.writeSeconds.startTimer({ store: 'opensearch' });
+    try {
+      for (const part of bulkParts(request, this.#options.bulkBytes, outcome)) await this.#writePart(request.index, part, outcome);
+      outcome.failures.sort((left, right) => left.position - right.position);
+      return outcome;
+    } catch (thrown) {
+      if (isSluiceError(thrown)) this.#metrics.writeErrors.inc({ store: 'opensearch', code: thrown.code });
+      throw thrown;
+    } finally {
+      observe();
+      this.#metrics.writtenDocuments.inc({ store: 'opensearch' }, outcome.stored);
+    }
+  }
+
+  async #writePart(index: string, part: BulkPart, outcome: BulkOutcome): Promise<void> {
+    const reply = await this.#send({
+      method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: bulkFilter }, bulkBody: part.body,
+    }, index);
+    if (reply.status !== 413) addReply(outcome, part, reply, index);
+    else for (const half of splitPart(part, outcome)) await this.#writePart(index, half, outcome);
+  }
+
+  /** A translog that is synced by each request needs a flush only for what a 409 spoke of; the flush syncs it. */
+  async sync(index: string): Promise<void> {
+    await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_flush'), query: { wait_if_ongoing: true, force: true } }, index);
+  }
+
+  async writeStub(index: string, id: string): Promise<void> {
+    const query = { require_alias: true };
+    await sendExpecting(this.#send, { method: 'PUT', path: pathOf(writeAlias(index), '_create', id), query, body: { [stubField]: true } }, index, [409]);
+  }
+
+  async isStub(index: string, id: string): Promise<boolean> {
+    const reply = await sendExpecting(this.#send, { method: 'GET', path: pathOf(index, '_doc', id), query: { _source_includes: stubField } }, index, [404]);
+    if (reply.status === 404 && (reply.body as { found?: boolean }).found === undefined) throw this.#error(reply.status, reply.body, index);
+    return (reply.body as { _source?: Record<string, unknown> })._source?.[stubField] === true;
+  }
+
+  #error(status: number, body: unknown, index: string): SluiceError {
+    return wholeError(status, faultOf({ status, body }), index);
+  }
+
+  async markers(): Promise<ReadonlyMap<number, number>> {
+    return new Map();
+  }
+
+  async fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>> {
+    return fieldTypes(this.#send, index);
+  }
+
+  async closeIndex(name: string): Promise<void> {
+    await sendExpecting(this.#send, { method: 'POST', path: pathOf(name, '_close') }, name);
+  }
+
+  async openIndex(name: string): Promise<void> {
+    await sendExpecting(this.#send, { method: 'POST', path: pathOf(name, '_open') }, name);
+  }
+
+  async deleteIndex(name: string): Promise<void> {
+    await sendExpecting(this.#send, { method: 'DELETE', path: pathOf(name) }, name, [404]);
+  }
+
+  async search(request: SearchRequest): Promise<SearchResult> {
+    const observe = this.#metrics.searchSeconds.startTimer({ store: 'opensearch' });
+    try {
+      return await search(this.#send, request, this.#options.requestTimeoutMs);
+    } finally {
+      observe();
+    }
+  }
+
+  async refresh(indices: readonly string[]): Promise<void> {
+    for (const index of indices) await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_refresh') }, index);
+  }
+
+  async scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void> {
+    for (const index of indices) await scanIds(this.#send, index, onIds);
+  }
+
+  async health(): Promise<{ readonly ok: boolean; readonly reason: string }> {
+    try {
+      const { status, body } = await this.#send({ method: 'GET', path: '/_cluster/health', query: { timeout: '1s' }, timeoutMs: healthTimeoutMs }, 'cluster health');
+      const cluster = body as { status?: string; cluster_name?: string };
+      if (status >= 300) return { ok: false, reason: `OpenSearch answers ${status}: ${this.#error(status, body, 'cluster').got ?? ''}` };
+      return { ok: cluster.status !== 'red', reason: `OpenSearch cluster ${cluster.cluster_name ?? ''} is ${cluster.status ?? 'unknown'}` };
+    } catch (thrown) {
+      return { ok: false, reason: thrown instanceof Error ? thrown.message : String(thrown) };
+    }
+  }
+}
+
+/** A health check that waits longer tells nothing more. */
+const healthTimeoutMs = 3_000;
