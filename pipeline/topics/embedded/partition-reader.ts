@@ -1,0 +1,138 @@
+/** Reads records of one partition in offset order, through all its segments. */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ConsumedRecord } from '../contract.js';
+import { hasCode, segmentFile } from './files.js';
+import { RecordCursor } from './frame.js';
+import { FrameReader } from './frame-reader.js';
+import type { PartitionSource, Segment } from './segment-files.js';
+
+export interface BatchInProgress {
+  readonly records: ConsumedRecord[];
+  bytes: number;
+  /** No further record fits the bounds. */
+  full: boolean;
+}
+
+export const emptyBatch = (): BatchInProgress => ({ records: [], bytes: 0, full: false });
+
+export class PartitionReader {
+  readonly #source: PartitionSource;
+  /** Told of offsets that were expected and are not there: removed by retention, or damaged. */
+  readonly #onGap: (from: number, to: number) => void;
+  readonly #cursor = new RecordCursor();
+  /** The next offset to hand out. */
+  #offset: number;
+  #segment: Segment | undefined;
+  #reader: FrameReader | undefined;
+  #position = 0;
+
+  constructor(source: PartitionSource, fromOffset: number, onGap: (from: number, to: number) => void) {
+    this.#source = source;
+    this.#offset = fromOffset;
+    this.#onGap = onGap;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Adds durable records until the bounds are reached (one record always fits) or none is left. */
+  async fill(batch: BatchInProgress, maxRecords: number, maxBytes: number): Promise<void> {
+    const { records } = batch;
+    for (;;) {
+      while (this.#cursor.left > 0) {
+        const bytes = this.#cursor.peekBytes();
+        if (records.length > 0 && (records.length >= maxRecords || batch.bytes + bytes > maxBytes)) {
+          batch.full = true;
+          return;
+        }
+        const record = this.#cursor.next();
+        if (record.offset < this.#offset) continue;
+        this.#offset = record.offset + 1;
+        batch.bytes += bytes;
+        records.push(record);
+      }
+      if (records.length >= maxRecords) batch.full = true;
+      if (batch.full || !(await this.#nextFrame())) return;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#cursor.clear();
+    this.#segment = undefined;
+    const reader = this.#reader;
+    this.#reader = undefined;
+    await reader?.close();
+  }
+
+  /** Loads the frame that holds the next offset; false when no more is durable. */
+  async #nextFrame(): Promise<boolean> {
+    this.#cursor.clear();
+    while (this.#offset < this.#source.logEnd) {
+      if (this.#reader === undefined && !(await this.#openSegment())) return false;
+      const reader = this.#reader as FrameReader;
+      const limit = this.#limit();
+      let found = await reader.frame(this.#position, limit);
+      if (found === 'bad') {
+        const next = await reader.findFrame(this.#position + 1, limit, this.#offset);
+        this.#position = next?.position ?? limit;
+        found = await reader.frame(this.#position, limit);
+      }
+      if (typeof found !== 'object') {
+        if (!(await this.#leaveSegment())) return false;
+        continue;
+      }
+      const { header } = found;
+      this.#position += header.bytes;
+      if (header.baseOffset + header.count <= this.#offset) continue;
+      this.#skipTo(header.baseOffset);
+      this.#cursor.load(found.buffer, found.start, header);
+      return true;
+    }
+    return false;
+  }
+
+  /** Readable bytes of the open segment. When retention has removed it, it was complete. */
+  #limit(): number {
+    const base = this.#segment?.base;
+    this.#segment = this.#source.segments().find((segment) => segment.base === base) ?? this.#segment;
+    return this.#segment?.bytes ?? 0;
+  }
+
+  async #openSegment(): Promise<boolean> {
+    for (;;) {
+      const segments = this.#source.segments();
+      const segment = segments.findLast(({ base }) => base <= this.#offset) ?? segments[0];
+      if (segment === undefined) return false;
+      try {
+        const handle = await open(join(this.#source.folder, segmentFile(segment.base)), 'r');
+        this.#reader = new FrameReader(handle);
+      } catch (thrown) {
+        // Removed by retention between the look at the list and the opening: the list is another one now.
+        if (hasCode(thrown, 'ENOENT') && this.#source.segments()[0]?.base !== segments[0]?.base) continue;
+        throw thrown;
+      }
+      this.#segment = segment;
+      this.#position = 0;
+      this.#skipTo(segment.base);
+      return true;
+    }
+  }
+
+  /** Goes on to the next segment; false when this is the last one. */
+  async #leaveSegment(): Promise<boolean> {
+    const base = this.#segment?.base ?? 0;
+    const next = this.#source.segments().find((segment) => segment.base > base);
+    if (next === undefined) return false;
+    await this.close();
+    this.#skipTo(next.base);
+    return true;
+  }
+
+  #skipTo(offset: number): void {
+    if (offset <= this.#offset) return;
+    this.#onGap(this.#offset, offset);
+    this.#offset = offset;
+  }
+}
