@@ -1,0 +1,135 @@
+/** The role processor: from the topics through rules into index sets. */
+import type { Config } from '../schemas/config/config.js';
+import { buildMetrics, type Registry } from '../core/metrics.js';
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { Decoder } from '../receivers/decode/contract.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { IndexStore } from '../sinks/stores/contract.js';
+import { createFitter } from '../sinks/index-sets/fit.js';
+import type { StateStore } from '../state/contract.js';
+import { createEpochs } from './epochs.js';
+import { createIndexSets, type IndexSets } from './index-sets.js';
+import { createLedger, type Ledger } from './ledger.js';
+import { pipelineMetrics } from './metrics.js';
+import { createProcess } from './process.js';
+import { createRuleSets } from './rule-sets.js';
+import type { Consumer, TopicLog } from './topics/contract.js';
+
+export interface ProcessorOptions {
+  readonly config: Config;
+  readonly topics: TopicLog;
+  readonly store: IndexStore;
+  readonly state: StateStore;
+  readonly decoder: Decoder;
+  readonly logsTopic: string;
+  readonly deadLettersTopic: string;
+  readonly compile: (source: RuleSource) => RuleSet;
+  /** The rules as the files say now; throws typed errors. */
+  readonly loadRules: () => Promise<RuleSet>;
+  readonly watchRules: ((onChange: () => void) => () => void) | undefined;
+  /** Cap of all indices together; undefined: none. */
+  readonly maxTotalBytes: number | undefined;
+  readonly registry: Registry;
+  readonly log: Log;
+  /** The processor cannot go on. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+export interface Processor {
+  start(): Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
+  readonly ledger: Ledger;
+  readonly indexSets: IndexSets;
+  rules(): RuleSet | undefined;
+  /** Messages accepted and not yet committed, over both topics. */
+  lag(): Promise<number>;
+  /** Brings the gauges up to date. */
+  collect(): Promise<void>;
+}
+
+export function createProcessor(options: ProcessorOptions): Processor {
+  const { config, topics, store, log, registry, logsTopic, deadLettersTopic } = options;
+  const { processing } = config;
+  const metrics = buildMetrics(registry, pipelineMetrics);
+  const ledger = createLedger(options.state);
+  const ruleSets = createRuleSets(ledger, options.compile);
+  const epochs = createEpochs({ ledger, store, log, now: Date.now });
+  const fitter = createFitter({ maxFields: config.store.max_fields });
+  const stopping = new AbortController();
+  const receiverTimestamps = new Map(config.receivers.map((receiver) => [receiver.name, receiver.timestamp]));
+  const consumedTopics = [logsTopic, deadLettersTopic];
+  let rules: RuleSet | undefined;
+  let consumer: Consumer | undefined;
+  let unwatch: (() => void)[] = [];
+
+  const indexSets = createIndexSets({
+    ledger, epochs, store, topics, group: processing.group, consumedTopics, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
+    retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
+  });
+  const process = createProcess({
+    store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, registry, log, signal: stopping.signal,
+    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender' },
+    prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
+    repair: (document, failure) => fitter.repair(document, failure),
+    onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
+  });
+
+  const reload = async (): Promise<void> => {
+    try {
+      const loaded = await options.loadRules();
+      if (loaded.version === rules?.version) return;
+      ruleSets.add(loaded);
+      await epochs.applyRules(loaded);
+      rules = loaded;
+      metrics.ruleSets.inc({ outcome: 'loaded' });
+      log.info({ rule_set_version: loaded.version }, 'rules changed');
+    } catch (error) {
+      metrics.ruleSets.inc({ outcome: 'refused' });
+      log.error({ error: errorText(error), rule_set_version: rules?.version }, 'the changed rule files cannot be used; the rules before stay in force');
+    }
+  };
+  let reloading: Promise<void> = Promise.resolve();
+  const lag = async (): Promise<number> => {
+    const sums = await Promise.all(consumedTopics.map(async (topic) => {
+      const [partitions, committed] = [await topics.partitions(topic), await topics.committed(processing.group, topic)];
+      return partitions.reduce((sum, { partition, earliest, logEnd }) => sum + Math.max(0, logEnd - Math.max(earliest, committed.get(partition) ?? 0)), 0);
+    }));
+    return sums.reduce((sum, part) => sum + part, 0);
+  };
+
+  return {
+    ledger,
+    indexSets,
+    rules: () => rules,
+    lag,
+    async start() {
+      rules = await options.loadRules();
+      ruleSets.add(rules);
+      await epochs.applyRules(rules);
+      indexSets.start();
+      if (options.watchRules !== undefined) unwatch.push(options.watchRules(() => { reloading = reloading.then(reload); }));
+      unwatch.push(ledger.watchEpochs(() => void ledger.refresh().catch((error: unknown) => log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'))));
+      consumer = await topics.consume({
+        group: processing.group, topics: consumedTopics, maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records,
+        concurrency: processing.concurrency, waitForMoreMs: processing.wait_for_more_ms,
+      }, process);
+      consumer.finished.catch(options.onFatal);
+    },
+    async stop(deadlineMs) {
+      unwatch.forEach((stop) => stop());
+      unwatch = [];
+      await reloading;
+      const abort = setTimeout(() => stopping.abort(), Math.max(0, deadlineMs - 1_000));
+      await consumer?.stop(deadlineMs);
+      clearTimeout(abort);
+      stopping.abort();
+      await indexSets.stop();
+    },
+    async collect() {
+      const oldest = process.oldestInDelivery();
+      metrics.oldestUnprocessed.set(oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1000);
+      metrics.epoch.set(ledger.latestEpoch()?.number ?? 0);
+    },
+  };
+}

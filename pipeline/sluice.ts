@@ -1,0 +1,171 @@
+/**
+ * The whole program, built from its settings: engines, processor, receivers. Starts from the sinks to the receivers, stops
+ * from the receivers to the sinks.
+ */
+import { mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../schemas/config/config.js';
+import type { Registry } from '../core/metrics.js';
+import type { Log } from '../core/log.js';
+import type { Receiver } from '../receivers/contract.js';
+import { createDecoder } from '../receivers/decode/decoder.js';
+import { createInflater } from '../receivers/inflate/inflater.js';
+import { createReceiver } from '../receivers/registry.js';
+import { compileRules, readRuleSource, watchRules } from '../rules/load.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { IndexStore } from '../sinks/stores/contract.js';
+import { createStore } from '../sinks/stores/registry.js';
+import type { StateStore } from '../state/contract.js';
+import { createState } from '../state/registry.js';
+import { createRun } from './delivery/ids.js';
+import { pipelineErrors } from './errors.js';
+import { createProcessor, type Processor } from './processor.js';
+import { createReceive, type Receive } from './receive.js';
+import type { TopicLog, TopicSpec } from './topics/contract.js';
+import { createTopicLog } from './topics/registry.js';
+
+export interface Roles {
+  readonly receiver: boolean;
+  readonly processor: boolean;
+}
+
+export interface SluiceOptions {
+  readonly config: Config;
+  readonly roles: Roles;
+  readonly registry: Registry;
+  readonly log: Log;
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** Nothing ends by itself in this time: what is left is durable or will be delivered again. */
+const stopShares = { receivers: 0.3, receive: 0.2, processor: 0.3, engines: 0.2 } as const;
+
+export class Sluice {
+  readonly #options: SluiceOptions;
+  readonly #started: { stop(deadlineMs: number): Promise<void>; share: number }[] = [];
+  readonly topics: TopicLog;
+  readonly store: IndexStore | undefined;
+  readonly inflaterName: string;
+  readonly #state: StateStore | undefined;
+  readonly #receive: Receive | undefined;
+  readonly receivers: readonly Receiver[];
+  processor: Processor | undefined;
+  warnings: readonly string[] = [];
+  maxTotalBytes: number | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: SluiceOptions) {
+    this.#options = options;
+    const { config, roles, registry, log } = options;
+    const inflater = createInflater();
+    const decoder = createDecoder();
+    this.inflaterName = inflater.name;
+    mkdirSync(config.data_folder, { recursive: true });
+    this.topics = createTopicLog(config, { registry, log });
+    this.store = roles.processor ? createStore(config, { registry, log }) : undefined;
+    this.#state = roles.processor ? createState(config, { log }) : undefined;
+    this.#receive = roles.receiver ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
+    const sink = this.#receive;
+    this.receivers = sink === undefined ? [] : config.receivers.map((receiver) => createReceiver(receiver, { sink, log, registry, decoder, inflater }));
+  }
+
+  #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
+    const { topics } = this.#options.config;
+    return {
+      topics: this.topics, logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, partitions: topics.partitions, run: createRun(Date.now()),
+      batchBytes: topics.batch_bytes, lingerMs: topics.linger_ms, maxWaitingBytes: topics.max_waiting_bytes, maxMessageBytes: topics.max_message_bytes,
+    };
+  }
+
+  get logsTopic(): string {
+    return `${this.#options.config.topics.prefix}logs`;
+  }
+
+  get deadLettersTopic(): string {
+    return `${this.#options.config.topics.prefix}dead-letters`;
+  }
+
+  async start(): Promise<void> {
+    try {
+      if (this.#state !== undefined) await this.#begin(this.#state, stopShares.engines);
+      if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
+      await this.#begin(this.topics, stopShares.engines);
+      this.warnings = await this.topics.ensureTopics(this.#topicSpecs());
+      for (const warning of this.warnings) this.#options.log.warn(warning);
+      if (this.store !== undefined && this.#state !== undefined) {
+        this.maxTotalBytes = await totalCap(this.#options.config, this.#state);
+        this.processor = this.#createProcessor(this.store, this.#state);
+        await this.#begin(this.processor, stopShares.processor);
+      }
+      if (this.#receive !== undefined) this.#started.push({ stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(), share: stopShares.receive });
+      for (const receiver of this.receivers) await this.#begin(receiver, stopShares.receivers);
+    } catch (error) {
+      await this.stop(5_000);
+      throw error;
+    }
+  }
+
+  async #begin(part: { start(): Promise<void>; stop(deadlineMs: number): Promise<void> }, share: number): Promise<void> {
+    this.#started.push({ stop: (deadline) => part.stop(deadline), share });
+    await part.start();
+  }
+
+  /** Safe twice. Receivers stop side by side, the rest one after the other. */
+  stop(deadlineMs: number): Promise<void> {
+    this.#stopping ??= (async () => {
+      const parts = [...this.#started].reverse();
+      const receivers = parts.filter(({ share }) => share === stopShares.receivers);
+      await Promise.allSettled(receivers.map((part) => part.stop(deadlineMs * part.share)));
+      for (const part of parts.filter((candidate) => !receivers.includes(candidate))) {
+        await part.stop(deadlineMs * part.share).catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'a part did not stop cleanly'));
+      }
+    })();
+    return this.#stopping;
+  }
+
+  #topicSpecs(): TopicSpec[] {
+    const { topics } = this.#options.config;
+    const common = { retentionBytes: topics.retention_bytes, retentionMs: topics.retention_ms, maxMessageBytes: topics.max_message_bytes };
+    return [
+      { name: this.logsTopic, partitions: topics.partitions, ...common },
+      { name: this.deadLettersTopic, partitions: 1, ...common },
+    ];
+  }
+
+  #createProcessor(store: IndexStore, state: StateStore): Processor {
+    const { config, registry, log, onFatal } = this.#options;
+    const { folder, watch } = config.rules;
+    return createProcessor({
+      config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
+      maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, loadRules: async () => compileOrThrow(await readRuleSource(folder)),
+      watchRules: watch ? (onChange) => watchRules(folder, onChange) : undefined,
+    });
+  }
+
+  async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {
+    const checks = [{ name: 'append', ...this.topics.writable() }];
+    if (this.store !== undefined) checks.push({ name: 'write', ...(await this.store.health()) });
+    return { ok: checks.every(({ ok }) => ok), checks };
+  }
+}
+
+function compileOrThrow(source: RuleSource): RuleSet {
+  const compiled = compileRules(source);
+  if ('ruleSet' in compiled) return compiled.ruleSet;
+  const first = compiled.problems[0];
+  throw pipelineErrors.create('PIPELINE_RULES_INVALID', { place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`, got: first?.message });
+}
+
+/** Embedded store: the setting, or half of the disk that was free at the first start. */
+async function totalCap(config: Config, state: StateStore): Promise<number | undefined> {
+  if (config.store.kind !== 'embedded') return undefined;
+  if (config.store.embedded.max_total_bytes !== null) return config.store.embedded.max_total_bytes;
+  const key = 'settings/total_cap_bytes';
+  const kept = await state.get(key);
+  if (typeof kept?.value === 'number') return kept.value;
+  const { bavail, bsize } = await statfs(join(config.data_folder));
+  const cap = Math.floor((bavail * bsize) / 2);
+  await state.put(key, cap, undefined);
+  return cap;
+}
