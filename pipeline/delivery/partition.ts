@@ -117,6 +117,7 @@ function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: '
   const owner = { incarnation: former.incarnation + (reset ? 1 : 0), groupGeneration: generation };
   if (ownerBefore(owner, former)) return abandon(state, 'a newer owner has taken the partition over');
   const floor = Math.max(Math.min(state.logEnd, found.record.reserved), state.highestMarker);
+  // Only here: a commit of this owner may still be refused or lost, the position of the assignment is durable.
   const record: PartitionRecord = {
     ranges: pruneRanges(found.record.ranges, state.committed), owner, reserved: Math.max(found.record.reserved, state.taken + reservedSpan),
   };
@@ -155,8 +156,8 @@ function fetch(state: PartitionState, event: Extract<DeliveryEvent, { type: 'fet
   const cut = latestEpoch > newest;
   const reserve = event.next > held.record.reserved;
   if (!cut && !reserve) return deliver(next);
-  const pruned = pruneRanges(held.record.ranges, state.committed);
-  const ranges = cut ? cutRanges(pruned, Math.max(next.floor, next.taken), latestEpoch) : pruned;
+  const { ranges: before } = held.record;
+  const ranges = cut ? cutRanges(before, Math.max(next.floor, next.taken), latestEpoch) : before;
   const record: PartitionRecord = { ranges, owner: state.owner, reserved: Math.max(held.record.reserved, event.next + (reserve ? reservedSpan : 0)) };
   return record_({ ...next, phase: 'recording' }, record, held.revision);
 }
