@@ -1,0 +1,105 @@
+/** From bytes to a checked GELF root object. JSON.parse first; what it refuses gets the lenient parser. Both give the same for the same message. */
+import { isSluiceError, type SluiceError } from '../../core/errors.js';
+import { receiverErrors } from '../errors.js';
+import type { ParsedMessage } from './contract.js';
+import { checkDepth, invalid, maxDepth, parseLenient, skipSpace } from './lenient-json.js';
+
+type Root = Readonly<Record<string, unknown>>;
+type Outcome = ParsedMessage | { readonly error: SluiceError };
+
+/** Above this size, depth is looked at before parsing: each level costs JSON.parse memory, and a frame may hold millions. */
+const deepScanLength = 64 * 1024;
+const byteOrderMark = 0xfeff;
+
+export function parseMessage(bytes: Buffer): Outcome {
+  const length = contentLength(bytes);
+  if (length === 0) return { error: receiverErrors.create('DECODE_EMPTY') };
+  const text = bytes.toString('utf8', 0, length);
+  if (text.length > deepScanLength) {
+    const tooDeep = checkDepth(text);
+    if (tooDeep !== undefined) return { error: tooDeep };
+  }
+  let root: unknown;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    return parseOdd(text);
+  }
+  return check(root, text, false);
+}
+
+/** Without the NUL bytes and white space that senders put behind a message. */
+function contentLength(bytes: Buffer): number {
+  let length = bytes.length;
+  while (length > 0 && (bytes[length - 1] as number) <= 0x20) length -= 1;
+  return length;
+}
+
+function parseOdd(original: string): Outcome {
+  const text = original.charCodeAt(0) === byteOrderMark ? original.slice(1) : original;
+  const first = parseLenient(text);
+  if (isSluiceError(first)) return { error: first };
+  const rest = endOfPadding(text, first.end);
+  if (rest < text.length && text[rest] !== '{' && text[rest] !== '[') return { error: invalid(text, rest, 'nothing behind the message') };
+  return check(first.value, text, rest < text.length);
+}
+
+/** NUL bytes, byte order marks and white space may stand between documents. */
+function endOfPadding(text: string, from: number): number {
+  let at = skipSpace(text, from);
+  while (text.charCodeAt(at) === 0 || text.charCodeAt(at) === byteOrderMark) at = skipSpace(text, at + 1);
+  return at;
+}
+
+function check(value: unknown, text: string, extraDocuments: boolean): Outcome {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { error: receiverErrors.create('DECODE_ROOT_NOT_OBJECT', { got: shorten(value), allowed: '{"short_message": "..."}' }) };
+  }
+  const root = value as Root;
+  const problem = problemOf(root, text);
+  return problem === undefined ? { root, text, extraDocuments } : { error: problem };
+}
+
+function problemOf(root: Root, text: string): SluiceError | undefined {
+  const { host, short_message: short, message } = root;
+  if (host !== undefined && host !== null && (typeof host !== 'string' || isBlank(host))) {
+    return receiverErrors.create('DECODE_HOST_INVALID', { place: 'host', got: shorten(host), allowed: 'a text that is not blank, or no host' });
+  }
+  if (typeof short !== 'string' || isBlank(short)) {
+    const unfit = messageProblem(short, message);
+    if (unfit !== undefined) return unfit;
+  }
+  return text.length > 2 * maxDepth && hasNested(root) ? checkDepth(text) : undefined;
+}
+
+/** `message` stands in for a short_message that is absent, null or blank. */
+function messageProblem(short: unknown, message: unknown): SluiceError | undefined {
+  if (typeof short !== 'string' && short !== undefined && short !== null) {
+    return receiverErrors.create('DECODE_MESSAGE_INVALID', { place: 'short_message', got: shorten(short) });
+  }
+  if (typeof message === 'string') {
+    return isBlank(message) ? receiverErrors.create('DECODE_MESSAGE_BLANK', { place: 'message' }) : undefined;
+  }
+  if (message !== undefined && message !== null) return receiverErrors.create('DECODE_MESSAGE_INVALID', { place: 'message', got: shorten(message) });
+  return receiverErrors.create(typeof short === 'string' ? 'DECODE_MESSAGE_BLANK' : 'DECODE_MESSAGE_MISSING', { place: 'short_message' });
+}
+
+export function isBlank(text: string): boolean {
+  return !(text.charCodeAt(0) > 0x20) && text.trim() === '';
+}
+
+function hasNested(root: Root): boolean {
+  for (const name in root) {
+    const value = root[name];
+    if (typeof value === 'object' && value !== null) return true;
+  }
+  return false;
+}
+
+/** Names the kind of containers instead of printing them: they may be large or deep. */
+function shorten(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
+}
