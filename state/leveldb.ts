@@ -1,0 +1,233 @@
+/** State of one process on one machine, in LevelDB. Every put is synced before it resolves. */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { errorText, isSluiceError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { StateEntry, StateStore } from './contract.js';
+import { stateErrors } from './errors.js';
+
+export interface LevelStateOptions {
+  readonly folder: string;
+  readonly log: Log;
+}
+
+/** As long as an id of OpenSearch may be: both adapters take the same keys. */
+const maxKeyBytes = 512;
+const startsKey = 'meta:starts';
+const entryKey = (key: string) => `entry:${key}`;
+
+interface Stored {
+  readonly revision: string;
+  readonly value: unknown;
+}
+
+interface Watcher {
+  readonly prefix: string;
+  readonly onChange: () => void;
+  due: boolean;
+}
+
+export function createLevelState(options: LevelStateOptions): StateStore {
+  return new LevelState(options);
+}
+
+class LevelState implements StateStore {
+  readonly #folder: string;
+  readonly #log: Log;
+  readonly #watchers = new Set<Watcher>();
+  /** The last change of each key under way: changes of one key follow one another. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  #database: Promise<ClassicLevel> | undefined;
+  #running = false;
+  /** Revisions are start and count: no start and no put shares one, also after an entry was deleted and made again. */
+  #starts = 0;
+  #changes = 0;
+
+  constructor({ folder, log }: LevelStateOptions) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await mkdir(dirname(this.#folder), { recursive: true });
+      this.#database = this.#open();
+      const database = await this.#database;
+      this.#starts = Number((await database.get(startsKey)) ?? 0) + 1;
+      await database.put(startsKey, String(this.#starts), { sync: true });
+      this.#running = true;
+    } catch (thrown) {
+      await this.#close();
+      if (isSluiceError(thrown)) throw thrown;
+      throw stateErrors.create('STATE_FOLDER_UNUSABLE', { place: this.#folder, got: errorText(thrown), cause: thrown });
+    }
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    this.#running = false;
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise((resolve) => {
+      timer = setTimeout(resolve, deadlineMs);
+    });
+    await Promise.race([Promise.all(this.#turns.values()), deadline]);
+    clearTimeout(timer);
+    this.#watchers.clear();
+    await this.#close();
+  }
+
+  async get(key: string): Promise<StateEntry | undefined> {
+    this.#assertUsable(key);
+    const text = await this.#read((database) => database.get(entryKey(key)));
+    return text === undefined ? undefined : parseEntry(key, text);
+  }
+
+  put(key: string, value: unknown, expected: string | undefined): Promise<StateEntry> {
+    return this.#inTurn(key, async () => {
+      const json: string | undefined = JSON.stringify(value);
+      if (json === undefined) throw stateErrors.create('STATE_VALUE_INVALID', { place: key, got: typeof value });
+      await this.#expect(key, expected);
+      this.#changes += 1;
+      const revision = `${this.#starts}.${this.#changes}`;
+      const text = `{"revision":"${revision}","value":${json}}`;
+      await this.#write(key, (database) => database.put(entryKey(key), text, { sync: true }), (found) => found?.revision === revision);
+      return parseEntry(key, text);
+    });
+  }
+
+  delete(key: string, expected: string): Promise<void> {
+    return this.#inTurn(key, async () => {
+      await this.#expect(key, expected);
+      await this.#write(key, (database) => database.del(entryKey(key), { sync: true }), (found) => found === undefined);
+    });
+  }
+
+  async list(prefix: string): Promise<readonly StateEntry[]> {
+    this.#assertUsable(`${prefix}.`);
+    return this.#read(async (database) => {
+      const entries: StateEntry[] = [];
+      for await (const [key, text] of database.iterator({ gte: entryKey(prefix) })) {
+        if (!key.startsWith(entryKey(prefix))) break;
+        entries.push(parseEntry(key.slice(entryKey('').length), text));
+      }
+      return entries;
+    });
+  }
+
+  watch(prefix: string, onChange: () => void): () => void {
+    const watcher: Watcher = { prefix, onChange, due: false };
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  async #inTurn<Result>(key: string, change: () => Promise<Result>): Promise<Result> {
+    this.#assertUsable(key);
+    const before = this.#turns.get(key) ?? Promise.resolve();
+    const result = before.then(change);
+    const turn = result.catch(() => {}).finally(() => {
+      if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    });
+    this.#turns.set(key, turn);
+    const done = await result;
+    this.#announce(key);
+    return done;
+  }
+
+  async #expect(key: string, expected: string | undefined): Promise<void> {
+    const text = await this.#read((database) => database.get(entryKey(key)));
+    const found = text === undefined ? undefined : parseEntry(key, text).revision;
+    if (found === expected) return;
+    throw stateErrors.create('STATE_CONFLICT', { place: key, got: `revision ${found ?? 'none'}`, allowed: `revision ${expected ?? 'none'}` });
+  }
+
+  async #read<Result>(read: (database: ClassicLevel) => Promise<Result>): Promise<Result> {
+    try {
+      return await read(await this.#opened());
+    } catch (thrown) {
+      if (isSluiceError(thrown)) throw thrown;
+      throw stateErrors.create('STATE_UNAVAILABLE', { place: this.#folder, got: errorText(thrown), cause: thrown });
+    }
+  }
+
+  /**
+   * After a write that failed LevelDB takes no further one, and does not know whether this one will be there when it is opened
+   * again: it is opened again at once, and the entry tells.
+   */
+  async #write(key: string, write: (database: ClassicLevel) => Promise<void>, happened: (found: StateEntry | undefined) => boolean): Promise<void> {
+    const database = await this.#opened();
+    try {
+      await write(database);
+    } catch (thrown) {
+      this.#log.error({ key }, `the state could not be written, it is opened again: ${errorText(thrown)}`);
+      await this.#reopen(database);
+      const text = await this.#read((reopened) => reopened.get(entryKey(key)));
+      if (!happened(text === undefined ? undefined : parseEntry(key, text))) {
+        throw stateErrors.create('STATE_WRITE_FAILED', { place: key, got: errorText(thrown), cause: thrown });
+      }
+    }
+  }
+
+  async #reopen(broken: ClassicLevel): Promise<void> {
+    if ((await this.#database?.catch(() => undefined)) !== broken) return;
+    this.#database = broken.close().then(() => this.#open());
+    await this.#database.catch(() => {});
+  }
+
+  /** The open database; one that could not be opened again is tried again. */
+  async #opened(): Promise<ClassicLevel> {
+    try {
+      return await (this.#database ?? Promise.reject(stateErrors.create('STATE_NOT_STARTED')));
+    } catch (thrown) {
+      if (!this.#running) throw thrown;
+      this.#database = this.#open();
+      return this.#database.catch((again: unknown) => {
+        throw stateErrors.create('STATE_UNAVAILABLE', { place: this.#folder, got: errorText(again), cause: again });
+      });
+    }
+  }
+
+  async #open(): Promise<ClassicLevel> {
+    const database = new ClassicLevel(this.#folder);
+    try {
+      await database.open();
+      return database;
+    } catch (thrown) {
+      const inUse = thrown instanceof Error && thrown.cause instanceof Error && 'code' in thrown.cause && thrown.cause.code === 'LEVEL_LOCKED';
+      throw inUse ? stateErrors.create('STATE_FOLDER_IN_USE', { place: this.#folder, cause: thrown }) : thrown;
+    }
+  }
+
+  async #close(): Promise<void> {
+    const database = await this.#database?.catch(() => undefined);
+    this.#database = undefined;
+    await database?.close();
+  }
+
+  #assertUsable(key: string): void {
+    if (!this.#running) throw stateErrors.create('STATE_NOT_STARTED');
+    const bytes = Buffer.byteLength(key);
+    if (bytes === 0 || bytes > maxKeyBytes) throw stateErrors.create('STATE_KEY_INVALID', { got: `${bytes} bytes`, allowed: `1 to ${maxKeyBytes} bytes` });
+  }
+
+  /** Changes of one turn of the event loop are told once. */
+  #announce(key: string): void {
+    for (const watcher of this.#watchers) {
+      if (watcher.due || !key.startsWith(watcher.prefix)) continue;
+      watcher.due = true;
+      setImmediate(() => {
+        watcher.due = false;
+        if (!this.#watchers.has(watcher)) return;
+        try {
+          watcher.onChange();
+        } catch (thrown) {
+          this.#log.error(`a listener of state changes failed: ${errorText(thrown)}`);
+        }
+      });
+    }
+  }
+}
+
+function parseEntry(key: string, text: string): StateEntry {
+  const { revision, value } = JSON.parse(text) as Stored;
+  return { key, value, revision };
+}
