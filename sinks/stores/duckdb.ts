@@ -1,0 +1,198 @@
+/** The embedded index store: one DuckDB file per index, all behind one worker thread and one memory limit. */
+import { statfsSync } from 'node:fs';
+import type { Log } from '../../core/log.js';
+import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
+import { formatBytes } from '../../core/bytes.js';
+import { isSluiceError } from '../../core/errors.js';
+import type { SearchRequest, SearchResult } from '../../schemas/query.js';
+import type { FieldType, IndexInfo, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from './contract.js';
+import { storeError } from './duckdb/failures.js';
+import type { EngineOptions } from './duckdb/protocol.js';
+import { WorkerClient } from './duckdb/worker-client.js';
+import { storeMetrics } from './metrics.js';
+
+export interface DuckStoreOptions {
+  readonly folder: string;
+  readonly memoryBytes: number;
+  /** 0: one per core. */
+  readonly threads: number;
+  /** The write-ahead log of an index is folded into its file at this size. */
+  readonly checkpointBytes: number;
+  /** Writes are refused before less than this is free on the disk. */
+  readonly reserveBytes: number;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** For tests. Default: what the file system of the folder says. */
+  readonly freeBytes?: () => number;
+}
+
+/** Every attached file costs memory for its catalog; searches over more indices attach them one after the other. */
+const attachedIndices = 64;
+/** Bytes of documents that wait for the worker thread at once; beyond, the caller is told to come back. */
+const waitingBytes = 256 * 2 ** 20;
+/** The log and the checkpoint that a write leads to need about this many times its bytes. */
+const writeAmplification = 3;
+
+const capabilities: StoreCapabilities = { name: 'embedded', deduplicates: 'offset', shared: false };
+const label = { store: 'embedded' } as const;
+
+export function createDuckStore(options: DuckStoreOptions): IndexStore {
+  return new DuckStore(options);
+}
+
+class DuckStore implements IndexStore {
+  readonly #options: DuckStoreOptions;
+  readonly #freeBytes: () => number;
+  readonly #metrics: BuiltMetrics<typeof storeMetrics>;
+  #worker: WorkerClient | undefined;
+  #waitingBytes = 0;
+
+  constructor(options: DuckStoreOptions) {
+    this.#options = options;
+    this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(options.folder));
+    this.#metrics = buildMetrics(options.registry, storeMetrics);
+  }
+
+  capabilities(): StoreCapabilities {
+    return capabilities;
+  }
+
+  async start(): Promise<void> {
+    const { folder, memoryBytes, threads, checkpointBytes, log } = this.#options;
+    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, attachedIndices };
+    const worker = new WorkerClient(engineOptions, (reason) => log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended'));
+    this.#worker = worker;
+    await worker.call('start', undefined);
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker === undefined) return;
+    if (worker.lost === undefined) await before(deadlineMs, worker.call('stop', undefined).catch(() => undefined));
+    await worker.close();
+  }
+
+  createIndex(name: string): Promise<void> {
+    return this.#need().call('createIndex', name);
+  }
+
+  listIndices(prefix: string): Promise<readonly IndexInfo[]> {
+    return this.#need().call('listIndices', prefix);
+  }
+
+  async write(request: WriteRequest): Promise<WriteResult> {
+    const bytes = request.documents.reduce((sum, document) => sum + document.length, 0);
+    const stopTimer = this.#metrics.writeSeconds.startTimer(label);
+    try {
+      this.#admit(request.index, bytes);
+      this.#waitingBytes += bytes;
+      try {
+        const result = await this.#need().call('write', request);
+        this.#metrics.writtenDocuments.inc(label, result.stored);
+        return result;
+      } finally {
+        this.#waitingBytes -= bytes;
+      }
+    } catch (thrown) {
+      this.#metrics.writeErrors.inc({ ...label, code: isSluiceError(thrown) ? thrown.code : 'UNKNOWN' });
+      throw thrown;
+    } finally {
+      stopTimer();
+    }
+  }
+
+  #admit(index: string, bytes: number): void {
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > waitingBytes) throw storeError('STORE_OVERLOADED', index, `${formatBytes(this.#waitingBytes)} waiting`);
+    const free = this.#freeBytes();
+    if (free - bytes * writeAmplification < this.#options.reserveBytes) {
+      throw storeError('STORE_DISK_FULL', this.#options.folder, `${formatBytes(free)} free, reserve ${formatBytes(this.#options.reserveBytes)}`);
+    }
+  }
+
+  /** A commit is durable when it resolves. */
+  async sync(): Promise<void> {}
+
+  async writeStub(): Promise<void> {}
+
+  async checkpoint(index: string): Promise<void> {
+    const stopTimer = this.#metrics.checkpointSeconds.startTimer(label);
+    await this.#need().call('checkpoint', index);
+    stopTimer();
+  }
+
+  markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>> {
+    return this.#need().call('markers', { index, topic, topicGeneration });
+  }
+
+  fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>> {
+    return this.#need().call('fieldTypes', index);
+  }
+
+  closeIndex(name: string): Promise<void> {
+    return this.#need().call('closeIndex', name);
+  }
+
+  openIndex(name: string): Promise<void> {
+    return this.#need().call('openIndex', name);
+  }
+
+  deleteIndex(name: string): Promise<void> {
+    return this.#need().call('deleteIndex', name);
+  }
+
+  async search(request: SearchRequest): Promise<SearchResult> {
+    const { signal, ...rest } = request;
+    if (signal?.aborted) throw storeError('STORE_SEARCH_CANCELLED', 'search');
+    const stopTimer = this.#metrics.searchSeconds.startTimer(label);
+    this.#metrics.waitingSearches.inc(label);
+    try {
+      return await this.#need().call('search', rest, signal);
+    } finally {
+      this.#metrics.waitingSearches.dec(label);
+      stopTimer();
+    }
+  }
+
+  /** A committed document is visible. */
+  async refresh(): Promise<void> {}
+
+  async scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void> {
+    for (const index of indices) {
+      let fromRow: number | undefined = 0;
+      while (fromRow !== undefined) {
+        const page: { ids: readonly string[]; nextRow: number | undefined } = await this.#need().call('scanIds', { index, fromRow });
+        if (page.ids.length > 0) await onIds(page.ids);
+        fromRow = page.nextRow;
+      }
+    }
+  }
+
+  async health(): Promise<{ readonly ok: boolean; readonly reason: string }> {
+    if (this.#worker === undefined || this.#worker.lost !== undefined) return { ok: false, reason: this.#worker?.lost ?? 'not started' };
+    const free = this.#freeBytes();
+    if (free < this.#options.reserveBytes) return { ok: false, reason: `${formatBytes(free)} free on disk, reserve ${formatBytes(this.#options.reserveBytes)}` };
+    const { blocked } = await this.#worker.call('health', undefined);
+    const reasons = [...blocked].map(([index, reason]) => `${index} is blocked: ${reason}`);
+    return { ok: true, reason: reasons.join('; ') || 'ok' };
+  }
+
+  #need(): WorkerClient {
+    if (this.#worker === undefined) throw storeError('STORE_STOPPED', 'embedded store');
+    return this.#worker;
+  }
+}
+
+function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+async function before(deadlineMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs);
+  });
+  await Promise.race([work, deadline]);
+  clearTimeout(timer);
+}

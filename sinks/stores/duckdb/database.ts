@@ -1,0 +1,56 @@
+/** The one engine instance of the process: index files are attached to it, under one memory limit. */
+import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { EngineOptions } from './protocol.js';
+
+/** Spilled sorts and aggregates may take this much disk; past that the query fails, not the disk. */
+const spillBytes = 2 ** 30;
+
+export class Database {
+  readonly #instance: DuckDBInstance;
+  readonly #control: DuckDBConnection;
+  #nextAlias = 1;
+
+  private constructor(instance: DuckDBInstance, control: DuckDBConnection) {
+    this.#instance = instance;
+    this.#control = control;
+  }
+
+  static async open(options: EngineOptions): Promise<Database> {
+    const spill = join(options.folder, 'spill');
+    mkdirSync(spill, { recursive: true });
+    const instance = await DuckDBInstance.create(':memory:', {
+      memory_limit: `${Math.round(options.memoryBytes)}B`,
+      threads: String(options.threads > 0 ? options.threads : availableParallelism()),
+      temp_directory: spill,
+      max_temp_directory_size: `${spillBytes}B`,
+      checkpoint_threshold: `${Math.round(options.checkpointBytes)}B`,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    return new Database(instance, await instance.connect());
+  }
+
+  connect(): Promise<DuckDBConnection> {
+    return this.#instance.connect();
+  }
+
+  /** Creates the file when it is missing. Returns the name to use in SQL, never used before. */
+  async attach(path: string): Promise<string> {
+    const alias = `i${this.#nextAlias}`;
+    this.#nextAlias += 1;
+    await this.#control.run(`ATTACH '${path.replaceAll("'", "''")}' AS ${alias} (STORAGE_VERSION 'latest')`);
+    return alias;
+  }
+
+  async detach(alias: string): Promise<void> {
+    await this.#control.run(`DETACH ${alias}`);
+  }
+
+  close(): void {
+    this.#control.closeSync();
+    this.#instance.closeSync();
+  }
+}

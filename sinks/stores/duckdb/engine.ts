@@ -1,0 +1,286 @@
+/** The store inside its worker thread: requests by name, one method each. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { FieldType, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
+import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
+import { indexNumber } from '../values.js';
+import { Catalog, type IndexEntry } from './catalog.js';
+import { isFatal, searchError, storeError, writeError } from './failures.js';
+import { fieldType } from './fields.js';
+import { createGate } from './gate.js';
+import { markerKey, type IndexFile } from './index-file.js';
+import type { EngineHealth, EngineOptions, IdPage } from './protocol.js';
+import { searchIndices, type SearchedIndex } from './search.js';
+import { writeGroup } from './writer.js';
+
+/** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
+const concurrentSearches = 2;
+const waitingSearches = 64;
+/** Documents of the requests that are joined into one transaction; more make the pause of one commit long. */
+const groupDocuments = 20_000;
+/** Ids of one page of a scan. */
+const pageRows = 20_000;
+
+interface WaitingWrite {
+  readonly request: WriteRequest;
+  readonly resolve: (result: WriteResult) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+export class Engine {
+  readonly #catalog: Catalog;
+  readonly #writes = new Map<IndexEntry, WaitingWrite[]>();
+  readonly #gate = createGate(concurrentSearches, waitingSearches);
+  readonly #searches = new Map<number, DuckDBConnection>();
+  readonly #cancelled = new Set<number>();
+
+  constructor(options: EngineOptions) {
+    this.#catalog = new Catalog(options, () => {
+      for (const connection of this.#searches.values()) connection.interrupt();
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#catalog.open();
+  }
+
+  /** Waits for what holds a lock, then closes every file. */
+  async stop(): Promise<void> {
+    for (const id of this.#searches.keys()) this.cancel(id);
+    await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.detachLocked(entry)).catch(() => undefined)));
+    await this.#catalog.close();
+  }
+
+  createIndex(name: string): Promise<void> {
+    return this.#catalog.create(name);
+  }
+
+  async listIndices(prefix: string): Promise<IndexInfo[]> {
+    const entries = [...this.#catalog.entries()].map((entry) => ({ entry, number: indexNumber(entry.name, prefix) }));
+    const wanted = entries.filter((one) => one.number !== undefined).sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
+    const infos: IndexInfo[] = [];
+    for (const { entry } of wanted) infos.push(await this.#describe(entry));
+    return infos;
+  }
+
+  async #describe(entry: IndexEntry): Promise<IndexInfo> {
+    if (entry.facts === undefined) await this.#catalog.attached(entry).catch(() => undefined);
+    const facts = entry.file ?? entry.facts;
+    return {
+      name: entry.name,
+      open: !entry.closed,
+      documents: facts?.documents ?? 0,
+      bytes: this.#catalog.folder.bytes(entry.name),
+      createdAt: facts?.createdAt ?? this.#catalog.folder.bornAt(entry.name),
+    };
+  }
+
+  write(request: WriteRequest): Promise<WriteResult> {
+    const entry = this.#catalog.need(request.index);
+    return new Promise((resolve, reject) => {
+      const waiting = this.#writes.get(entry);
+      if (waiting !== undefined) {
+        waiting.push({ request, resolve, reject });
+        return;
+      }
+      this.#writes.set(entry, [{ request, resolve, reject }]);
+      void entry.exclusive(() => this.#drain(entry));
+    });
+  }
+
+  /** Writes what waits for this index, group by group, until nothing does. Never rejects. */
+  async #drain(entry: IndexEntry): Promise<void> {
+    const waiting = this.#writes.get(entry) ?? [];
+    this.#writes.delete(entry);
+    while (waiting.length > 0) {
+      const group = nextGroup(waiting);
+      try {
+        const results = await this.#writeOnce(entry, group.map((one) => one.request));
+        const indexBytes = this.#catalog.folder.bytes(entry.name);
+        group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
+      } catch (thrown) {
+        for (const one of group) one.reject(thrown);
+      }
+    }
+  }
+
+  async #writeOnce(entry: IndexEntry, requests: readonly WriteRequest[]): Promise<WriteResult[]> {
+    if (this.#catalog.find(entry.name) !== entry) throw storeError('STORE_INDEX_MISSING', entry.name);
+    if (entry.closed) throw storeError('STORE_INDEX_CLOSED', entry.name);
+    const file = await this.#catalog.attachLocked(entry);
+    const before = new Map(file.markers);
+    try {
+      return await this.#catalog.use(() => writeGroup(file, requests));
+    } catch (thrown) {
+      const now = await this.#recover(entry, file, thrown);
+      return requests.map((request) => committedAnyway(request, before, now, thrown));
+    }
+  }
+
+  /** A failed COMMIT may be durable all the same: only the file, attached anew, knows. */
+  async #recover(entry: IndexEntry, file: IndexFile, thrown: unknown): Promise<IndexFile> {
+    await this.#catalog.use(() => file.connection.run('ROLLBACK')).catch(() => undefined);
+    try {
+      if (isFatal(thrown)) await this.#catalog.reopen();
+      else await this.#catalog.detachLocked(entry);
+    } catch {
+      await this.#catalog.reopen();
+    }
+    return this.#catalog.attachLocked(entry);
+  }
+
+  async checkpoint(index: string): Promise<void> {
+    await this.#withFile(index, (file) => file.connection.run(`CHECKPOINT ${file.alias}`));
+  }
+
+  async markers(index: string, topic: string, generation: number): Promise<Map<number, number>> {
+    return this.#withFile(index, async (file) => {
+      const markers = new Map<number, number>();
+      for (const [key, next] of file.markers) {
+        const partition = Number.parseInt(key, 10);
+        if (key === markerKey(topic, generation, partition)) markers.set(partition, next);
+      }
+      return markers;
+    });
+  }
+
+  async fieldTypes(index: string): Promise<Map<string, FieldType>> {
+    return this.#withFile(index, async (file) => new Map([...file.fields.values()].map((field) => [field.name, fieldType(field.kind)])));
+  }
+
+  /** Runs between the writes of this index. */
+  #withFile<T>(index: string, work: (file: IndexFile) => Promise<T>): Promise<T> {
+    const entry = this.#catalog.need(index);
+    return entry.exclusive(async () => {
+      const file = await this.#catalog.attachLocked(this.#catalog.need(index));
+      return this.#catalog.use(() => work(file)).catch((thrown: unknown) => {
+        throw writeError(thrown, index);
+      });
+    });
+  }
+
+  async closeIndex(name: string): Promise<void> {
+    const entry = this.#catalog.find(name);
+    if (entry === undefined) throw storeError('STORE_INDEX_MISSING', name);
+    await entry.exclusive(async () => {
+      if (entry.closed) return;
+      await this.#catalog.attachLocked(entry).catch(() => undefined);
+      const facts = entry.file ?? { documents: 0, createdAt: this.#catalog.folder.bornAt(name) };
+      this.#catalog.folder.markClosed(name, { documents: facts.documents, createdAt: facts.createdAt });
+      entry.closed = true;
+      await this.#catalog.detachLocked(entry);
+    });
+  }
+
+  async openIndex(name: string): Promise<void> {
+    const entry = this.#catalog.find(name);
+    if (entry === undefined) throw storeError('STORE_INDEX_MISSING', name);
+    await entry.exclusive(async () => {
+      this.#catalog.folder.markOpen(name);
+      entry.closed = false;
+    });
+  }
+
+  async deleteIndex(name: string): Promise<void> {
+    const entry = this.#catalog.find(name);
+    if (entry === undefined) return;
+    await entry.exclusive(async () => {
+      await this.#catalog.detachLocked(entry).catch(() => undefined);
+      this.#catalog.folder.remove(name);
+      this.#catalog.forget(entry);
+    });
+  }
+
+  async search(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
+    const leave = await this.#gate.enter();
+    try {
+      return await this.#searchNow(id, request);
+    } catch (thrown) {
+      if (isFatal(thrown)) await this.#catalog.reopen();
+      throw searchError(this.#cancelled.has(id) ? new Error('interrupted') : thrown);
+    } finally {
+      this.#cancelled.delete(id);
+      leave();
+    }
+  }
+
+  async #searchNow(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
+    const { indices, skipped, release } = await this.#borrow(request.indices);
+    try {
+      return await this.#catalog.use(async () => {
+        if (this.#cancelled.has(id)) throw storeError('STORE_SEARCH_CANCELLED', 'search');
+        const connection = await this.#catalog.database.connect();
+        this.#searches.set(id, connection);
+        try {
+          return await searchIndices(connection, indices, request, skipped);
+        } finally {
+          this.#searches.delete(id);
+          connection.closeSync();
+        }
+      });
+    } finally {
+      release();
+    }
+  }
+
+  /** Keeps the files attached until they are released. */
+  async #borrow(names: readonly string[]): Promise<{ indices: SearchedIndex[]; skipped: string[]; release: () => void }> {
+    const indices: SearchedIndex[] = [];
+    const skipped: string[] = [];
+    const entries: IndexEntry[] = [];
+    for (const name of new Set(names)) {
+      const entry = this.#catalog.find(name);
+      const file = entry === undefined || entry.closed ? undefined : await this.#catalog.attached(entry).catch(() => undefined);
+      if (entry === undefined || file === undefined || entry.file !== file) {
+        skipped.push(name);
+        continue;
+      }
+      entry.readers += 1;
+      entries.push(entry);
+      indices.push({ name, file });
+    }
+    const release = () => {
+      for (const entry of entries) entry.readers -= 1;
+    };
+    return { indices, skipped, release };
+  }
+
+  /** The request with this id is a search that waits or runs. */
+  cancel(id: number): void {
+    this.#cancelled.add(id);
+    this.#searches.get(id)?.interrupt();
+  }
+
+  async scanIds(index: string, fromRow: number): Promise<IdPage> {
+    return this.#withFile(index, async (file) => {
+      const end = fromRow + pageRows;
+      const sql = `SELECT _id FROM ${file.alias}.documents WHERE rowid >= ${fromRow} AND rowid < ${end}`;
+      const rows = (await file.connection.runAndReadAll(sql)).getRows();
+      return { ids: rows.map((row) => row[0] as string), nextRow: end < file.documents ? end : undefined };
+    });
+  }
+
+  health(): EngineHealth {
+    const blocked = new Map<string, string>();
+    for (const entry of this.#catalog.entries()) if (entry.blocked !== undefined) blocked.set(entry.name, entry.blocked);
+    return { blocked };
+  }
+}
+
+function nextGroup(waiting: WaitingWrite[]): WaitingWrite[] {
+  let documents = 0;
+  let count = 0;
+  while (count < waiting.length && (count === 0 || documents + (waiting[count]?.request.ids.length ?? 0) <= groupDocuments)) {
+    documents += waiting[count]?.request.ids.length ?? 0;
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
+
+/** The answer to a request whose transaction failed, by the marker that the file has now. */
+function committedAnyway(request: WriteRequest, before: ReadonlyMap<string, number>, now: IndexFile, thrown: unknown): WriteResult {
+  const key = markerKey(request.topic, request.topicGeneration, request.partition);
+  if ((now.markers.get(key) ?? 0) < request.nextOffset) throw writeError(thrown, request.index);
+  const marker = before.get(key) ?? 0;
+  const stored = request.offsets.filter((offset) => offset >= marker).length;
+  return { stored, alreadyStored: request.ids.length - stored, failures: [] };
+}

@@ -1,0 +1,48 @@
+/** What the engine's errors mean for the caller. */
+import { isSluiceError, toError } from '../../../core/errors.js';
+import { storeErrors } from '../errors.js';
+import type { WireError } from './protocol.js';
+
+type StoreCode = keyof typeof storeErrors.kinds;
+
+/** The engine refuses everything from here on; it must be opened anew. */
+export function isFatal(thrown: unknown): boolean {
+  return /database has been invalidated|FATAL Error/i.test(toError(thrown).message);
+}
+
+export function storeError(code: StoreCode, place: string, reason?: string): Error {
+  return storeErrors.create(code, { place, got: reason });
+}
+
+export function writeError(thrown: unknown, index: string): Error {
+  return isSluiceError(thrown) ? thrown : storeError(writeCode(toError(thrown).message), index, shorten(toError(thrown).message));
+}
+
+function writeCode(message: string): StoreCode {
+  if (/No space left|ENOSPC|disk (is )?full|quota exceeded/i.test(message)) return 'STORE_DISK_FULL';
+  if (/Out of Memory/i.test(message)) return 'STORE_OVERLOADED';
+  return isFatal(new Error(message)) ? 'STORE_UNAVAILABLE' : 'STORE_INDEX_BLOCKED';
+}
+
+export function searchError(thrown: unknown): Error {
+  if (isSluiceError(thrown)) return thrown;
+  const message = toError(thrown).message;
+  if (/interrupt/i.test(message)) return storeError('STORE_SEARCH_CANCELLED', 'search');
+  if (isFatal(thrown) || /Connection|IO Error/i.test(message)) return storeError('STORE_UNAVAILABLE', 'search', shorten(message));
+  return storeError(/Out of Memory/i.test(message) ? 'STORE_OVERLOADED' : 'STORE_QUERY_INVALID', 'search', shorten(message));
+}
+
+export function toWire(thrown: unknown): WireError {
+  const error = toError(thrown);
+  if (isSluiceError(thrown)) return { code: thrown.code, place: thrown.place, got: thrown.got, reason: thrown.message };
+  return { code: 'STORE_UNAVAILABLE', place: undefined, got: shorten(error.message), reason: shorten(error.stack ?? error.message) };
+}
+
+export function fromWire(error: WireError): Error {
+  const code = error.code in storeErrors.kinds ? (error.code as StoreCode) : 'STORE_UNAVAILABLE';
+  return storeErrors.create(code, { place: error.place, got: error.got });
+}
+
+function shorten(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}

@@ -1,0 +1,61 @@
+/** What the main thread and the store's worker thread say to each other. */
+import type { FieldType, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
+import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
+
+export interface EngineOptions {
+  /** Database files lie in its folder `indices`, spilled sorts in `spill`. */
+  readonly folder: string;
+  readonly memoryBytes: number;
+  /** 0: one per core. */
+  readonly threads: number;
+  readonly checkpointBytes: number;
+  /** Most index files open at once. */
+  readonly attachedIndices: number;
+}
+
+/** Arguments and answer of each request. */
+export interface EngineMethods {
+  start: { argument: undefined; value: undefined };
+  stop: { argument: undefined; value: undefined };
+  createIndex: { argument: string; value: undefined };
+  listIndices: { argument: string; value: readonly IndexInfo[] };
+  write: { argument: WriteRequest; value: WriteResult };
+  checkpoint: { argument: string; value: undefined };
+  markers: { argument: { readonly index: string; readonly topic: string; readonly topicGeneration: number }; value: ReadonlyMap<number, number> };
+  fieldTypes: { argument: string; value: ReadonlyMap<string, FieldType> };
+  closeIndex: { argument: string; value: undefined };
+  openIndex: { argument: string; value: undefined };
+  deleteIndex: { argument: string; value: undefined };
+  search: { argument: Omit<SearchRequest, 'signal'>; value: SearchResult };
+  scanIds: { argument: { readonly index: string; readonly fromRow: number }; value: IdPage };
+  health: { argument: undefined; value: EngineHealth };
+}
+
+export type EngineMethod = keyof EngineMethods;
+
+export interface IdPage {
+  readonly ids: readonly string[];
+  /** Undefined after the last page. */
+  readonly nextRow: number | undefined;
+}
+
+export interface EngineHealth {
+  /** Reasons by index. */
+  readonly blocked: ReadonlyMap<string, string>;
+}
+
+export type EngineRequest =
+  | { readonly [Method in EngineMethod]: { readonly id: number; readonly method: Method; readonly argument: EngineMethods[Method]['argument'] } }[EngineMethod]
+  | { readonly id: number; readonly method: 'cancel'; readonly argument: undefined };
+
+/** A typed error on its way between threads. */
+export interface WireError {
+  readonly code: string;
+  readonly place: string | undefined;
+  readonly got: string | undefined;
+  readonly reason: string;
+}
+
+export type EngineAnswer =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly error: WireError };

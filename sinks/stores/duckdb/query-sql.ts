@@ -1,0 +1,162 @@
+/** A query tree as an SQL condition on the table `documents`, after the matching rules of `schemas/query.ts`. */
+import { lowerCase, maxWordLength, separatorClass, textFields, wordsOf } from '../../../schemas/words.js';
+import type { QueryNode, RangeEnd } from '../../../schemas/query.js';
+import { readNumber } from '../values.js';
+import type { FieldTable } from './fields.js';
+import { readTime } from './times.js';
+import { fieldSql, numberSql, type SqlParameters, type ValueTest } from './value-sql.js';
+
+const defaultFields = ['message', 'full_message', 'source'] as const;
+const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
+
+export interface QueryContext {
+  readonly fields: FieldTable;
+  readonly parameters: SqlParameters;
+}
+
+/** The condition may be NULL where it is not true. */
+export function querySql(node: QueryNode, context: QueryContext): string {
+  switch (node.kind) {
+    case 'all':
+      return 'true';
+    case 'none':
+      return 'false';
+    case 'and':
+      return node.children.length === 0 ? 'true' : `(${node.children.map((child) => querySql(child, context)).join(' AND ')})`;
+    case 'or':
+      return node.children.length === 0 ? 'false' : `(${node.children.map((child) => querySql(child, context)).join(' OR ')})`;
+    case 'not':
+      return `(NOT coalesce(${querySql(node.child, context)}, false))`;
+    case 'exists':
+      return fieldSql(context.fields, node.field, existsTest, context.parameters);
+    case 'range':
+      return fieldSql(context.fields, node.field, rangeTest(node.field, node.from, node.to, context.parameters), context.parameters);
+    case 'term':
+    case 'phrase':
+      return eachField(node.field, context, (field) => equalityTest(field, node.text, context.parameters));
+    case 'wildcard':
+      return eachField(node.field, context, (field) => wildcardTest(field, node.pattern, context.parameters));
+    case 'regex':
+      return eachField(node.field, context, (field) => regexTest(field, node.pattern, context.parameters));
+  }
+}
+
+function eachField(field: string | undefined, context: QueryContext, test: (field: string) => ValueTest): string {
+  const names = field === undefined ? defaultFields : [field];
+  return `(${names.map((name) => fieldSql(context.fields, name, test(name), context.parameters)).join(' OR ')})`;
+}
+
+const existsTest: ValueTest = {
+  text: (value) => `(${value} IS NOT NULL)`,
+  number: (value) => `(${value} IS NOT NULL)`,
+  boolean: (value) => `(${value} IS NOT NULL)`,
+  list: (value) => `(${value} <> '[]')`,
+};
+
+const noTest: ValueTest = {};
+
+function equalityTest(field: string, text: string, parameters: SqlParameters): ValueTest {
+  if (textFields.has(field)) {
+    const words = wordsOf(text);
+    return words.length === 0 ? noTest : { text: phraseTest(words, parameters), anyAsText: true };
+  }
+  if (field === 'source') {
+    const wanted = parameters.text(lowerCase(text));
+    return { text: (value) => `(lower(${value}) = ${wanted})`, anyAsText: true };
+  }
+  const number = readNumber(text);
+  const wanted = parameters.text(text);
+  const boolean = text === 'true' ? (value: string) => value : text === 'false' ? (value: string) => `(NOT ${value})` : undefined;
+  return {
+    text: (value) => `(${value} = ${wanted})`,
+    ...(number !== undefined && { number: (value: string) => `(${value} = ${numberSql(number)})` }),
+    ...(boolean !== undefined && { boolean }),
+    ...(/^[\w .:/-]+$/.test(text) && { list: listContains(text, parameters) }),
+  };
+}
+
+/** A quote inside of a member is escaped, so a quote after a comma begins a member unless the text itself begins with a separator. */
+function listContains(text: string, parameters: SqlParameters): (value: string) => string {
+  const first = parameters.text(`["${text}"`);
+  const later = parameters.text(`,"${text}"`);
+  return (value) => `(starts_with(${value}, ${first}) OR contains(${value}, ${later}))`;
+}
+
+function phraseTest(words: readonly string[], parameters: SqlParameters): (value: string) => string {
+  const longest = parameters.text(words.reduce((best, word) => (word.length > best.length ? word : best)));
+  const pattern = parameters.text(wholeWords(words.map((word) => quote(word) + (word.length >= maxWordLength ? `[^${separatorClass}]*` : '')).join(`[${separatorClass}]+`)));
+  return (value) => `(contains(lower(${value}), ${longest}) AND regexp_matches(lower(${value}), ${pattern}))`;
+}
+
+function wholeWords(expression: string): string {
+  return `(?:^|[${separatorClass}])(?:${expression})(?:$|[${separatorClass}])`;
+}
+
+function wildcardTest(field: string, pattern: string, parameters: SqlParameters): ValueTest {
+  if (textFields.has(field)) return wordWildcardTest(lowerCase(pattern), parameters);
+  const folds = field === 'source';
+  const expression = parameters.text(wildcardExpression(folds ? lowerCase(pattern) : pattern, '(?s:.)'));
+  return {
+    text: (value) => `regexp_full_match(${folds ? `lower(${value})` : value}, ${expression})`,
+    anyAsText: folds,
+  };
+}
+
+function wordWildcardTest(pattern: string, parameters: SqlParameters): ValueTest {
+  const literals = pattern.split(/[*?]+/).filter((part) => part !== '');
+  const spansWords = literals.some((part) => new RegExp(`[\\p{Z}\\p{P}\\p{S}\\p{C}]`, 'u').test(part));
+  if (spansWords || pattern === '') return noTest;
+  const inWord = `[^${separatorClass}]`;
+  const expression = parameters.text(/^\*+$/.test(pattern) ? inWord : wholeWords(wildcardExpression(pattern, inWord)));
+  const longest = literals.reduce((best, part) => (part.length > best.length ? part : best), '');
+  const literal = longest === '' ? undefined : parameters.text(longest);
+  return {
+    text: (value) => `(${literal === undefined ? '' : `contains(lower(${value}), ${literal}) AND `}regexp_matches(lower(${value}), ${expression}))`,
+    anyAsText: true,
+  };
+}
+
+function wildcardExpression(pattern: string, character: string): string {
+  return pattern.split(/([*?])/).map((part) => (part === '*' ? `${character}*` : part === '?' ? character : quote(part))).join('');
+}
+
+function regexTest(field: string, pattern: string, parameters: SqlParameters): ValueTest {
+  const expression = parameters.text(pattern);
+  if (field === 'source') return { text: (value) => `regexp_full_match(lower(${value}), ${expression})`, anyAsText: true };
+  if (!textFields.has(field)) return { text: (value) => `regexp_full_match(${value}, ${expression})` };
+  const separators = parameters.text(`[${separatorClass}]+`);
+  const anchored = /[\^$]|\\[AzbB]/.test(pattern);
+  const words = (value: string) => `list_filter(string_split_regex(lower(${value}), ${separators}), lambda w: w <> '' AND regexp_full_match(w[1:${maxWordLength}], ${expression}))`;
+  return {
+    text: (value) => `(${anchored ? '' : `regexp_matches(lower(${value}), ${expression}) AND `}len(${words(value)}) > 0)`,
+    anyAsText: true,
+  };
+}
+
+function rangeTest(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined, parameters: SqlParameters): ValueTest {
+  if (textFields.has(field)) return noTest;
+  if (timeFields.has(field)) return timeRangeTest(from, to);
+  const numeric = [from, to].every((end) => end === undefined || typeof end.value === 'number');
+  if (numeric) return { number: (value) => between(value, from, to, (end) => numberSql(Number(end))) };
+  const folds = field === 'source';
+  const bound = (end: string | number) => parameters.text(folds ? lowerCase(String(end)) : String(end));
+  return { text: (value) => between(folds ? `lower(${value})` : value, from, to, bound) };
+}
+
+function timeRangeTest(from: RangeEnd | undefined, to: RangeEnd | undefined): ValueTest {
+  const ends = [from, to].map((end) => (end === undefined ? 0 : typeof end.value === 'number' ? end.value : readTime(end.value)));
+  if (ends.some((end) => end === undefined || Number.isNaN(end))) return noTest;
+  return { time: (value) => between(value, from, to, (end) => numberSql(typeof end === 'number' ? end : Date.parse(end))) };
+}
+
+function between(value: string, from: RangeEnd | undefined, to: RangeEnd | undefined, bound: (end: string | number) => string): string {
+  const conditions = [`${value} IS NOT NULL`];
+  if (from !== undefined) conditions.push(`${value} ${from.inclusive ? '>=' : '>'} ${bound(from.value)}`);
+  if (to !== undefined) conditions.push(`${value} ${to.inclusive ? '<=' : '<'} ${bound(to.value)}`);
+  return `(${conditions.join(' AND ')})`;
+}
+
+/** The text as an RE2 expression that matches just it. */
+function quote(text: string): string {
+  return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&').replaceAll('\0', '\\x00');
+}

@@ -1,0 +1,129 @@
+/** Runs one search over several index files and merges what they find. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import { compareCodePoints } from '../values.js';
+import type { Field, FieldTable } from './fields.js';
+import type { IndexFile } from './index-file.js';
+import { querySql } from './query-sql.js';
+import { restoreDocument, type ParsedRow } from './restore.js';
+import { afterSql, orderSql, sortColumns, type SortColumns } from './sort-sql.js';
+import { numberSql, SqlParameters } from './value-sql.js';
+
+export interface SearchedIndex {
+  readonly name: string;
+  readonly file: IndexFile;
+}
+
+interface Found {
+  readonly index: SearchedIndex;
+  readonly row: number;
+  readonly number: number | null;
+  readonly text: string | null;
+  readonly id: string;
+}
+
+export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: Omit<SearchRequest, 'signal'>, skipped: readonly string[]): Promise<SearchResult> {
+  let total = 0;
+  let found: Found[] = [];
+  const sort = request.sort ?? { field: 'timestamp', direction: 'desc' };
+  for (const index of indices) {
+    const count = await countMatches(connection, index, request);
+    total += count;
+    if (count === 0 || request.limit <= 0) continue;
+    found = found.concat(await findFirst(connection, index, request, sort));
+    found.sort(compareFound(sort.direction));
+    found.length = Math.min(found.length, request.limit);
+  }
+  return { total, hits: await fetchHits(connection, found, request.fields), skipped };
+}
+
+function conditionSql(fields: FieldTable, request: Omit<SearchRequest, 'signal'>, parameters: SqlParameters): string {
+  const conditions = [querySql(request.query, { fields, parameters })];
+  const time = `c${fields.get('timestamp')?.slot ?? 0}`;
+  if (request.from !== undefined) conditions.push(`${time} >= ${numberSql(request.from)}`);
+  if (request.to !== undefined) conditions.push(`${time} < ${numberSql(request.to)}`);
+  return conditions.join(' AND ');
+}
+
+function runSql(connection: DuckDBConnection, sql: string, parameters: SqlParameters) {
+  const statement = parameters.statement(sql);
+  return connection.runAndReadAll(statement.sql, statement.values);
+}
+
+async function countMatches(connection: DuckDBConnection, index: SearchedIndex, request: Omit<SearchRequest, 'signal'>): Promise<number> {
+  const parameters = new SqlParameters();
+  const sql = `SELECT count(*)::DOUBLE FROM ${index.file.alias}.documents WHERE ${conditionSql(index.file.fields, request, parameters)}`;
+  const rows = await runSql(connection, sql, parameters);
+  return rows.getRows()[0]?.[0] as number;
+}
+
+async function findFirst(connection: DuckDBConnection, index: SearchedIndex, request: Omit<SearchRequest, 'signal'>, sort: NonNullable<SearchRequest['sort']>): Promise<Found[]> {
+  const parameters = new SqlParameters();
+  const condition = conditionSql(index.file.fields, request, parameters);
+  const columns: SortColumns = sortColumns(index.file.fields, sort.field, parameters);
+  const after = request.after === undefined ? '' : ` WHERE ${afterSql(sort, request.after, parameters)}`;
+  const sql = `SELECT row_number, sort_number, sort_text, _id FROM (SELECT rowid::DOUBLE AS row_number, ${columns.number} AS sort_number,`
+    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition})${after} ORDER BY ${orderSql(sort.direction)} LIMIT ${Math.floor(request.limit)}`;
+  const rows = await runSql(connection, sql, parameters);
+  return rows.getRows().map((row) => {
+    const [place, number, text, id] = row as [number, number | null, string | null, string];
+    return { index, row: place, number, text, id };
+  });
+}
+
+/** Numbers before texts before missing ones, whatever the direction. */
+function compareFound(direction: 'asc' | 'desc'): (a: Found, b: Found) => number {
+  const sign = direction === 'asc' ? 1 : -1;
+  return (a, b) => {
+    if (a.number !== b.number) {
+      if (a.number === null) return 1;
+      return b.number === null ? -1 : (a.number - b.number) * sign;
+    }
+    if (a.text !== b.text) {
+      if (a.text === null) return 1;
+      return b.text === null ? -1 : compareCodePoints(a.text, b.text) * sign;
+    }
+    return compareCodePoints(a.id, b.id) * sign;
+  };
+}
+
+async function fetchHits(connection: DuckDBConnection, found: readonly Found[], wanted: readonly string[] | undefined): Promise<SearchHit[]> {
+  const byIndex = new Map<SearchedIndex, Found[]>();
+  for (const one of found) {
+    const rows = byIndex.get(one.index);
+    if (rows === undefined) byIndex.set(one.index, [one]);
+    else rows.push(one);
+  }
+  const documents = new Map<Found, Readonly<Record<string, unknown>>>();
+  for (const [index, rows] of byIndex) {
+    const columns = wantedColumns(index.file, wanted);
+    const stored = await fetchRows(connection, index.file, columns, rows.map((one) => one.row));
+    for (const one of rows) {
+      const row = stored.get(one.row);
+      if (row !== undefined) documents.set(one, project(restoreDocument(columns, row), wanted));
+    }
+  }
+  return found.flatMap((one) => {
+    const document = documents.get(one);
+    return document === undefined ? [] : [{ _id: one.id, _index: one.index.name, document }];
+  });
+}
+
+function wantedColumns(file: IndexFile, wanted: readonly string[] | undefined): Field[] {
+  return wanted === undefined ? file.columns() : file.columns().filter((field) => wanted.includes(field.name));
+}
+
+function project(document: Record<string, unknown>, wanted: readonly string[] | undefined): Record<string, unknown> {
+  return wanted === undefined ? document : Object.fromEntries(Object.entries(document).filter(([name]) => wanted.includes(name)));
+}
+
+async function fetchRows(connection: DuckDBConnection, file: IndexFile, columns: readonly Field[], rows: readonly number[]): Promise<Map<number, ParsedRow>> {
+  const names = ['rowid::DOUBLE', 'other_fields', 'overrides', ...columns.map((field) => `c${field.slot}`)];
+  const result = await connection.runAndReadAll(`SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE rowid IN (${rows.join(', ')})`);
+  const fetched = new Map<number, ParsedRow>();
+  for (const row of result.getRows()) {
+    const [place, otherFields, overrides, ...cells] = row as [number, string | null, string | null, ...unknown[]];
+    fetched.set(place, { otherFields, overrides, cells });
+  }
+  return fetched;
+}

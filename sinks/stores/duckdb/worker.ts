@@ -1,0 +1,55 @@
+/** Entry of the worker thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Engine } from './engine.js';
+import { toWire } from './failures.js';
+import type { EngineAnswer, EngineOptions, EngineRequest } from './protocol.js';
+
+const port = parentPort;
+if (port === null) throw new Error('The embedded store runs in a worker thread only.');
+const engine = new Engine(workerData as EngineOptions);
+
+async function answer(request: EngineRequest): Promise<unknown> {
+  switch (request.method) {
+    case 'start':
+      return engine.start();
+    case 'stop':
+      return engine.stop();
+    case 'createIndex':
+      return engine.createIndex(request.argument);
+    case 'listIndices':
+      return engine.listIndices(request.argument);
+    case 'write':
+      return engine.write(request.argument);
+    case 'checkpoint':
+      return engine.checkpoint(request.argument);
+    case 'markers':
+      return engine.markers(request.argument.index, request.argument.topic, request.argument.topicGeneration);
+    case 'fieldTypes':
+      return engine.fieldTypes(request.argument);
+    case 'closeIndex':
+      return engine.closeIndex(request.argument);
+    case 'openIndex':
+      return engine.openIndex(request.argument);
+    case 'deleteIndex':
+      return engine.deleteIndex(request.argument);
+    case 'search':
+      return engine.search(request.id, request.argument);
+    case 'scanIds':
+      return engine.scanIds(request.argument.index, request.argument.fromRow);
+    case 'health':
+      return engine.health();
+    case 'cancel':
+      return engine.cancel(request.id);
+  }
+}
+
+port.on('message', (request: EngineRequest) => {
+  answer(request).then(
+    (value) => reply(request, { id: request.id, ok: true, value }),
+    (thrown: unknown) => reply(request, { id: request.id, ok: false, error: toWire(thrown) }),
+  );
+});
+
+function reply(request: EngineRequest, message: EngineAnswer): void {
+  if (request.method !== 'cancel') port?.postMessage(message);
+}

@@ -1,0 +1,81 @@
+/** Writes requests that wait for one index in one transaction, with their markers. */
+import { VARCHAR } from '@duckdb/node-api';
+import type { WriteFailure, WriteRequest, WriteResult } from '../contract.js';
+import { buildColumns, type ParsedDocument } from './batch.js';
+import { columnDefinition } from './fields.js';
+import { appendColumns, appendFields, columnType, markerKey, type IndexFile } from './index-file.js';
+
+interface Group {
+  readonly ids: string[];
+  readonly documents: ParsedDocument[];
+  /** Rows whose text is not well-formed Unicode. */
+  readonly exotic: Set<number>;
+  readonly markers: Map<string, { readonly request: WriteRequest; readonly next: number }>;
+}
+
+/** Answers by request. When it rejects, the transaction's outcome is unknown and `file` must be attached anew. */
+export async function writeGroup(file: IndexFile, requests: readonly WriteRequest[]): Promise<WriteResult[]> {
+  const group: Group = { ids: [], documents: [], exotic: new Set(), markers: new Map() };
+  const results = requests.map((request) => collect(file, group, request));
+  if (group.ids.length > 0 || group.markers.size > 0) await commit(file, group);
+  return results;
+}
+
+function collect(file: IndexFile, group: Group, request: WriteRequest): WriteResult {
+  const key = markerKey(request.topic, request.topicGeneration, request.partition);
+  const marker = group.markers.get(key)?.next ?? file.markers.get(key) ?? 0;
+  const failures: WriteFailure[] = [];
+  let stored = 0;
+  for (let at = 0; at < request.ids.length; at += 1) {
+    const text = request.documents[at] as string;
+    const document = parse(text);
+    if (document === undefined) {
+      failures.push({ position: at, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
+    } else if ((request.offsets[at] as number) >= marker) {
+      if (mayBeExotic(text)) group.exotic.add(group.ids.length);
+      group.ids.push(request.ids[at] as string);
+      group.documents.push(document);
+      stored += 1;
+    }
+  }
+  if (request.nextOffset > marker) group.markers.set(key, { request, next: request.nextOffset });
+  return { stored, alreadyStored: request.ids.length - stored - failures.length, failures };
+}
+
+function parse(text: string): ParsedDocument | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ParsedDocument) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lone surrogates come as escapes, or in the text itself. */
+function mayBeExotic(text: string): boolean {
+  return text.includes('\\ud') || text.includes('\\uD') || !(text as string & { isWellFormed(): boolean }).isWellFormed();
+}
+
+async function commit(file: IndexFile, group: Group): Promise<void> {
+  const { connection, alias } = file;
+  const columns = buildColumns(group.documents, group.exotic, file.fields, file.counts);
+  await connection.run('BEGIN');
+  for (const field of columns.newColumns) await connection.run(`ALTER TABLE ${alias}.documents ADD COLUMN ${columnDefinition(field.slot ?? 0, field.kind)}`);
+  if (columns.changed.length > 0) await appendFields(connection, alias, columns.changed);
+  if (group.ids.length > 0) {
+    const types = [VARCHAR, VARCHAR, VARCHAR, ...file.columns().map((field) => columnType(field.kind))];
+    await appendColumns(connection, alias, 'documents', types, [group.ids, columns.otherFields, columns.overrides, ...columns.cells]);
+  }
+  for (const [key, { request, next }] of group.markers) await writeMarker(file, key, request, next);
+  await connection.run('COMMIT');
+  for (const [key, { next }] of group.markers) file.markers.set(key, next);
+  file.documents += group.ids.length;
+}
+
+async function writeMarker(file: IndexFile, key: string, request: WriteRequest, next: number): Promise<void> {
+  const place = `topic = $1 AND generation = $2 AND partition_number = $3`;
+  const sql = file.markers.has(key)
+    ? `UPDATE ${file.alias}.markers SET next_offset = $4 WHERE ${place}`
+    : `INSERT INTO ${file.alias}.markers VALUES ($1, $2, $3, $4)`;
+  await file.connection.run(sql, [request.topic, request.topicGeneration, request.partition, next]);
+}
