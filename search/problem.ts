@@ -1,5 +1,5 @@
 /** What is wrong with a query text, and where. */
-import { SluiceError } from '../core/errors.js';
+import type { SluiceError } from '../core/errors.js';
 import { searchErrors } from './errors.js';
 
 export type QueryProblemCode = Extract<keyof typeof searchErrors.kinds, `SEARCH_QUERY_${string}`>;

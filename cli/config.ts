@@ -1,0 +1,25 @@
+/** `sluice config check` and `sluice config show`. */
+import { stringify } from 'yaml';
+import { hideSecrets, readConfig, type LoadOptions } from '../config/load.js';
+import { problemLines } from '../config/problem.js';
+
+export interface CommandResult {
+  readonly text: string;
+  /** 0, or 2 for wrong settings. */
+  readonly exitCode: 0 | 2;
+}
+
+export function configCheck(options: LoadOptions): CommandResult {
+  const { loaded, problems } = readConfig(options);
+  if (loaded === undefined) return { text: [...problemLines(problems), `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.`].join('\n'), exitCode: 2 };
+  const origin = loaded.files[0] ?? 'no settings file, all defaults';
+  return { text: [...loaded.warnings.map((warning) => `warning: ${warning}`), `The settings are valid (${origin}).`].join('\n'), exitCode: 0 };
+}
+
+/** All settings as they apply, defaults and variables included, secrets hidden. */
+export function configShow(options: LoadOptions & { readonly json?: boolean | undefined }): CommandResult {
+  const { loaded } = readConfig(options);
+  if (loaded === undefined) return configCheck(options);
+  const shown = hideSecrets(loaded.config);
+  return { text: options.json === true ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 }).trimEnd(), exitCode: 0 };
+}

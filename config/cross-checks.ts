@@ -1,0 +1,90 @@
+/** What single settings cannot tell: settings that do not go together. */
+import type { Config } from '../schemas/config/config.js';
+import { settingName, type ConfigProblem, type SettingPath } from './problem.js';
+
+export interface CrossChecks {
+  readonly problems: ConfigProblem[];
+  /** Settings that work but are probably not meant. */
+  readonly warnings: string[];
+}
+
+type Report = (path: SettingPath, got: string, allowed: string) => void;
+
+export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boolean) => string): CrossChecks {
+  const problems: ConfigProblem[] = [];
+  const warnings: string[] = [];
+  const report: Report = (path, got, allowed) => problems.push({ code: 'CONFIG_CONFLICT', place: place(path, false), setting: settingName(path), got, allowed, didYouMean: undefined });
+  checkListeners(config, report);
+  checkReceivers(config, report, warnings);
+  if (config.topics.kind === 'kafka') checkKafka(config, report);
+  if (config.store.kind === 'opensearch') checkOpenSearch(config, report);
+  if (config.receivers.length === 0) warnings.push('receivers is empty: nothing will come in.');
+  return { problems, warnings };
+}
+
+interface Listener {
+  readonly path: SettingPath;
+  readonly protocol: 'tcp' | 'udp';
+  readonly host: string;
+  readonly port: number;
+  readonly title: string;
+}
+
+function checkListeners(config: Config, report: Report): void {
+  const listeners: Listener[] = config.receivers.map((receiver, at) => ({
+    path: ['receivers', at, 'port'], protocol: receiver.type === 'gelf_udp' ? 'udp' : 'tcp', host: receiver.host, port: receiver.port, title: `receiver ${receiver.name}`,
+  }));
+  if (config.admin.enabled) listeners.push({ path: ['admin', 'port'], protocol: 'tcp', host: config.admin.host, port: config.admin.port, title: 'admin' });
+  const isAny = (host: string) => host === '0.0.0.0' || host === '::' || host === '';
+  listeners.forEach((one, at) => {
+    const other = listeners.slice(0, at).find((before) => one.port !== 0 && before.port === one.port && before.protocol === one.protocol && (before.host === one.host || isAny(before.host) || isAny(one.host)));
+    if (other !== undefined) report(one.path, `${one.protocol.toUpperCase()} port ${one.port}, which ${other.title} has taken`, 'another port, or 0 for a free one');
+  });
+}
+
+function checkReceivers(config: Config, report: Report, warnings: string[]): void {
+  const names = new Set<string>();
+  config.receivers.forEach((receiver, at) => {
+    const path = ['receivers', at] as const;
+    if (names.has(receiver.name)) report([...path, 'name'], `the name ${receiver.name} a second time`, 'a name of its own for each receiver');
+    names.add(receiver.name);
+    const largest = receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes;
+    const setting = receiver.type === 'gelf_http' ? 'max_body_bytes' : 'max_inflated_bytes';
+    if (largest >= config.topics.max_message_bytes) report([...path, setting], `${largest} bytes, which is not below topics.max_message_bytes (${config.topics.max_message_bytes})`, 'a smaller limit, or a larger topics.max_message_bytes');
+    if (receiver.type === 'gelf_tcp' && receiver.max_connection_bytes < receiver.max_frame_bytes) warnings.push(`receivers[${at}].max_connection_bytes is below max_frame_bytes: each large frame stops reading.`);
+    if (receiver.type === 'gelf_udp') return;
+    const { tls } = receiver;
+    for (const file of ['cert_file', 'key_file'] as const) {
+      if (tls.enabled && tls[file] === '') report([...path, 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
+    }
+    if (tls.enabled && tls.client_auth !== 'none' && tls.ca_file === '') report([...path, 'tls', 'ca_file'], `nothing, with client_auth: ${tls.client_auth}`, 'a PEM file with the authorities of client certificates');
+    if (!tls.enabled && tls.cert_file !== '') warnings.push(`receivers[${at}].tls has a certificate but enabled is false: it serves plain text.`);
+  });
+}
+
+function checkKafka(config: Config, report: Report): void {
+  const { kafka } = config.topics;
+  const path = ['topics', 'kafka'] as const;
+  if (kafka.brokers.length === 0) report([...path, 'brokers'], 'an empty list, with topics.kind: kafka', 'at least one host:port');
+  kafka.brokers.forEach((broker, at) => {
+    if (!/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(broker)) report([...path, 'brokers', at], JSON.stringify(broker), 'host:port');
+  });
+  const { sasl, tls } = kafka;
+  for (const field of ['username', 'password'] as const) {
+    if (sasl.mechanism !== 'none' && sasl[field] === '') report([...path, 'sasl', field], `nothing, with mechanism: ${sasl.mechanism}`, 'a value, or mechanism: none');
+  }
+  if ((tls.cert_file === '') !== (tls.key_file === '')) report([...path, 'tls', tls.cert_file === '' ? 'cert_file' : 'key_file'], 'nothing, with the other half set', 'both cert_file and key_file, or neither');
+  if (kafka.heartbeat_ms * 3 > kafka.session_timeout_ms) report([...path, 'heartbeat_ms'], `${kafka.heartbeat_ms} ms, with a session_timeout_ms of ${kafka.session_timeout_ms}`, 'at most a third of session_timeout_ms');
+}
+
+function checkOpenSearch(config: Config, report: Report): void {
+  const { opensearch } = config.store;
+  const path = ['store', 'opensearch'] as const;
+  if (opensearch.nodes.length === 0) report([...path, 'nodes'], 'an empty list, with store.kind: opensearch', 'at least one http(s)://host:port');
+  opensearch.nodes.forEach((node, at) => {
+    const valid = /^https?:\/\//.test(node) && URL.canParse(node);
+    if (!valid) report([...path, 'nodes', at], JSON.stringify(node.replace(/\/\/[^@/]*@/, '//***@')), 'http(s)://host:port');
+    else if (new URL(node).password !== '') report([...path, 'nodes', at], 'a password in the address', 'the settings username and password, which are kept hidden');
+  });
+  if ((opensearch.username === '') !== (opensearch.password === '')) report([...path, opensearch.username === '' ? 'username' : 'password'], 'nothing, with the other half set', 'both username and password, or neither');
+}
