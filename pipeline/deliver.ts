@@ -1,7 +1,7 @@
 /** One batch of one partition: route by epoch, fence, write to every index at once, keep what the store refuses as dead letters. */
 import type { BuiltMetrics } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
-import type { IndexStore, WriteFailure } from '../sinks/stores/contract.js';
+import type { IndexStore } from '../sinks/stores/contract.js';
 import { deadLetterId } from './delivery/ids.js';
 import type { Epoch, Span } from './delivery/records.js';
 import { documentLetter } from './dead-letters.js';
@@ -21,7 +21,7 @@ export interface DeliverContext {
   readonly route: RouteContext;
   /** Reads the field types of indices that are new to this process, before documents are fitted to them. */
   readonly prepareIndex: (index: string) => Promise<void>;
-  readonly repair: (document: string, failure: WriteFailure) => string | undefined;
+  readonly repair: (index: string, document: string, reason: string) => string | undefined;
   readonly logsTopic: string;
   readonly deadLettersTopic: string;
   readonly metrics: BuiltMetrics<typeof pipelineMetrics>;

@@ -71,7 +71,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, registry, log, signal: stopping.signal,
     route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender' },
     prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
-    repair: (document, failure) => fitter.repair(document, failure),
+    repair: (index, document, reason) => fitter.repair(document, { reason }, index),
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
   });
 

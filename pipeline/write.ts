@@ -26,7 +26,8 @@ export interface WriteContext {
   readonly nextOffset: number;
   /** Whether retention has removed the index (rule 6); throws when nobody can tell. */
   readonly isRetired: (index: string) => Promise<boolean>;
-  readonly repair: (document: string, failure: WriteFailure) => string | undefined;
+  /** A text that the index may take instead of one that it refused; undefined when there is none. */
+  readonly repair: (index: string, document: string, reason: string) => string | undefined;
   /** The partition was taken away, or the program stops. */
   readonly lost: () => boolean;
   readonly signal: AbortSignal;
@@ -52,7 +53,7 @@ export async function writeIndexBatch(batch: IndexBatch, context: WriteContext):
     if (context.lost()) throw pipelineErrors.create(context.signal.aborted ? 'PIPELINE_STOPPED' : 'PIPELINE_PARTITION_LOST', { place: `${context.topic}/${context.partition}` });
     const code = await attempt(batch, documents, pending, context, outcome).then(
       (failures) => {
-        pending = sortFailures({ at: pending, repairs }, failures, documents, context, outcome);
+        pending = sortFailures({ at: pending, repairs }, failures, batch, context, outcome);
         return failures.find((failure) => failure.kind === 'retry')?.code;
       },
       (error: unknown) => wholeFailure(error, batch, context, outcome, pending),
@@ -79,8 +80,9 @@ async function attempt(batch: IndexBatch, documents: readonly string[], pending:
 }
 
 /** What is to be written again: retries as they were, refused documents repaired; the rest is refused for good. */
-function sortFailures(state: Pending, failures: readonly WriteFailure[], documents: string[], context: WriteContext, outcome: WriteOutcome): number[] {
+function sortFailures(state: Pending, failures: readonly WriteFailure[], batch: IndexBatch, context: WriteContext, outcome: WriteOutcome): number[] {
   const again: number[] = [];
+  const { documents } = batch;
   for (const failure of failures) {
     const at = state.at[failure.position] as number;
     if (failure.kind === 'retry') {
@@ -88,7 +90,7 @@ function sortFailures(state: Pending, failures: readonly WriteFailure[], documen
       continue;
     }
     const tries = state.repairs.get(at) ?? 0;
-    const repaired = tries < maxRepairs ? context.repair(documents[at] as string, failure) : undefined;
+    const repaired = tries < maxRepairs ? context.repair(batch.index, documents[at] as string, failure.reason) : undefined;
     if (repaired === undefined) {
       outcome.refused.push({ at, code: failure.code, reason: failure.reason });
       continue;

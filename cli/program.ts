@@ -1,0 +1,59 @@
+/** Every verb of the command line, its options and help. What a verb needs is loaded when it runs. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { packageVersion } from '../core/package-root.js';
+import { loadConfig, type LoadedConfig } from '../config/load.js';
+import { addQueryVerbs } from './query-verbs.js';
+import { addToolVerbs } from './tool-verbs.js';
+
+export interface CommonOptions {
+  readonly config?: string | undefined;
+}
+
+export function settings(options: CommonOptions): LoadedConfig {
+  return loadConfig({ file: options.config, environment: process.env });
+}
+
+export const configOption = (): Option => new Option('-c, --config <file>', 'settings file (default: sluice.yaml in this folder when there is one; SLUICE_* overrides it)');
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidArgumentError('A whole number is needed.');
+  return value;
+}
+
+export function buildProgram(): Command {
+  const program = new Command('sluice')
+    .description('Log platform: GELF in, through topics, rules and streams, into searchable index sets.')
+    .version(packageVersion)
+    .showSuggestionAfterError()
+    .showHelpAfterError('(sluice --help lists every verb)')
+    .exitOverride()
+    .addHelpText('after', `
+Examples:
+  sluice start                                     run everything on this machine, data in ./data
+  sluice start --config sluice.yaml --role processor
+  sluice search 'namespace_name:shop AND timeout' --last 1h
+  sluice rules explain message.json                which rules match a message, and why the others do not
+  sluice load --rate 5000 --for 60s --verify       synthetic traffic, and a check that nothing is missing or doubled`);
+  addStart(program);
+  addQueryVerbs(program);
+  addToolVerbs(program);
+  return program;
+}
+
+function addStart(program: Command): void {
+  program.command('start', { isDefault: true })
+    .description('run the program until SIGINT or SIGTERM')
+    .addOption(configOption())
+    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor']).default('all'))
+    .option('-q, --quiet', 'only log lines, no first steps')
+    .action(async (options: CommonOptions & { role: 'all' | 'receiver' | 'processor'; quiet?: boolean }) => {
+      const { config, warnings } = settings(options);
+      const { runStart } = await import('./start.js');
+      for (const warning of warnings) process.stderr.write(`sluice: ${warning}\n`);
+      const roles = { receiver: options.role !== 'processor', processor: options.role !== 'receiver' };
+      const say = (text: string): void => void process.stderr.write(text);
+      process.exitCode = await runStart({ config, roles, quiet: options.quiet === true, runtimeFolder: process.env['XDG_RUNTIME_DIR'], say });
+      process.exit();
+    });
+}
