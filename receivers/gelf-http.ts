@@ -1,0 +1,204 @@
+/** GELF over HTTP and HTTPS: POST /gelf, answered when the topic has the messages. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
+import { buildMetrics } from '../core/metrics.js';
+import type { GelfHttpOptions } from '../schemas/config/receivers.js';
+import type { Receiver } from './contract.js';
+import { createDiagnoser, type Diagnoser } from './diagnosis.js';
+import { compressionOf } from './inflate/contract.js';
+import { listenOn, type BoundAddress } from './listen/bind.js';
+import type { ReceiverContext } from './listen/context.js';
+import { withinDeadline } from './listen/deadline.js';
+import { listenErrors } from './listen/errors.js';
+import { checkRequest, corsHeaders, errorAnswer, preflightAnswer, rawAnswer, sendAnswer, type Answer } from './listen/http-answer.js';
+import { bodyTooLarge, createBodyBudget, encodingOf, readBody, splitBody, tooLargeByHeader, type BodyBudget } from './listen/http-body.js';
+import { createMessageTaker, type MessageTaker } from './listen/http-messages.js';
+import { peerText } from './listen/peer.js';
+import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
+import { createConnectionCounters, createMessageCounters, receiverMetrics, type CloseReason, type ConnectionCounters, type MessageCounters } from './metrics.js';
+
+/** A header takes one packet or two; a body of 8 MiB passes a slow line in this time. */
+const headersTimeoutMs = 20_000;
+const requestTimeoutMs = 120_000;
+/** How often both are looked at. */
+const checkTimeoutsMs = 5_000;
+/** Bodies of the largest size that may be in memory at the same time; further requests are answered 429. */
+const largestBodiesInMemory = 16;
+
+export function createGelfHttpReceiver(options: GelfHttpOptions, context: ReceiverContext): Receiver {
+  return new GelfHttpReceiver(options, context);
+}
+
+class GelfHttpReceiver implements Receiver {
+  readonly name: string;
+  readonly #options: GelfHttpOptions;
+  readonly #context: ReceiverContext;
+  readonly #diagnoser: Diagnoser;
+  readonly #counters: MessageCounters;
+  readonly #connections: ConnectionCounters;
+  readonly #taker: MessageTaker;
+  readonly #budget: BodyBudget;
+  readonly #answered: (status: number) => void;
+  /** Sockets with a request in progress: nothing else may be written to them. */
+  readonly #busy = new Set<Socket>();
+  readonly #failedHandshakes = new Set<string>();
+  #server: Server | undefined;
+  #bound: BoundAddress | undefined;
+  #certificates: CertificateWatch | undefined;
+  #stopping = false;
+  #idle: (() => void) | undefined;
+
+  constructor(options: GelfHttpOptions, context: ReceiverContext) {
+    this.name = options.name;
+    this.#options = options;
+    this.#context = context;
+    this.#diagnoser = createDiagnoser(options.name, context.log, context.registry, context.now);
+    this.#counters = createMessageCounters(context.registry, options.name);
+    this.#connections = createConnectionCounters(context.registry, options.name);
+    this.#taker = createMessageTaker(options.name, context, this.#counters, this.#diagnoser);
+    this.#budget = createBodyBudget(largestBodiesInMemory * options.max_body_bytes);
+    const requests = buildMetrics(context.registry, receiverMetrics).requestsAnswered;
+    this.#answered = (status) => { requests.labels({ receiver: options.name, status: String(status) }).inc(); };
+  }
+
+  async start(): Promise<void> {
+    const { host, port, tls, max_connections } = this.#options;
+    const server = this.#createServer();
+    server.maxConnections = max_connections;
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => { void this.#answer(request, response, false); });
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => { void this.#answer(request, response, true); });
+    server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => { this.#badRequest(error, socket); });
+    server.on('connection', (socket: Socket) => { this.#opened(socket); });
+    server.on('drop', (dropped) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
+    this.#bound = await listenOn(server, this.name, host, port);
+    server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
+    this.#server = server;
+    if (tls.enabled) this.#certificates = watchCertificates(server as HttpsServer, this.name, tls, this.#context.log);
+  }
+
+  address(): ReturnType<Receiver['address']> {
+    const { host, port } = this.#bound ?? this.#options;
+    return { protocol: 'gelf-http', host, port, tls: this.#options.tls.enabled };
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    this.#stopping = true;
+    this.#certificates?.stop();
+    server.close();
+    server.closeIdleConnections();
+    if (this.#busy.size > 0) await withinDeadline(new Promise<void>((resolve) => { this.#idle = resolve; }), deadlineMs);
+    server.closeAllConnections();
+  }
+
+  #createServer(): Server {
+    const { idle_ms, tls } = this.#options;
+    const timeouts = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: idle_ms, connectionsCheckingInterval: checkTimeoutsMs };
+    if (!tls.enabled) return createServer(timeouts);
+    const server = createHttpsServer({ ...tlsOptions(this.name, tls), ...timeouts });
+    server.on('tlsClientError', (error, socket) => { this.#handshakeFailed(error, socket); });
+    if (tls.client_auth === 'optional') server.on('secureConnection', (socket) => { if (certificateProblem(socket, tls) !== undefined) socket.destroy(); });
+    return server;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
+    const { socket } = request;
+    this.#busy.add(socket);
+    response.once('close', () => {
+      this.#answered(response.statusCode);
+      this.#busy.delete(socket);
+      if (this.#busy.size === 0) this.#idle?.();
+    });
+    const answer = await this.#answerFor(request, response, expectsContinue);
+    const headers = this.#options.cors ? { ...answer.headers, ...corsHeaders(request) } : answer.headers ?? {};
+    sendAnswer(response, { ...answer, headers: this.#stopping ? { ...headers, Connection: 'close' } : headers });
+    if (!request.complete) request.resume();
+  }
+
+  async #answerFor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<Answer> {
+    const { cors, token, max_body_bytes } = this.#options;
+    if (cors && request.method === 'OPTIONS') return preflightAnswer(request);
+    const encoding = encodingOf(request);
+    const problem = checkRequest(request, token) ?? this.#busyError() ?? (isSluiceError(encoding) ? encoding : undefined)
+      ?? (tooLargeByHeader(request, max_body_bytes) ? bodyTooLarge(max_body_bytes) : undefined);
+    if (problem !== undefined || isSluiceError(encoding)) return errorAnswer(problem ?? listenErrors.create('RECEIVER_REQUEST_INVALID'));
+    if (expectsContinue) response.writeContinue();
+    const bytes = await readBody(request, max_body_bytes, this.#budget, this.#counters.bytes);
+    if (isSluiceError(bytes)) return errorAnswer(bytes);
+    const peer = peerText(request.socket.remoteAddress, request.socket.remotePort);
+    const { decoder, inflater } = this.#context;
+    const body = splitBody(bytes, encoding, max_body_bytes, inflater, decoder);
+    return isSluiceError(body) ? this.#refuseBody(body, bytes, peer) : this.#taker.take(body, peer);
+  }
+
+  /** A body that is no message at all still arrived: it counts as one refused message when the answer is 400. */
+  #refuseBody(error: SluiceError, bytes: Buffer, peer: string): Answer {
+    const answer = errorAnswer(error);
+    if (answer.status !== 400) return answer;
+    this.#counters.received(1);
+    this.#counters.refused(1);
+    this.#diagnoser.examine(bytes, peer);
+    return answer;
+  }
+
+  #busyError(): SluiceError | undefined {
+    if (this.#stopping) return listenErrors.create('RECEIVER_STOPPING');
+    return this.#context.sink.full() ? listenErrors.create('RECEIVER_FULL') : undefined;
+  }
+
+  #badRequest(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
+    const peer = peerText(socket.remoteAddress, socket.remotePort);
+    const packet = error.rawPacket ?? Buffer.alloc(0);
+    if (looksLikeGelf(packet)) this.#diagnoser.report('gelf_on_http_port', peer);
+    else this.#diagnoser.examine(packet, peer);
+    if (error.code === 'ECONNRESET' || !socket.writable || this.#busy.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    const answer = listenErrors.create(badRequestCodes[error.code ?? ''] ?? 'RECEIVER_REQUEST_INVALID', { got: error.code });
+    this.#answered(errorAnswer(answer).status);
+    socket.end(rawAnswer(answer), () => { socket.destroy(); });
+  }
+
+  #opened(socket: Socket): void {
+    this.#connections.opened();
+    const peer = peerText(socket.remoteAddress, socket.remotePort);
+    let reset = false;
+    socket.once('error', () => { reset = true; });
+    socket.once('close', () => { this.#connections.closed(this.#closeReason(peer, reset)); });
+  }
+
+  #closeReason(peer: string, reset: boolean): CloseReason {
+    if (this.#failedHandshakes.delete(peer)) return 'tls_failed';
+    if (reset) return 'reset';
+    return this.#stopping ? 'stopped' : 'ended';
+  }
+
+  #dropped(peer: string): void {
+    this.#connections.opened();
+    this.#connections.closed('limit');
+    this.#diagnoser.report('too_many_connections', peer, `more than ${this.#options.max_connections}`);
+  }
+
+  #handshakeFailed(error: Error, socket: Socket): void {
+    const peer = peerText(socket.remoteAddress, socket.remotePort);
+    const found = handshakeDiagnosis(error);
+    if (found !== undefined) this.#diagnoser.report(found.name, peer, found.got);
+    if (socket.remoteAddress !== undefined) this.#failedHandshakes.add(peer);
+    socket.destroy();
+  }
+}
+
+const badRequestCodes: Readonly<Record<string, 'RECEIVER_HEADER_TOO_LARGE' | 'RECEIVER_REQUEST_TIMEOUT'>> = {
+  HPE_HEADER_OVERFLOW: 'RECEIVER_HEADER_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'RECEIVER_REQUEST_TIMEOUT',
+};
+
+function looksLikeGelf(bytes: Buffer): boolean {
+  const compression = compressionOf(bytes);
+  return bytes[0] === 0x7b || compression === 'gzip' || compression === 'zlib' || compression === 'chunk';
+}

@@ -1,0 +1,144 @@
+/** GELF over TCP and TLS: frames end with NUL (or newline), the receiver never writes, and reads no faster than the topic takes. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
+import { errorText } from '../core/errors.js';
+import type { GelfTcpOptions } from '../schemas/config/receivers.js';
+import type { Receiver } from './contract.js';
+import { createDiagnoser, type Diagnoser } from './diagnosis.js';
+import { createFrameSplitter } from './frame/splitter.js';
+import { listenOn, type BoundAddress } from './listen/bind.js';
+import { Connection, type ConnectionParts } from './listen/connection.js';
+import type { ReceiverContext } from './listen/context.js';
+import { withinDeadline } from './listen/deadline.js';
+import { Intake } from './listen/intake.js';
+import { peerText } from './listen/peer.js';
+import { createPressure } from './listen/pressure.js';
+import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
+import { createConnectionCounters, createMessageCounters, type ConnectionCounters } from './metrics.js';
+
+/** One read of libuv takes 64 KiB at most; a larger mark would only let more pile up while reading is stopped. */
+const readBytes = 64 * 1024;
+
+export function createGelfTcpReceiver(options: GelfTcpOptions, context: ReceiverContext): Receiver {
+  return new GelfTcpReceiver(options, context);
+}
+
+class GelfTcpReceiver implements Receiver {
+  readonly name: string;
+  readonly #options: GelfTcpOptions;
+  readonly #context: ReceiverContext;
+  readonly #diagnoser: Diagnoser;
+  readonly #counters: ConnectionCounters;
+  readonly #parts: ConnectionParts;
+  readonly #open = new Set<Connection>();
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #bound: BoundAddress | undefined;
+  #certificates: CertificateWatch | undefined;
+  #lanes = 0;
+
+  constructor(options: GelfTcpOptions, context: ReceiverContext) {
+    this.name = options.name;
+    this.#options = options;
+    this.#context = context;
+    this.#diagnoser = createDiagnoser(options.name, context.log, context.registry, context.now);
+    this.#counters = createConnectionCounters(context.registry, options.name);
+    const counters = createMessageCounters(context.registry, options.name);
+    const nullDelimiter = options.framing === 'null';
+    this.#parts = {
+      intake: new Intake({ receiver: options.name, context, counters, diagnoser: this.#diagnoser, maxInflatedBytes: options.max_inflated_bytes, nullDelimiter, manyPeers: false }),
+      sink: context.sink,
+      counters,
+      connections: this.#counters,
+      diagnoser: this.#diagnoser,
+      pressure: createPressure(),
+      nullDelimiter,
+      maxFrameBytes: options.max_frame_bytes,
+      maxUnacceptedBytes: options.max_connection_bytes,
+      idleMs: options.idle_ms,
+      keepaliveMs: options.keepalive_ms,
+      onClosed: (connection) => { this.#open.delete(connection); },
+      onPushFailed: (error) => { context.log.warn({ event: 'push_failed', receiver: options.name, error: errorText(error) }, 'The pipeline took no more; the connection is closed.'); },
+    };
+  }
+
+  async start(): Promise<void> {
+    const { host, port, tls } = this.#options;
+    const server = tls.enabled ? this.#createTls() : this.#createPlain();
+    server.maxConnections = this.#options.max_connections;
+    server.on('connection', (socket) => {
+      this.#counters.opened();
+      this.#sockets.add(socket);
+      socket.once('close', () => { this.#sockets.delete(socket); });
+    });
+    server.on('drop', (dropped) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
+    this.#bound = await listenOn(server, this.name, host, port);
+    server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
+    this.#server = server;
+    if (tls.enabled) this.#certificates = watchCertificates(server as TlsServer, this.name, tls, this.#context.log);
+  }
+
+  address(): ReturnType<Receiver['address']> {
+    const { host, port } = this.#bound ?? this.#options;
+    return { protocol: 'gelf-tcp', host, port, tls: this.#options.tls.enabled };
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    this.#server?.close();
+    this.#server = undefined;
+    this.#certificates?.stop();
+    const connections = [...this.#open];
+    for (const connection of connections) connection.stopReading();
+    await withinDeadline(Promise.all(connections.map((connection) => connection.drained())), deadlineMs);
+    for (const connection of connections) connection.close('stopped');
+    for (const socket of this.#sockets) socket.destroy();
+    this.#parts.pressure.stop();
+  }
+
+  #createPlain(): Server {
+    return createServer({ allowHalfOpen: true, highWaterMark: readBytes }, (socket) => { this.#serve(socket); });
+  }
+
+  #createTls(): Server {
+    const { tls } = this.#options;
+    const server = createTlsServer({ ...tlsOptions(this.name, tls), rejectUnauthorized: false, allowHalfOpen: true, highWaterMark: readBytes });
+    server.on('secureConnection', (socket) => {
+      const problem = certificateProblem(socket, tls);
+      if (problem === undefined) this.#serve(socket);
+      else this.#refuseCertificate(socket, problem);
+    });
+    server.on('tlsClientError', (error, socket) => { this.#handshakeFailed(error, socket); });
+    return server;
+  }
+
+  #serve(socket: Socket): void {
+    const { framing, max_frame_bytes } = this.#options;
+    this.#lanes += 1;
+    const splitter = createFrameSplitter({ delimiter: framing, maxFrameBytes: max_frame_bytes });
+    this.#open.add(new Connection(socket, this.#lanes, splitter, this.#parts));
+  }
+
+  #dropped(peer: string): void {
+    this.#counters.opened();
+    this.#counters.closed('limit');
+    this.#diagnoser.report('too_many_connections', peer, `more than ${this.#options.max_connections}`);
+  }
+
+  #refuseCertificate(socket: TLSSocket, problem: string): void {
+    this.#diagnoser.report('tls_handshake_failed', peerText(socket.remoteAddress, socket.remotePort), problem);
+    this.#counters.closed('tls_failed');
+    socket.on('error', ignore);
+    socket.destroy();
+  }
+
+  #handshakeFailed(thrown: Error, socket: TLSSocket): void {
+    const found = handshakeDiagnosis(thrown);
+    if (found !== undefined) this.#diagnoser.report(found.name, peerText(socket.remoteAddress, socket.remotePort), found.got);
+    this.#counters.closed('tls_failed');
+    socket.on('error', ignore);
+    socket.destroy();
+  }
+}
+
+/** An error of a socket that is being destroyed anyway. */
+function ignore(): void {}

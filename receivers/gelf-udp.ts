@@ -1,0 +1,184 @@
+/** GELF over UDP: datagrams of one turn of the event loop become one batch, chunks are joined, and every drop is counted. */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { errorText, isSluiceError } from '../core/errors.js';
+import { buildMetrics } from '../core/metrics.js';
+import type { GelfUdpOptions } from '../schemas/config/receivers.js';
+import type { Receiver } from './contract.js';
+import { createDiagnoser, type Diagnoser } from './diagnosis.js';
+import { createChunkAssembler, type ChunkAssembler } from './frame/chunks.js';
+import { addressFamily, bindSocket, type BoundAddress } from './listen/bind.js';
+import { createChunkMeters } from './listen/chunk-meters.js';
+import type { ReceiverContext } from './listen/context.js';
+import { withinDeadline } from './listen/deadline.js';
+import { Intake } from './listen/intake.js';
+import { readKernelDrops } from './listen/kernel-drops.js';
+import { peerText } from './listen/peer.js';
+import { createMessageCounters, receiverMetrics, type MessageCounters } from './metrics.js';
+
+/** A busy socket may never let `setImmediate` run in time; a batch is handed over at this size at the latest. */
+const maxBatchMessages = 1000;
+/** How often old chunk sets are looked for, and the kernel is asked for its drops. */
+const tickMs = 1000;
+
+export function createGelfUdpReceiver(options: GelfUdpOptions, context: ReceiverContext): Receiver {
+  return new GelfUdpReceiver(options, context);
+}
+
+class GelfUdpReceiver implements Receiver {
+  readonly name: string;
+  readonly #options: GelfUdpOptions;
+  readonly #context: ReceiverContext;
+  readonly #diagnoser: Diagnoser;
+  readonly #counters: MessageCounters;
+  readonly #intake: Intake;
+  readonly #chunks: ChunkAssembler;
+  readonly #metrics;
+  readonly #meterChunks: () => void;
+  readonly #pushes = new Set<Promise<unknown>>();
+  #socket: Socket | undefined;
+  #bound: BoundAddress | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #flushPlanned = false;
+  #datagrams = 0;
+  #bytes = 0;
+  #shed = 0;
+  #kernelDrops: number | undefined;
+
+  constructor(options: GelfUdpOptions, context: ReceiverContext) {
+    this.name = options.name;
+    this.#options = options;
+    this.#context = context;
+    this.#diagnoser = createDiagnoser(options.name, context.log, context.registry, context.now);
+    this.#counters = createMessageCounters(context.registry, options.name);
+    this.#intake = new Intake({
+      receiver: options.name, context, counters: this.#counters, diagnoser: this.#diagnoser,
+      maxInflatedBytes: options.max_inflated_bytes, nullDelimiter: false, manyPeers: true,
+    });
+    this.#chunks = createChunkAssembler({ maxSets: options.max_chunk_sets, maxBytes: options.max_chunk_bytes, timeoutMs: options.chunk_timeout_ms }, context.now);
+    const metrics = buildMetrics(context.registry, receiverMetrics);
+    const labels = { receiver: options.name };
+    this.#metrics = { datagrams: metrics.datagramsReceived.labels(labels), dropped: metrics.datagramsDropped.labels(labels), buffer: metrics.receiveBufferBytes.labels(labels) };
+    this.#metrics.dropped.inc(0);
+    this.#meterChunks = createChunkMeters(context.registry, options.name, this.#chunks.counters);
+  }
+
+  async start(): Promise<void> {
+    const { host, port } = this.#options;
+    const socket = createSocket({ type: addressFamily(host) === 6 ? 'udp6' : 'udp4' });
+    try {
+      this.#bound = await bindSocket(socket, this.name, host, port);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+    socket.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'The UDP socket reported an error.'); });
+    this.#askForBuffer(socket);
+    this.#kernelDrops = readKernelDrops(this.#bound.host, this.#bound.port);
+    if (this.#kernelDrops === undefined) this.#context.log.info({ event: 'kernel_drops_unknown', receiver: this.name }, 'This system does not tell how many datagrams the kernel drops (/proc/net/udp).');
+    socket.on('message', (datagram, remote) => { this.#take(datagram, remote); });
+    this.#timer = setInterval(() => { this.#tick(); }, tickMs);
+    this.#socket = socket;
+  }
+
+  address(): ReturnType<Receiver['address']> {
+    const { host, port } = this.#bound ?? this.#options;
+    return { protocol: 'gelf-udp', host, port, tls: false };
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined) return;
+    this.#socket = undefined;
+    clearInterval(this.#timer);
+    socket.removeAllListeners('message');
+    this.#readKernelDrops();
+    socket.close();
+    this.#flush();
+    this.#meterChunks();
+    await withinDeadline(Promise.all(this.#pushes), deadlineMs);
+  }
+
+  #take(datagram: Buffer, remote: RemoteInfo): void {
+    this.#datagrams += 1;
+    this.#bytes += datagram.length;
+    const peer = peerText(remote.address, remote.port);
+    if (datagram[0] === 0x1e && datagram[1] === 0x0f) {
+      const joined = this.#chunks.add(datagram, peer);
+      if (joined !== undefined) this.#takeJoined(joined, datagram, peer);
+    } else if (this.#context.sink.full()) {
+      this.#shed += 1;
+    } else {
+      this.#intake.take(datagram, peer);
+    }
+    if (this.#intake.size >= maxBatchMessages) {
+      this.#flush();
+    } else if (!this.#flushPlanned) {
+      this.#flushPlanned = true;
+      setImmediate(this.#flush);
+    }
+  }
+
+  #takeJoined(joined: ReturnType<ChunkAssembler['add']>, datagram: Buffer, peer: string): void {
+    if (isSluiceError(joined)) this.#intake.refuse(joined, datagram, datagram.length, peer);
+    else if (this.#context.sink.full()) this.#shed += 1;
+    else if (joined !== undefined) this.#intake.take(joined, peer);
+  }
+
+  readonly #flush = (): void => {
+    this.#flushPlanned = false;
+    this.#metrics.datagrams.inc(this.#datagrams);
+    this.#counters.bytes(this.#bytes);
+    if (this.#shed > 0) {
+      this.#counters.received(this.#shed);
+      this.#counters.shed(this.#shed);
+    }
+    this.#datagrams = 0;
+    this.#bytes = 0;
+    this.#shed = 0;
+    const accepted = this.#intake.flush(undefined, '')?.accepted;
+    if (accepted === undefined) return;
+    this.#pushes.add(accepted);
+    accepted.then(() => { this.#pushes.delete(accepted); }, (error: unknown) => {
+      this.#pushes.delete(accepted);
+      this.#context.log.warn({ event: 'push_failed', receiver: this.name, error: errorText(error) }, 'The pipeline took no more; the messages of this batch are lost.');
+    });
+  };
+
+  #tick(): void {
+    for (const { error, peer, head, bytes } of this.#chunks.expire()) {
+      this.#diagnoser.report('chunks_incomplete', peer, error.got);
+      this.#intake.refuse(error, head, bytes, peer);
+    }
+    this.#flush();
+    this.#meterChunks();
+    this.#readKernelDrops();
+  }
+
+  #readKernelDrops(): void {
+    if (this.#kernelDrops === undefined || this.#bound === undefined) return;
+    const drops = readKernelDrops(this.#bound.host, this.#bound.port);
+    if (drops === undefined) return;
+    if (drops > this.#kernelDrops) this.#metrics.dropped.inc(drops - this.#kernelDrops);
+    this.#kernelDrops = drops;
+  }
+
+  #askForBuffer(socket: Socket): void {
+    const asked = this.#options.receive_buffer_bytes;
+    try {
+      socket.setRecvBufferSize(asked);
+    } catch (error) {
+      this.#context.log.warn({ event: 'receive_buffer_refused', receiver: this.name, asked, error: errorText(error) }, 'The kernel refused the receive buffer size.');
+    }
+    const granted = grantedBytes(socket);
+    this.#metrics.buffer.set(granted);
+    const facts = { event: 'receive_buffer_granted', receiver: this.name, asked, granted };
+    if (granted < asked) this.#context.log.warn(facts, `The kernel granted a receive buffer of ${granted} bytes where ${asked} were asked for: bursts may be dropped. Raise net.core.rmem_max to ${asked}.`);
+    else this.#context.log.info(facts, `UDP receive buffer: ${granted} bytes.`);
+  }
+}
+
+/** Linux reports twice what may be used, for its own bookkeeping (socket(7), SO_RCVBUF). */
+function grantedBytes(socket: Socket): number {
+  const reported = socket.getRecvBufferSize();
+  return process.platform === 'linux' ? reported / 2 : reported;
+}

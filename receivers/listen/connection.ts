@@ -1,0 +1,187 @@
+/** One GELF TCP connection: reads, frames, hands over, and stops reading while too much is not yet accepted. */
+import type { Socket } from 'node:net';
+import type { MessageSink } from '../../schemas/messages.js';
+import { diagnose, type Diagnoser } from '../diagnosis.js';
+import { receiverErrors } from '../errors.js';
+import type { FrameSplitter, OversizeFrame } from '../frame/splitter.js';
+import type { CloseReason, ConnectionCounters, MessageCounters } from '../metrics.js';
+import { hasNewlineBetween, type HandedOver, type Intake } from './intake.js';
+import { peerText } from './peer.js';
+import type { Pressure, Waiting } from './pressure.js';
+
+/** What all connections of one receiver share. */
+export interface ConnectionParts {
+  readonly intake: Intake;
+  readonly sink: MessageSink;
+  readonly counters: MessageCounters;
+  readonly connections: ConnectionCounters;
+  readonly diagnoser: Diagnoser;
+  readonly pressure: Pressure;
+  readonly nullDelimiter: boolean;
+  readonly maxFrameBytes: number;
+  readonly maxUnacceptedBytes: number;
+  readonly idleMs: number;
+  readonly keepaliveMs: number;
+  /** Called once, when the socket is closed. */
+  readonly onClosed: (connection: Connection) => void;
+  /** The pipeline takes no more. */
+  readonly onPushFailed: (error: unknown) => void;
+}
+
+/** Filled and emptied within one read, so that all connections can share them. */
+const frames: Buffer[] = [];
+const oversize: OversizeFrame[] = [];
+
+export class Connection implements Waiting {
+  readonly lane: number;
+  readonly peer: string;
+  readonly #socket: Socket;
+  readonly #splitter: FrameSplitter;
+  readonly #parts: ConnectionParts;
+  #unaccepted = 0;
+  #handovers = 0;
+  #emptyFrames = 0;
+  #paused = false;
+  /** The first frame decides whether the sender's delimiter and protocol need a look. */
+  #sawFrame = false;
+  #examined = false;
+  #finished = false;
+  #reason: CloseReason = 'ended';
+  #drainWaiters: (() => void)[] = [];
+
+  constructor(socket: Socket, lane: number, splitter: FrameSplitter, parts: ConnectionParts) {
+    this.lane = lane;
+    this.#socket = socket;
+    this.#splitter = splitter;
+    this.#parts = parts;
+    this.peer = peerText(socket.remoteAddress, socket.remotePort);
+    if (parts.keepaliveMs > 0) socket.setKeepAlive(true, parts.keepaliveMs);
+    if (parts.idleMs > 0) socket.setTimeout(parts.idleMs).on('timeout', () => { this.#timedOut(); });
+    socket.on('data', (data: Buffer) => { this.#read(data); });
+    socket.once('end', () => { this.#ended(); });
+    socket.on('error', () => { if (!this.#finished) this.#reason = 'reset'; });
+    socket.once('close', () => { this.#closed(); });
+  }
+
+  /** Takes no more input; what stands without a delimiter is taken as the last frame. */
+  stopReading(): void {
+    this.#reason = 'stopped';
+    this.#socket.removeAllListeners('data');
+    this.#socket.pause();
+    this.#finish();
+  }
+
+  /** Resolves when everything that was handed over is accepted. */
+  drained(): Promise<void> {
+    if (this.#handovers === 0) return Promise.resolve();
+    return new Promise((resolve) => { this.#drainWaiters.push(resolve); });
+  }
+
+  close(reason: CloseReason): void {
+    if (this.#socket.destroyed) return;
+    this.#reason = reason;
+    this.#socket.destroy();
+  }
+
+  tryResume(): boolean {
+    const gone = this.#socket.destroyed || this.#finished;
+    const { maxUnacceptedBytes, sink, connections } = this.#parts;
+    if (!gone && (this.#unaccepted > maxUnacceptedBytes / 2 || sink.full())) return false;
+    if (this.#paused) connections.paused(-1);
+    this.#paused = false;
+    if (!gone) this.#socket.resume();
+    return true;
+  }
+
+  #read(data: Buffer): void {
+    const { counters, sink, maxUnacceptedBytes } = this.#parts;
+    counters.bytes(data.length);
+    this.#splitter.feed(data, frames, oversize);
+    if (frames.length > 0) this.#sawFrame = true;
+    else if (!this.#examined && !this.#sawFrame) this.#examine(data);
+    this.#takeFrames();
+    if (!this.#paused && (this.#unaccepted > maxUnacceptedBytes || sink.full())) this.#pause();
+  }
+
+  #takeFrames(): void {
+    const { intake, counters, diagnoser, maxFrameBytes } = this.#parts;
+    for (let index = 0; index < frames.length; index += 1) intake.take(frames[index] as Buffer, this.peer);
+    frames.length = 0;
+    for (const { head, totalBytes } of oversize) {
+      diagnoser.report(this.#parts.nullDelimiter && hasNewlineBetween(head) ? 'newline_for_null' : 'oversize_frame', this.peer, `${totalBytes} bytes`);
+      const error = receiverErrors.create('FRAME_TOO_LARGE', { place: this.peer, got: `${totalBytes} bytes`, allowed: `${maxFrameBytes} bytes (setting max_frame_bytes)` });
+      intake.refuse(error, head, totalBytes, this.peer);
+    }
+    oversize.length = 0;
+    const empty = this.#splitter.emptyFrames;
+    if (empty !== this.#emptyFrames) counters.skipped(empty - this.#emptyFrames);
+    this.#emptyFrames = empty;
+    this.#await(intake.flush(this.lane, this.peer));
+  }
+
+  #await(handed: HandedOver | undefined): void {
+    if (handed === undefined) return;
+    const { bytes, accepted } = handed;
+    this.#unaccepted += bytes;
+    this.#handovers += 1;
+    accepted.then(() => { this.#settled(bytes); }, (error: unknown) => {
+      this.#settled(bytes);
+      this.#parts.onPushFailed(error);
+      this.close('stopped');
+    });
+  }
+
+  #settled(bytes: number): void {
+    this.#unaccepted -= bytes;
+    this.#handovers -= 1;
+    if (this.#paused && this.tryResume()) this.#parts.pressure.remove(this);
+    if (this.#handovers > 0) return;
+    const waiters = this.#drainWaiters;
+    this.#drainWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  #pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+    this.#parts.connections.paused(1);
+    this.#parts.pressure.add(this);
+  }
+
+  /** The first read without a whole frame may be from a sender that waits for an answer, or that never sends the delimiter. */
+  #examine(data: Buffer): void {
+    this.#examined = true;
+    const { diagnoser, nullDelimiter } = this.#parts;
+    const found = diagnose(data);
+    if (found !== undefined) diagnoser.report(found.name, this.peer, found.got);
+    else if (nullDelimiter && hasNewlineBetween(data)) diagnoser.report('newline_for_null', this.peer);
+  }
+
+  #timedOut(): void {
+    if (this.#paused || this.#handovers > 0) this.#socket.setTimeout(this.#parts.idleMs);
+    else this.close('idle');
+  }
+
+  #ended(): void {
+    this.#finish();
+    this.#socket.end();
+  }
+
+  #finish(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    const { diagnoser, nullDelimiter } = this.#parts;
+    this.#splitter.end(frames, oversize);
+    const rest = frames[0];
+    if (nullDelimiter && !this.#sawFrame && rest?.at(-1) === 0x0a) diagnoser.report('newline_for_null', this.peer);
+    this.#takeFrames();
+  }
+
+  #closed(): void {
+    this.#finish();
+    this.#parts.pressure.remove(this);
+    this.tryResume();
+    this.#parts.connections.closed(this.#reason);
+    this.#parts.onClosed(this);
+  }
+}

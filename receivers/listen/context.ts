@@ -1,0 +1,16 @@
+/** What every receiver is given. */
+import type { Log } from '../../core/log.js';
+import type { Registry } from '../../core/metrics.js';
+import type { MessageSink } from '../../schemas/messages.js';
+import type { Decoder } from '../decode/contract.js';
+import type { Inflater } from '../inflate/contract.js';
+
+export interface ReceiverContext {
+  readonly sink: MessageSink;
+  readonly log: Log;
+  readonly registry: Registry;
+  readonly decoder: Decoder;
+  readonly inflater: Inflater;
+  /** Milliseconds since the epoch; the system clock when absent. */
+  readonly now?: (() => number) | undefined;
+}

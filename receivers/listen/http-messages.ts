@@ -1,0 +1,95 @@
+/** Hands the messages of a request to the pipeline, and says what became of each. */
+import { errorText, isSluiceError, type SluiceError } from '../../core/errors.js';
+import type { Refusal } from '../../schemas/messages.js';
+import type { Diagnoser } from '../diagnosis.js';
+import type { MessageCounters } from '../metrics.js';
+import type { ReceiverContext } from './context.js';
+import { splitDocuments } from './documents.js';
+import { listenErrors } from './errors.js';
+import { errorAnswer, type Answer, type RefusedMessage } from './http-answer.js';
+import { maxMessagesInBody, type Body } from './http-body.js';
+
+/** An answer names this many refused messages; `refused_count` says how many there were. */
+const maxRefusedListed = 1000;
+const rawHeadBytes = 64 * 1024;
+
+export interface MessageTaker {
+  /** Resolves when what is good is durable, with the answer for the sender. */
+  take(body: Body, peer: string): Promise<Answer>;
+}
+
+interface Bad {
+  readonly index: number;
+  readonly error: SluiceError;
+  readonly raw: Buffer;
+}
+
+export function createMessageTaker(receiver: string, context: ReceiverContext, counters: MessageCounters, diagnoser: Diagnoser): MessageTaker {
+  const now = context.now ?? Date.now;
+  let lanes = 0;
+  const push = async (good: readonly Buffer[], bad: readonly Bad[], peer: string) => {
+    lanes += 1;
+    const receivedAt = now();
+    const bytes = good.reduce((sum, value) => sum + value.length, 0);
+    const refusals = bad.map(({ error, raw }): Refusal => ({ receiver, peer, receivedAt, code: error.code, reason: error.message, raw: Buffer.from(raw.subarray(0, rawHeadBytes)), rawLength: raw.length }));
+    await Promise.all([
+      context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes }),
+      ...(refusals.length === 0 ? [] : [context.sink.refuse(refusals)]),
+    ]);
+  };
+  return {
+    take: async (body, peer) => {
+      const { good, bad } = checkMessages(body.messages, context);
+      counters.received(good.length + bad.length);
+      counters.decoded(good.length);
+      counters.refused(bad.length);
+      for (const { raw } of bad.slice(0, 1)) diagnoser.examine(raw, peer);
+      if (good.length === 0) return refusedAnswer(bad, body.batch);
+      try {
+        await push(good, bad, peer);
+      } catch (error) {
+        context.log.warn({ event: 'push_failed', receiver, error: errorText(error) }, 'The pipeline took no more; the sender was told so.');
+        return errorAnswer(listenErrors.create('RECEIVER_STOPPING'));
+      }
+      return bad.length === 0 ? { status: 202 } : { status: 202, body: { accepted: good.length, ...refusedList(bad) } };
+    },
+  };
+}
+
+function checkMessages(messages: readonly Buffer[], context: ReceiverContext): { readonly good: Buffer[]; readonly bad: Bad[] } {
+  const good: Buffer[] = [];
+  const bad: Bad[] = [];
+  for (let index = 0; index < messages.length; index += 1) {
+    const message = messages[index] as Buffer;
+    const parsed = context.decoder.parse(message);
+    if ('error' in parsed) bad.push({ index, error: parsed.error, raw: message });
+    else if (parsed.extraDocuments) checkSeveral(message, index, context, good, bad);
+    else good.push(message);
+  }
+  return { good, bad };
+}
+
+/** A line that holds several documents: each is a message. */
+function checkSeveral(line: Buffer, index: number, context: ReceiverContext, good: Buffer[], bad: Bad[]): void {
+  const split = splitDocuments(line, maxMessagesInBody);
+  if ('problem' in split) {
+    bad.push({ index, error: listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed: `${maxMessagesInBody} in one request` }), raw: line });
+    return;
+  }
+  for (const document of split.documents) {
+    const parsed = context.decoder.parse(document);
+    if ('error' in parsed) bad.push({ index, error: parsed.error, raw: document });
+    else good.push(document);
+  }
+}
+
+function refusedAnswer(bad: readonly Bad[], batch: boolean): Answer {
+  const first = bad[0]?.error;
+  const error = batch || !isSluiceError(first) ? listenErrors.create('RECEIVER_MESSAGES_REFUSED') : first;
+  const answer = errorAnswer(error);
+  return { ...answer, status: 400, body: { ...(answer.body as object), ...refusedList(bad) } };
+}
+
+function refusedList(bad: readonly Bad[]): { readonly refused: readonly RefusedMessage[]; readonly refused_count: number } {
+  return { refused: bad.slice(0, maxRefusedListed).map(({ index, error }) => ({ index, code: error.code, reason: error.message })), refused_count: bad.length };
+}
