@@ -1,0 +1,3 @@
+import type { Retention } from './contract.js';
+
+export const retentionByNone: Retention = { type: 'none', counts: () => false, action: undefined };
