@@ -1,7 +1,7 @@
 /** `SLUICE_TOPICS__KIND=kafka`: environment variables over the settings file. Two underscores nest, numbers index lists. */
 import { parseBytes } from '../core/bytes.js';
 import type { ConfigProblem, SettingPath } from './problem.js';
-import { allowedText, childSchema, hasType, isRecord, settingsSchema, type SettingSchema } from './schema.js';
+import { allowedText, childSchema, hasType, isRecord, settingNames, settingsSchema, type SettingSchema } from './schema.js';
 import { suggest } from './suggest.js';
 
 export const variablePrefix = 'SLUICE_';
@@ -72,7 +72,7 @@ function setAt(values: Record<string, unknown>, path: SettingPath, value: unknow
 }
 
 function unknownSetting(schema: SettingSchema, path: SettingPath, key: string | number, place: string): ConfigProblem {
-  const names = Object.keys({ ...schema.properties, ...Object.assign({}, ...Object.values(schema.variants ?? {}).map((variant) => variant.properties)) });
+  const names = [...new Set(settingNames(schema))];
   const near = suggest(String(key), names);
   const spelled = place.startsWith('override') ? near : near === undefined ? undefined : variablePrefix + path.map((part) => (part === key ? near : String(part)).toUpperCase()).join('__');
   return { code: 'CONFIG_SETTING_UNKNOWN', place, setting: '', got: String(key), allowed: schema.items !== undefined ? 'a number, the place in the list' : names.length === 0 ? `${allowedText(schema)}, nothing below` : names.join(', '), didYouMean: spelled };

@@ -91,7 +91,7 @@ function exampleList(list: SettingSchema, indent: string): string {
   const items = Array.isArray(list.default) ? (list.default as { readonly type: string }[]) : [];
   return items.map(({ type }) => {
     const variant = list.items?.variants?.[type] ?? {};
-    const { type: _type, ...properties } = variant.properties ?? {};
+    const properties = Object.fromEntries(Object.entries(variant.properties ?? {}).filter(([name]) => name !== 'type'));
     return `${indent}  - type: ${type}\n${exampleOf({ properties }, `${indent}    `, [])}`;
   }).join('');
 }

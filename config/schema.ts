@@ -27,13 +27,12 @@ interface RawSchema extends Omit<SettingSchema, 'properties' | 'items'> {
   readonly discriminator?: unknown;
 }
 
-const { default: _root, ...rootSchema } = configSchema as RawSchema;
-export const settingsSchema: SettingSchema = normalise(rootSchema);
+export const settingsSchema: SettingSchema = without(normalise(configSchema as RawSchema), 'default');
 
 function normalise(raw: RawSchema): SettingSchema {
-  const { anyOf, const: constant, discriminator: _, properties, items, ...rest } = raw;
+  const { anyOf, const: constant, properties, items, ...rest } = raw;
   const base: SettingSchema = {
-    ...rest,
+    ...without(rest, 'discriminator'),
     ...(properties === undefined ? {} : { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, normalise(one)])) }),
     ...(items === undefined ? {} : { items: normalise(items) }),
     ...(constant === undefined ? {} : { enum: [constant] }),
@@ -44,7 +43,11 @@ function normalise(raw: RawSchema): SettingSchema {
   if (branches.every((branch) => branch.properties?.['type']?.enum !== undefined)) {
     return { ...base, type: 'object', variants: Object.fromEntries(branches.map((branch) => [String(branch.properties?.['type']?.enum?.[0]), branch])) };
   }
-  return { ...Object.assign({}, ...branches), ...base, type: branches.flatMap((branch) => branch.type ?? []) };
+  return { ...branches.reduce((joined, branch) => ({ ...joined, ...branch }), {}), ...base, type: branches.flatMap((branch) => branch.type ?? []) };
+}
+
+function without<Shape extends object, Key extends keyof Shape>(object: Shape, key: Key): Omit<Shape, Key> {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== key)) as Omit<Shape, Key>;
 }
 
 /** The schema of a part of a value: of the variant that the value's `type` names, of any when it names none. */
@@ -57,6 +60,11 @@ export function objectSchema(schema: SettingSchema, value: unknown): SettingSche
   if (schema.variants === undefined) return schema;
   const type = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)['type'] : undefined;
   return typeof type === 'string' && Object.hasOwn(schema.variants, type) ? schema.variants[type] : undefined;
+}
+
+/** Names of all settings of a mapping, of every variant where there are several. */
+export function settingNames(schema: SettingSchema): string[] {
+  return [schema, ...Object.values(schema.variants ?? {})].flatMap((one) => Object.keys(one.properties ?? {}));
 }
 
 export function hasType(schema: SettingSchema, type: string): boolean {
