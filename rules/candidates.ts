@@ -1,0 +1,147 @@
+/**
+ * Which entries (rules, then streams) can match a message at all, by their requirements. Equalities are looked up by
+ * value, literals are found in one pass over the text, limits are sorted; entries without a requirement are always in.
+ * A written field only ever adds candidates: each candidate's whole condition is tested at its turn.
+ */
+import type { LogDocument } from '../schemas/messages.js';
+import { aliases, fieldReader, numberOf, textOf, type Value } from './fields.js';
+import { createLiteralScanner, type LiteralScanner } from './literal-scanner.js';
+import type { Requirement } from './requirement.js';
+
+export interface CandidateIndex {
+  /** Length of the bit sets in words of 32. */
+  readonly words: number;
+  start(document: LogDocument, bits: Uint32Array): void;
+  /** After a field was written or removed. */
+  refresh(document: LogDocument, field: string, bits: Uint32Array): void;
+}
+
+type Mark = (entries: readonly number[]) => void;
+
+interface FieldIndex {
+  readonly read: (document: LogDocument) => Value;
+  readonly mark: (value: Exclude<Value, undefined>) => void;
+}
+
+interface Gathered {
+  readonly values: Map<string, number[]>;
+  readonly literals: Map<string, number[]>;
+  readonly greater: { readonly limit: number; readonly entries: readonly number[] }[];
+  readonly less: { readonly limit: number; readonly entries: readonly number[] }[];
+  readonly exists: number[];
+}
+
+export function createCandidateIndex(requirements: readonly Requirement[]): CandidateIndex {
+  const words = Math.ceil(requirements.length / 32);
+  const always = new Uint32Array(words);
+  const gathered = gather(requirements, always);
+  let current = new Uint32Array(words);
+  const mark: Mark = (entries) => {
+    for (const entry of entries) current[entry >>> 5] = (current[entry >>> 5] as number) | (1 << (entry & 31));
+  };
+  const byField = new Map([...gathered].map(([field, found]) => [field, createFieldIndex(field, found, mark)]));
+  const all = [...byField.values()];
+  const dependent = dependents(byField);
+  return {
+    words,
+    start: (document, bits) => {
+      current = bits as Uint32Array<ArrayBuffer>;
+      for (let word = 0; word < words; word += 1) bits[word] = always[word] as number;
+      for (const index of all) {
+        const value = index.read(document);
+        if (value !== undefined) index.mark(value);
+      }
+    },
+    refresh: (document, field, bits) => {
+      const indexes = dependent.get(field);
+      if (indexes === undefined) return;
+      current = bits as Uint32Array<ArrayBuffer>;
+      for (const index of indexes) {
+        const value = index.read(document);
+        if (value !== undefined) index.mark(value);
+      }
+    },
+  };
+}
+
+/** By field, also under its alias: a condition on `pod` may see `pod_name`. */
+function dependents(byField: ReadonlyMap<string, FieldIndex>): ReadonlyMap<string, readonly FieldIndex[]> {
+  const dependent = new Map<string, FieldIndex[]>();
+  for (const [field, index] of byField) {
+    for (const name of [field, aliases.get(field)]) {
+      if (name !== undefined) dependent.set(name, [...(dependent.get(name) ?? []), index]);
+    }
+  }
+  return dependent;
+}
+
+function gather(requirements: readonly Requirement[], always: Uint32Array): ReadonlyMap<string, Gathered> {
+  const gathered = new Map<string, Gathered>();
+  for (const [entry, requirement] of requirements.entries()) {
+    if (requirement === undefined) {
+      always[entry >>> 5] = (always[entry >>> 5] as number) | (1 << (entry & 31));
+      continue;
+    }
+    for (const clause of requirement) {
+      const found = gathered.get(clause.field) ?? { values: new Map<string, number[]>(), literals: new Map<string, number[]>(), greater: [], less: [], exists: [] };
+      gathered.set(clause.field, found);
+      if (clause.kind === 'equals') for (const value of clause.values) addTo(found.values, value, entry);
+      else if (clause.kind === 'literal') for (const literal of clause.literals) addTo(found.literals, literal, entry);
+      else if (clause.kind === 'exists') found.exists.push(entry);
+      else found[clause.kind].push({ limit: clause.limit, entries: [entry] });
+    }
+  }
+  return gathered;
+}
+
+function addTo(map: Map<string, number[]>, key: string, entry: number): void {
+  const entries = map.get(key);
+  if (entries === undefined) map.set(key, [entry]);
+  else if (entries.at(-1) !== entry) entries.push(entry);
+}
+
+function createFieldIndex(field: string, found: Gathered, mark: Mark): FieldIndex {
+  const { values, exists } = found;
+  const longest = Math.max(0, ...[...values.keys()].map((value) => value.length));
+  const scanner: LiteralScanner | undefined = found.literals.size > 0 ? createLiteralScanner(found.literals) : undefined;
+  const greater = found.greater.sort((left, right) => left.limit - right.limit);
+  const less = found.less.sort((left, right) => right.limit - left.limit);
+  const compares = greater.length + less.length > 0;
+  return {
+    read: fieldReader(field),
+    mark: (value) => {
+      if (exists.length > 0) mark(exists);
+      if (compares) markNumber(numberOf(value), greater, less, mark);
+      if (longest === 0 && scanner === undefined) return;
+      const text = textOf(value);
+      if (longest > 0) markEqual(text, values, longest, mark);
+      if (scanner !== undefined) scanner.scan(text, mark);
+    },
+  };
+}
+
+/** NaN is neither greater nor less than any limit. */
+function markNumber(number: number, greater: Gathered['greater'], less: Gathered['less'], mark: Mark): void {
+  for (const { limit, entries } of greater) {
+    if (!(number > limit)) break;
+    mark(entries);
+  }
+  for (const { limit, entries } of less) {
+    if (!(number < limit)) break;
+    mark(entries);
+  }
+}
+
+function markEqual(text: string, values: ReadonlyMap<string, readonly number[]>, longest: number, mark: Mark): void {
+  if (text.length <= longest) {
+    const entries = values.get(text);
+    if (entries !== undefined) mark(entries);
+  }
+  if (text.length > 0 && (mayBeSpace(text.charCodeAt(0)) || mayBeSpace(text.charCodeAt(text.length - 1)))) {
+    const entries = values.get(text.trim());
+    if (entries !== undefined) mark(entries);
+  }
+}
+
+/** White space of Unicode lies at or below U+0020 and from U+00A0 on. */
+const mayBeSpace = (code: number): boolean => code <= 32 || code >= 160;
