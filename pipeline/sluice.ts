@@ -12,7 +12,8 @@ import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../receivers/decode/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
 import { createReceiver } from '../receivers/registry.js';
-import { compileRules, readRuleSource, watchRules } from '../rules/load.js';
+import { compileRules } from '../rules/compile.js';
+import { readRuleSource } from '../rules/source.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import { createStore } from '../sinks/stores/registry.js';
@@ -135,11 +136,11 @@ export class Sluice {
 
   #createProcessor(store: IndexStore, state: StateStore): Processor {
     const { config, registry, log, onFatal } = this.#options;
-    const { folder, watch } = config.rules;
+    const { folder } = config.rules;
     return createProcessor({
       config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
       maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, loadRules: async () => compileOrThrow(await readRuleSource(folder)),
-      watchRules: watch ? (onChange) => watchRules(folder, onChange) : undefined,
+      watchRules: undefined,
     });
   }
 

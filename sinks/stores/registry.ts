@@ -1,0 +1,29 @@
+/** The kinds of index stores. A new one is one file and one line here. */
+import type { Log } from '../../core/log.js';
+import type { Registry } from '../../core/metrics.js';
+import type { Config } from '../../schemas/config/config.js';
+import type { IndexStore } from './contract.js';
+import { createDuckStore } from './duckdb.js';
+import { createOpenSearchStore } from './opensearch.js';
+
+export interface StoreContext {
+  readonly registry: Registry;
+  readonly log: Log;
+}
+
+type Kinds = { readonly [Kind in Config['store']['kind']]: (config: Config, context: StoreContext) => IndexStore };
+
+export const storeKinds: Kinds = {
+  embedded: (config, context) => {
+    const { memory_bytes: memoryBytes, threads, checkpoint_bytes: checkpointBytes, reserve_bytes: reserveBytes } = config.store.embedded;
+    return createDuckStore({ folder: config.data_folder, memoryBytes, threads, checkpointBytes, reserveBytes, ...context });
+  },
+  opensearch: (config, context) => {
+    const { nodes, username, password, tls, request_timeout_ms: requestTimeoutMs, bulk_bytes: bulkBytes } = config.store.opensearch;
+    return createOpenSearchStore({ nodes, username, password, tls, requestTimeoutMs, bulkBytes, maxFields: config.store.max_fields, ...context });
+  },
+};
+
+export function createStore(config: Config, context: StoreContext): IndexStore {
+  return storeKinds[config.store.kind](config, context);
+}
