@@ -22,7 +22,7 @@ export interface FrameSplitter {
   feed(chunk: Buffer, frames: Buffer[], oversize: OversizeFrame[]): void;
   /** The stream has ended: what stands without a delimiter is the last frame. */
   end(frames: Buffer[], oversize: OversizeFrame[]): void;
-  /** Bytes kept of the frame that is not complete yet; never above maxFrameBytes + 1. */
+  /** Bytes kept of the frame that is not complete yet; never above maxFrameBytes + 1 (or 64 KiB, the head of one that is skipped). */
   readonly waitingBytes: number;
   /** Frames that held nothing, or white space only. */
   readonly emptyFrames: number;
@@ -38,11 +38,11 @@ class Splitter implements FrameSplitter {
   readonly #delimiter: number;
   readonly #newline: boolean;
   readonly #max: number;
+  /** The beginning of the frame that spans reads: all of it, or its head while it is being skipped. */
   #waiting: Buffer = Buffer.alloc(0);
-  #length = 0;
-  /** Set while skipping a frame over the limit. */
-  #head: Buffer | undefined;
-  #skipped = 0;
+  #kept = 0;
+  /** Bytes of that frame so far. */
+  #total = 0;
   #empty = 0;
 
   constructor(options: FrameSplitterOptions) {
@@ -52,7 +52,7 @@ class Splitter implements FrameSplitter {
   }
 
   get waitingBytes(): number {
-    return this.#head === undefined ? this.#length : this.#head.length;
+    return this.#kept;
   }
 
   get emptyFrames(): number {
@@ -62,7 +62,7 @@ class Splitter implements FrameSplitter {
   feed(chunk: Buffer, frames: Buffer[], oversize: OversizeFrame[]): void {
     let from = 0;
     let at = chunk.indexOf(this.#delimiter);
-    if (at !== -1 && (this.#length > 0 || this.#head !== undefined)) {
+    if (at !== -1 && this.#total > 0) {
       this.#append(chunk, 0, at);
       this.#finish(frames, oversize);
       from = at + 1;
@@ -77,73 +77,58 @@ class Splitter implements FrameSplitter {
   }
 
   end(frames: Buffer[], oversize: OversizeFrame[]): void {
-    if (this.#length > 0 || this.#head !== undefined) this.#finish(frames, oversize);
+    if (this.#total > 0) this.#finish(frames, oversize);
     this.#waiting = Buffer.alloc(0);
   }
 
-  /** Passes on the frame `bytes[from..to)`: without its carriage return (newline) or the white space before it (NUL). */
+  /** Passes on the frame `bytes[from..to)`: without its carriage return (newline) and the white space before it. */
   #emit(bytes: Buffer, from: number, to: number, frames: Buffer[], oversize: OversizeFrame[]): void {
-    let start = from;
-    while (start < to && isBlank(bytes[start] as number)) start += 1;
-    if (start === to) {
-      if (to - from <= this.#max) this.#empty += 1;
-      else oversize.push({ head: Buffer.from(bytes.subarray(from, Math.min(to, from + headBytes))), totalBytes: to - from });
-      return;
-    }
-    const end = this.#newline && bytes[to - 1] === carriageReturn ? to - 1 : to;
+    const end = this.#newline && to > from && bytes[to - 1] === carriageReturn ? to - 1 : to;
     if (end - from > this.#max) {
       oversize.push({ head: Buffer.from(bytes.subarray(from, Math.min(to, from + headBytes))), totalBytes: to - from });
       return;
     }
-    frames.push(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
+    let start = from;
+    while (start < end && isBlank(bytes[start] as number)) start += 1;
+    if (start === end) this.#empty += 1;
+    else frames.push(bytes.subarray(start, end));
   }
 
-  /** Adds to the frame that spans reads, or to what is skipped of it. */
+  /** Adds to the frame that spans reads; past the limit only its head is kept. */
   #append(chunk: Buffer, from: number, to: number): void {
-    if (this.#head !== undefined) {
-      this.#skipped += to - from;
+    this.#total += to - from;
+    const skipping = this.#total > this.#max + 1;
+    const wanted = skipping ? Math.min(this.#total, headBytes) : this.#total;
+    if (wanted <= this.#kept) {
+      if (skipping && this.#kept > headBytes) this.#shrink();
       return;
     }
-    const length = this.#length + to - from;
-    if (length > this.#max + 1) {
-      this.#startSkipping(chunk, from, to);
-      return;
-    }
-    if (length > this.#waiting.length) this.#grow(length);
-    chunk.copy(this.#waiting, this.#length, from, to);
-    this.#length = length;
+    if (wanted > this.#waiting.length) this.#grow(wanted);
+    chunk.copy(this.#waiting, this.#kept, from, from + wanted - this.#kept);
+    this.#kept = wanted;
   }
 
-  #grow(length: number): void {
-    const size = Math.min(Math.max(length, this.#waiting.length * 2, 512), Math.max(this.#max + 1, length));
-    const larger = Buffer.allocUnsafeSlow(size);
-    this.#waiting.copy(larger, 0, 0, this.#length);
+  #grow(wanted: number): void {
+    const most = Math.max(this.#max + 1, headBytes);
+    const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(wanted, this.#waiting.length * 2, 512), most));
+    this.#waiting.copy(larger, 0, 0, this.#kept);
     this.#waiting = larger;
   }
 
-  #startSkipping(chunk: Buffer, from: number, to: number): void {
-    const total = this.#length + to - from;
-    const head = Buffer.allocUnsafeSlow(Math.min(total, headBytes));
-    const copied = this.#waiting.copy(head, 0, 0, Math.min(this.#length, head.length));
-    chunk.copy(head, copied, from, from + head.length - copied);
-    this.#head = head;
-    this.#skipped = total;
-    this.#length = 0;
-    this.#waiting = Buffer.alloc(0);
+  #shrink(): void {
+    this.#waiting = Buffer.from(this.#waiting.subarray(0, headBytes));
+    this.#kept = headBytes;
   }
 
   #finish(frames: Buffer[], oversize: OversizeFrame[]): void {
-    if (this.#head !== undefined) {
-      oversize.push({ head: this.#head, totalBytes: this.#skipped });
-      this.#head = undefined;
-      this.#skipped = 0;
-      return;
-    }
-    const whole = Buffer.allocUnsafe(this.#length);
-    this.#waiting.copy(whole, 0, 0, this.#length);
-    this.#length = 0;
+    const whole = Buffer.allocUnsafe(this.#kept);
+    this.#waiting.copy(whole, 0, 0, this.#kept);
+    const total = this.#total;
+    this.#kept = 0;
+    this.#total = 0;
     if (this.#waiting.length > keptBytes) this.#waiting = Buffer.alloc(0);
-    this.#emit(whole, 0, whole.length, frames, oversize);
+    if (total > this.#max + 1) oversize.push({ head: whole, totalBytes: total });
+    else this.#emit(whole, 0, total, frames, oversize);
   }
 }
 

@@ -71,14 +71,16 @@ function gzipMember(bytes: Buffer, from: number, room: number, maxBytes: number)
     const { buffer, engine } = zlib.inflateRawSync(bytes.subarray(start), options(room)) as unknown as Inflated;
     if (buffer.length > room) return tooLarge(maxBytes);
     const trailer = start + engine.bytesWritten;
+    if (trailer + 4 <= bytes.length && bytes.readUInt32LE(trailer) !== zlib.crc32(buffer)) return receiverErrors.create('INFLATE_CORRUPT');
     if (trailer + 8 > bytes.length) return truncated(bytes.length - from);
-    if (bytes.readUInt32LE(trailer) !== zlib.crc32(buffer) || bytes.readUInt32LE(trailer + 4) !== buffer.length) return receiverErrors.create('INFLATE_CORRUPT');
+    if (bytes.readUInt32LE(trailer + 4) !== buffer.length) return receiverErrors.create('INFLATE_CORRUPT');
     return { data: buffer, end: trailer + 8 };
   } catch (thrown) {
     return explain(thrown, bytes.length - from, maxBytes);
   }
 }
 
+const deflateMethod = 8;
 const flagHeaderCrc = 0x02;
 const flagExtra = 0x04;
 const flagName = 0x08;
@@ -86,8 +88,9 @@ const flagComment = 0x10;
 const reservedFlags = 0xe0;
 
 function gzipHeaderEnd(bytes: Buffer, from: number): number | SluiceError {
-  const flags = bytes[from + 3] ?? 0;
-  if ((from + 2 < bytes.length && bytes[from + 2] !== 8) || (flags & reservedFlags) !== 0) return receiverErrors.create('INFLATE_CORRUPT');
+  const flags = bytes[from + 3];
+  if (flags === undefined) return truncated(bytes.length - from);
+  if (bytes[from + 2] !== deflateMethod || (flags & reservedFlags) !== 0) return receiverErrors.create('INFLATE_CORRUPT');
   let at = from + 10;
   if ((flags & flagExtra) !== 0) at += at + 2 <= bytes.length ? 2 + bytes.readUInt16LE(at) : bytes.length;
   for (const flag of [flagName, flagComment]) {
