@@ -1,0 +1,98 @@
+import t from 'tap';
+import { runSearch, type SearchOptions } from '../../cli/search.js';
+import { escapeControls } from '../../cli/search-output.js';
+import type { SearchHit } from '../../schemas/query.js';
+
+const now = Date.parse('2026-03-10T12:34:56.789Z');
+const hit = (n: number, more: Record<string, unknown> = {}): SearchHit => ({ _id: `id-${n}`, _index: 'sluice_default_0', document: { timestamp: new Date(now - n * 1000).toISOString(), receive_time: new Date(now - n * 1000).toISOString(), source: 'node-7', message: `message ${n}`, level: 3, ...more } });
+
+interface Body {
+  readonly query: string;
+  readonly from?: number;
+  readonly limit: number;
+  readonly sort: { readonly field: string; readonly direction: string };
+  readonly after?: { readonly sortValue: string | number; readonly id: string };
+  readonly fields?: readonly string[];
+}
+
+async function run(options: Partial<SearchOptions>, answer: (body: Body, call: number) => readonly SearchHit[], total?: number, controller = new AbortController()) {
+  const printed: string[] = [];
+  const notes: string[] = [];
+  const bodies: Body[] = [];
+  const connection = {
+    request: async (method: string, path: string, body: unknown) => {
+      if (`${method} ${path}` !== 'POST /search') throw new Error(path);
+      bodies.push(body as Body);
+      const hits = answer(body as Body, bodies.length);
+      return { total: total ?? hits.length, hits, skipped: total === undefined ? [] : ['sluice_default_9'] };
+    },
+  };
+  const terminal = { print: (line: string) => printed.push(line), note: (line: string) => notes.push(line), color: false, now: () => now, signal: controller.signal, pollMs: 1 };
+  const exitCode = await runSearch({ query: '', ...options }, connection, terminal);
+  return { exitCode, printed, notes, bodies };
+}
+
+t.test('a search asks for the last 15 minutes, 100 at most, newest first', async (t) => {
+  const { exitCode, printed, notes, bodies } = await run({ query: 'level:3' }, () => [hit(1), hit(2)]);
+  t.equal(exitCode, 0);
+  t.match(bodies[0], { query: 'level:3', from: now - 900_000, limit: 100, sort: { field: 'timestamp', direction: 'desc' } });
+  t.same(printed, ['2026-03-10T12:34:55.789Z  ERROR   node-7  message 1', '2026-03-10T12:34:54.789Z  ERROR   node-7  message 2']);
+  t.same(notes, ['2 messages.']);
+});
+
+t.test('no hit exits with 0 and says so, unless it is to be quiet', async (t) => {
+  t.match(await run({}, () => []), { exitCode: 0, printed: [], notes: ['No message matches.'] });
+  t.match(await run({ quiet: true }, () => []), { exitCode: 0, notes: [] });
+});
+
+t.test('a query that cannot be read exits with 2, with a caret under the place, and asks nothing', async (t) => {
+  const { exitCode, notes, bodies } = await run({ query: 'a AND (b' }, () => []);
+  t.equal(exitCode, 2);
+  t.match(notes[0], /^a AND \(b\n {6}\^\n/);
+  t.equal(bodies.length, 0);
+});
+
+t.test('--json prints one flat document a line that reads back as it was', async (t) => {
+  const odd = { message: 'a\u009b2J\u202e\n"ü', '__proto__x': 1, timestamp: now };
+  const { printed } = await run({ json: true }, () => [hit(1, odd)]);
+  t.notMatch(printed[0], /[\p{Cc}\p{Cf}]/u);
+  t.same(JSON.parse(printed[0] ?? ''), { _id: 'id-1', _index: 'sluice_default_0', ...hit(1).document, ...odd, timestamp: '2026-03-10T12:34:56.789Z' });
+});
+
+t.test('--fields prints these fields only', async (t) => {
+  const plain = await run({ fields: 'level, user' }, () => [hit(1)]);
+  t.same(plain.printed, ['level=3  user=-']);
+  t.same(plain.bodies[0]?.fields, ['level', 'user', 'timestamp', 'receive_time']);
+  t.same((await run({ fields: 'level', json: true }, () => [hit(1)])).printed, ['{"_id":"id-1","_index":"sluice_default_0","level":3}']);
+});
+
+t.test('what a sender wrote cannot command the terminal', async (t) => {
+  const { printed } = await run({}, () => [hit(1, { message: 'a\u001b[2Jb\nc\u202ed\ud800', source: 'x\u0007' })]);
+  t.match(printed[0], 'x\\u{7}  a\\u{1b}[2Jb\\nc\\u{202e}d\\u{d800}');
+  t.equal(escapeControls('größe 😀'), 'größe 😀');
+});
+
+t.test('a large limit is fetched page by page', async (t) => {
+  const { printed, bodies, notes } = await run({ limit: 1500 }, (body, call) => Array.from({ length: body.limit }, (_, at) => hit((call - 1) * 1000 + at)), 5000);
+  t.equal(printed.length, 1500);
+  t.same(bodies.map((body) => body.limit), [1000, 500]);
+  t.same(bodies[1]?.after, { sortValue: hit(999).document['timestamp'], id: 'id-999' });
+  t.same(notes, ['1500 of 5000 messages; --limit shows more.', 'Not searched, since closed or gone: sluice_default_9.']);
+});
+
+t.test('--follow prints the newest, oldest first, then each later one once, until it is stopped', async (t) => {
+  const controller = new AbortController();
+  const { printed, exitCode, bodies } = await run({ follow: true, json: true, fields: 'message' }, (body, call) => {
+    if (call === 1) return [hit(1), hit(2)];
+    if (call === 4) controller.abort();
+    t.match(body, { sort: { field: 'receive_time', direction: 'asc' }, limit: 1000 });
+    return call === 2 ? [hit(2), hit(1), hit(-1)] : [hit(1), hit(0), hit(-1), hit(-2)];
+  }, undefined, controller);
+  t.equal(exitCode, 0);
+  t.same(printed.map((line) => (JSON.parse(line) as { message: string }).message), ['message 2', 'message 1', 'message -1', 'message 0', 'message -2']);
+  t.same(bodies[2]?.after, { sortValue: now + 1000 - 3000, id: '' });
+});
+
+t.test('a wrong time range is a typed error', async (t) => {
+  await t.rejects(run({ last: 'soon' }, () => []), { code: 'SEARCH_TIME_RANGE' });
+});
