@@ -28,8 +28,8 @@ export interface DuckStoreOptions {
 
 /** Every attached file costs memory for its catalog; searches over more indices attach them one after the other. */
 const attachedIndices = 64;
-/** Bytes of documents that wait for the worker thread at once; beyond, the caller is told to come back. */
-const waitingBytes = 256 * 2 ** 20;
+/** Bytes of documents that wait for the worker thread at once; parsed they take four times as many. Beyond, the caller is told to come back. */
+const waitingBytes = 64 * 2 ** 20;
 /** The log and the checkpoint that a write leads to need about this many times its bytes. */
 const writeAmplification = 3;
 

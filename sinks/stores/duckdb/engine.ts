@@ -10,7 +10,7 @@ import { createGate } from './gate.js';
 import { markerKey, type IndexFile } from './index-file.js';
 import type { EngineHealth, EngineOptions, IdPage } from './protocol.js';
 import { searchIndices, type SearchedIndex } from './search.js';
-import { writeGroup } from './writer.js';
+import { parseWrite, writeGroup, type ParsedWrite } from './writer.js';
 
 /** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
 const concurrentSearches = 2;
@@ -21,7 +21,7 @@ const groupDocuments = 20_000;
 const pageRows = 20_000;
 
 interface WaitingWrite {
-  readonly request: WriteRequest;
+  readonly write: ParsedWrite;
   readonly resolve: (result: WriteResult) => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -76,13 +76,14 @@ export class Engine {
 
   write(request: WriteRequest): Promise<WriteResult> {
     const entry = this.#catalog.need(request.index);
+    const write = parseWrite(request);
     return new Promise((resolve, reject) => {
       const waiting = this.#writes.get(entry);
       if (waiting !== undefined) {
-        waiting.push({ request, resolve, reject });
+        waiting.push({ write, resolve, reject });
         return;
       }
-      this.#writes.set(entry, [{ request, resolve, reject }]);
+      this.#writes.set(entry, [{ write, resolve, reject }]);
       void entry.exclusive(() => this.#drain(entry));
     });
   }
@@ -94,7 +95,7 @@ export class Engine {
     while (waiting.length > 0) {
       const group = nextGroup(waiting);
       try {
-        const results = await this.#writeOnce(entry, group.map((one) => one.request));
+        const results = await this.#writeOnce(entry, group.map((one) => one.write));
         const indexBytes = this.#catalog.folder.bytes(entry.name);
         group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
       } catch (thrown) {
@@ -103,16 +104,16 @@ export class Engine {
     }
   }
 
-  async #writeOnce(entry: IndexEntry, requests: readonly WriteRequest[]): Promise<WriteResult[]> {
+  async #writeOnce(entry: IndexEntry, writes: readonly ParsedWrite[]): Promise<WriteResult[]> {
     if (this.#catalog.find(entry.name) !== entry) throw storeError('STORE_INDEX_MISSING', entry.name);
     if (entry.closed) throw storeError('STORE_INDEX_CLOSED', entry.name);
     const file = await this.#catalog.attachLocked(entry);
     const before = new Map(file.markers);
     try {
-      return await this.#catalog.use(() => writeGroup(file, requests));
+      return await this.#catalog.use(() => writeGroup(file, writes));
     } catch (thrown) {
       const now = await this.#recover(entry, file, thrown);
-      return requests.map((request) => committedAnyway(request, before, now, thrown));
+      return writes.map(({ request }) => committedAnyway(request, before, now, thrown));
     }
   }
 
@@ -269,8 +270,8 @@ export class Engine {
 function nextGroup(waiting: WaitingWrite[]): WaitingWrite[] {
   let documents = 0;
   let count = 0;
-  while (count < waiting.length && (count === 0 || documents + (waiting[count]?.request.ids.length ?? 0) <= groupDocuments)) {
-    documents += waiting[count]?.request.ids.length ?? 0;
+  while (count < waiting.length && (count === 0 || documents + (waiting[count]?.write.request.ids.length ?? 0) <= groupDocuments)) {
+    documents += waiting[count]?.write.request.ids.length ?? 0;
     count += 1;
   }
   return waiting.splice(0, count);

@@ -5,6 +5,15 @@ import { buildColumns, type ParsedDocument } from './batch.js';
 import { columnDefinition } from './fields.js';
 import { appendColumns, appendFields, columnType, markerKey, type IndexFile } from './index-file.js';
 
+/** A request with its documents parsed, which happens while an earlier transaction is being committed. */
+export interface ParsedWrite {
+  readonly request: WriteRequest;
+  /** Undefined: not a JSON object. */
+  readonly documents: readonly (ParsedDocument | undefined)[];
+  /** Places of documents whose text may not be well-formed Unicode. */
+  readonly exotic: ReadonlySet<number>;
+}
+
 interface Group {
   readonly ids: string[];
   readonly documents: ParsedDocument[];
@@ -14,25 +23,33 @@ interface Group {
 }
 
 /** Answers by request. When it rejects, the transaction's outcome is unknown and `file` must be attached anew. */
-export async function writeGroup(file: IndexFile, requests: readonly WriteRequest[]): Promise<WriteResult[]> {
+export async function writeGroup(file: IndexFile, writes: readonly ParsedWrite[]): Promise<WriteResult[]> {
   const group: Group = { ids: [], documents: [], exotic: new Set(), markers: new Map() };
-  const results = requests.map((request) => collect(file, group, request));
+  const results = writes.map((write) => collect(file, group, write));
   if (group.ids.length > 0 || group.markers.size > 0) await commit(file, group);
   return results;
 }
 
-function collect(file: IndexFile, group: Group, request: WriteRequest): WriteResult {
+export function parseWrite(request: WriteRequest): ParsedWrite {
+  const exotic = new Set<number>();
+  const documents = request.documents.map((text, at) => {
+    if (mayBeExotic(text)) exotic.add(at);
+    return parse(text);
+  });
+  return { request: { ...request, documents: [] }, documents, exotic };
+}
+
+function collect(file: IndexFile, group: Group, { request, documents, exotic }: ParsedWrite): WriteResult {
   const key = markerKey(request.topic, request.topicGeneration, request.partition);
   const marker = group.markers.get(key)?.next ?? file.markers.get(key) ?? 0;
   const failures: WriteFailure[] = [];
   let stored = 0;
   for (let at = 0; at < request.ids.length; at += 1) {
-    const text = request.documents[at] as string;
-    const document = parse(text);
+    const document = documents[at];
     if (document === undefined) {
       failures.push({ position: at, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
     } else if ((request.offsets[at] as number) >= marker) {
-      if (mayBeExotic(text)) group.exotic.add(group.ids.length);
+      if (exotic.has(at)) group.exotic.add(group.ids.length);
       group.ids.push(request.ids[at] as string);
       group.documents.push(document);
       stored += 1;
