@@ -1,0 +1,44 @@
+/** Writes the reference pages in docs/reference from the compiled code. `--check` writes nothing and fails when a page is out of date. */
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const build = join(root, 'build');
+const load = (path) => import(pathToFileURL(join(build, path)).href);
+const { errorsReference, metricsReference } = await load('core/reference.js');
+
+function filesNamed(name, folder = build) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return ['test', 'bench'].includes(entry.name) ? [] : filesNamed(name, path);
+    return entry.name === name ? [relative(build, path)] : [];
+  });
+}
+
+const tables = new Map();
+for (const file of filesNamed('errors.js').filter((path) => path !== 'core/errors.js')) {
+  for (const value of Object.values(await load(file))) if (value?.kinds !== undefined) tables.set(file.replace(/\.js$/, '.ts'), value.kinds);
+}
+const declared = [];
+for (const file of filesNamed('metrics.js').filter((path) => path !== 'core/metrics.js')) {
+  for (const value of Object.values(await load(file))) {
+    if (value !== null && typeof value === 'object') declared.push(...Object.values(value).filter((metric) => typeof metric?.help === 'string' && typeof metric?.name === 'string'));
+  }
+}
+const pages = { 'docs/reference/errors.md': errorsReference(tables), 'docs/reference/metrics.md': metricsReference(declared) };
+
+let stale = 0;
+mkdirSync(join(root, 'docs/reference'), { recursive: true });
+for (const [page, text] of Object.entries(pages)) {
+  if (process.argv.includes('--check')) {
+    let kept = '';
+    try {
+      kept = readFileSync(join(root, page), 'utf8');
+    } catch { /* a missing page is out of date */ }
+    if (kept === text) continue;
+    stale += 1;
+    process.stderr.write(`${page} is out of date: run \`npm run docs\`\n`);
+  } else writeFileSync(join(root, page), text);
+}
+process.exitCode = stale > 0 ? 1 : 0;
