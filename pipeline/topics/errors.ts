@@ -18,6 +18,7 @@ export const topicErrors = defineErrors({
   TOPIC_DISK_FULL: { retryable: true, summary: 'The disk of the topics is full; appends wait until there is room.' },
   TOPIC_WRITE_FAILED: { retryable: true, summary: 'The topic could not be written; the append is tried again.' },
   TOPIC_GROUP_IN_USE: { retryable: false, summary: 'The group already has a consumer of this topic in this process.' },
+  TOPIC_BROKERS_UNREACHABLE: { retryable: true, summary: 'None of the Kafka brokers answers.' },
   TOPIC_PARTITION_REVOKED: { retryable: true, summary: 'This consumer no longer owns the partition; its batch must not be written.' },
   TOPIC_COMMIT_INVALID: { retryable: false, summary: 'The offset or metadata to commit is outside of what is allowed.' },
 });

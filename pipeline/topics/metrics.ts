@@ -6,6 +6,8 @@ export const topicMetrics = defineMetrics({
   bytesAppended: { type: 'counter', name: 'sluice_topic_bytes_appended_total', help: 'Bytes of the values whose append was acknowledged.', labels: ['topic'] },
   appendSeconds: { type: 'histogram', name: 'sluice_topic_append_seconds', help: 'From the call of an append until it was durable.', labels: ['topic'], buckets: latencyBuckets },
   appendsRefused: { type: 'counter', name: 'sluice_topic_appends_refused_total', help: 'Attempts to append that failed and were put back to wait (disk full, write failed, broker away).', labels: ['topic', 'reason'] },
+  recordsResent: { type: 'counter', name: 'sluice_topic_records_resent_total', help: 'Records sent again because no acknowledgement came; they may stand twice in the topic (Kafka).', labels: ['topic'] },
+  waitingBytes: { type: 'gauge', name: 'sluice_topic_waiting_bytes', help: 'Bytes of appends that wait for their acknowledgement (Kafka).', labels: ['topic'] },
   syncSeconds: { type: 'histogram', name: 'sluice_topic_sync_seconds', help: 'Duration of a sync of a segment file to the disk (embedded).', buckets: latencyBuckets },
   segments: { type: 'gauge', name: 'sluice_topic_segments', help: 'Segment files (embedded).', labels: ['topic'] },
   bytes: { type: 'gauge', name: 'sluice_topic_bytes', help: 'Bytes of the segment files (embedded).', labels: ['topic'] },

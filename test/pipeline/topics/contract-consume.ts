@@ -150,7 +150,7 @@ export async function testConsuming(t: Test, harness: TopicHarness): Promise<voi
   await t.test(`${harness.name}: the fence holds while the partition is owned; stop waits for the handler, commits, and then revokes`, async (test) => {
     const { log, topic, group } = await createLog(test);
     await log.append(topic, 0, createRecords(0, 3));
-    let release = () => {};
+    let release: (() => void) | undefined;
     const collector = createCollector(async (batch) => {
       await batch.fence();
       test.equal(batch.revoked(), false);
@@ -164,10 +164,10 @@ export async function testConsuming(t: Test, harness: TopicHarness): Promise<voi
     void consumer.finished.then(() => {
       finished = true;
     });
-    await waitUntil('the handler', () => collector.batches.length === 1);
+    await waitUntil('the handler behind its fence', () => release !== undefined);
     test.equal(finished, false);
     const stopping = consumer.stop(10_000);
-    release();
+    release?.();
     await stopping;
     await consumer.stop(10_000);
     await consumer.finished;

@@ -1,0 +1,267 @@
+/** A consumer of a group: kafkajs joins and fetches, `PartitionConsumer`s handle and commit. A consumer that crashes is made anew. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Consumer as KafkajsConsumer, ConsumerCrashEvent, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs';
+import { errorText, isSluiceError } from '../../../core/errors.js';
+import { buildMetrics } from '../../../core/metrics.js';
+import type { Consumer, ConsumeHandler, ConsumeOptions } from '../contract.js';
+import { topicMetrics } from '../metrics.js';
+import { errorType } from './client.js';
+import { observingAssigner, type GroupSession } from './group-session.js';
+import type { KafkaSettings } from './options.js';
+import { PartitionConsumer } from './partition-consumer.js';
+import { consumedRecord } from './records.js';
+import { partitionStates, unknownTopic } from './topics.js';
+import { createTurns } from './turns.js';
+
+/** Long polls end after this; a partition that is resumed waits for it at the most. */
+const maxWaitMs = 100;
+/** A fetch of compressed batches becomes several times as large; the first batch always comes, however large. */
+const maxFetchBytes = 2 ** 20;
+const minFetchBytes = 64 * 1024;
+/** How long handlers under way may go on when the group rebalances. */
+const drainMs = 5_000;
+const rebalanceTimeoutMs = 15_000;
+const metadataMaxAgeMs = 60_000;
+const firstRestartMs = 200;
+const longestRestartMs = 2_000;
+const attemptsForUnknown = 4;
+const disconnectMs = 2_000;
+const permanentErrors = new Set(['GROUP_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_GROUP_ID', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']);
+
+interface Epoch {
+  readonly session: GroupSession;
+  readonly partitions: ReadonlyMap<string, PartitionConsumer>;
+}
+
+const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+export class GroupConsumer implements Consumer {
+  readonly finished: Promise<void>;
+  readonly #kafka: Kafka;
+  readonly #settings: KafkaSettings;
+  readonly #options: ConsumeOptions;
+  readonly #handler: ConsumeHandler;
+  readonly #metrics;
+  readonly #turn: () => Promise<() => void>;
+  /** What a partition's earlier assignment still does; the next one begins after it. */
+  readonly #tails = new Map<string, Promise<void>>();
+  #finish!: { resolve: () => void; reject: (error: unknown) => void };
+  #consumer: KafkajsConsumer | undefined;
+  #joined: GroupSession | undefined;
+  #epoch: Epoch | undefined;
+  #memberId: string | undefined;
+  #heartbeatAt = 0;
+  #heartbeats: NodeJS.Timeout | undefined;
+  #restarts = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor(kafka: Kafka, settings: KafkaSettings, options: ConsumeOptions, handler: ConsumeHandler) {
+    this.#kafka = kafka;
+    this.#settings = settings;
+    this.#options = options;
+    this.#handler = handler;
+    this.#metrics = buildMetrics(settings.registry, topicMetrics);
+    this.#turn = createTurns(options.concurrency);
+    this.finished = new Promise((resolve, reject) => {
+      this.#finish = { resolve, reject };
+    });
+    this.finished.catch(() => undefined);
+  }
+
+  /** Resolves when the group is being joined; rejects when a topic does not exist. */
+  async start(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#open();
+        break;
+      } catch (thrown: unknown) {
+        if ((isSluiceError(thrown) && attempt >= attemptsForUnknown) || permanentErrors.has(errorType(thrown))) throw thrown;
+        await sleep(Math.min(longestRestartMs, firstRestartMs * 2 ** attempt));
+      }
+    }
+    this.#heartbeats = setInterval(() => this.#heartbeatIfSilent(), this.#settings.heartbeatMs);
+  }
+
+  async #open(): Promise<void> {
+    const { sessionTimeoutMs, heartbeatMs } = this.#settings;
+    const consumer = this.#kafka.consumer({
+      groupId: this.#options.group,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: heartbeatMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      maxWaitTimeInMs: maxWaitMs,
+      minBytes: 1,
+      maxBytesPerPartition: Math.min(maxFetchBytes, Math.max(minFetchBytes, this.#options.maxBatchBytes)),
+      metadataMaxAge: metadataMaxAgeMs,
+      allowAutoTopicCreation: false,
+      retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
+      partitionAssigners: [
+        observingAssigner({
+          beforeJoin: () => this.#beforeJoin(),
+          joined: (session) => {
+            this.#joined = session;
+          },
+          replaceReset: (topic, partition) => this.#replaceReset(topic, partition),
+        }),
+      ],
+    });
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true }).catch((thrown: unknown) => {
+        throw unknownTopic(this.#options.topics.join(', '), thrown);
+      });
+    } catch (thrown: unknown) {
+      consumer.disconnect().catch(() => undefined);
+      throw thrown;
+    }
+    this.#consumer = consumer;
+    consumer.on(consumer.events.GROUP_JOIN, (event) => this.#onJoin(consumer, event));
+    consumer.on(consumer.events.HEARTBEAT, () => {
+      this.#heartbeatAt = Date.now();
+      this.#restarts = 0;
+    });
+    consumer.on(consumer.events.CRASH, (event) => void this.#onCrash(consumer, event));
+    await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: 1, eachBatch: async (payload) => this.#onFetched(payload) });
+  }
+
+  async #beforeJoin(): Promise<string | undefined> {
+    await this.#endEpoch(drainMs);
+    const memberId = this.#memberId;
+    this.#memberId = undefined;
+    return memberId;
+  }
+
+  #onJoin(consumer: KafkajsConsumer, { payload }: ConsumerGroupJoinEvent): void {
+    const session = this.#joined;
+    if (session === undefined || this.#stopping !== undefined || consumer !== this.#consumer) return;
+    const partitions = new Map<string, PartitionConsumer>();
+    for (const [topic, numbers] of Object.entries(payload.memberAssignment)) {
+      consumer.pause([{ topic, partitions: numbers }]);
+      for (const partition of numbers) partitions.set(keyOf(topic, partition), this.#createPartition(consumer, topic, partition, session));
+    }
+    this.#epoch = { session, partitions };
+    this.#heartbeatAt = Date.now();
+    for (const [key, partition] of partitions) {
+      const run = (this.#tails.get(key) ?? Promise.resolve()).then(() => partition.run());
+      this.#tails.set(key, run);
+    }
+    this.#settings.log.info({ group: this.#options.group, generation: session.generation, partitions: [...partitions.keys()] }, 'partitions assigned');
+  }
+
+  #createPartition(consumer: KafkajsConsumer, topic: string, partition: number, session: GroupSession): PartitionConsumer {
+    const { group } = this.#options;
+    return new PartitionConsumer({ topic, partition, session }, this.#options, this.#handler, {
+      offsets: () => this.#offsets(topic, partition),
+      fetchFrom: (offset) => consumer.seek({ topic, partition, offset: String(offset) }),
+      pause: () => consumer.pause([{ topic, partitions: [partition] }]),
+      resume: () => consumer.resume([{ topic, partitions: [partition] }]),
+      turn: this.#turn,
+      lost: (expected, found) => void this.#reportGap(topic, partition, expected, found),
+      handled: (records, lag) => {
+        this.#metrics.recordsConsumed.inc({ group, topic }, records);
+        this.#metrics.lag.set({ group, topic, partition }, lag);
+      },
+      rejected: (error) => {
+        this.#metrics.batchesRedelivered.inc({ group, topic });
+        this.#settings.log.warn({ group, topic, partition, error: errorText(error) }, 'a batch was rejected and is delivered again');
+      },
+      failed: (error) => void this.#fail(error),
+    });
+  }
+
+  #onFetched({ batch, resolveOffset }: EachBatchPayload): void {
+    const partition = this.#epoch?.partitions.get(keyOf(batch.topic, batch.partition));
+    const last = batch.messages.at(-1);
+    if (partition === undefined || last === undefined) return;
+    partition.push(batch.messages.map(consumedRecord), Number(batch.highWatermark));
+    resolveOffset(last.offset);
+  }
+
+  async #offsets(topic: string, partition: number): Promise<{ earliest: number; logEnd: number }> {
+    const state = (await partitionStates(this.#kafka, topic)).find((candidate) => candidate.partition === partition);
+    return { earliest: state?.earliest ?? 0, logEnd: state?.logEnd ?? 0 };
+  }
+
+  /** Holes without a moved log start are no losses: control records leave them. */
+  async #reportGap(topic: string, partition: number, expected: number, found: number): Promise<void> {
+    const { group } = this.#options;
+    const place = { group, topic, partition, expected, found };
+    if (found < expected) {
+      this.#settings.log.error(place, 'the topic ends before the committed offset: it was made again or truncated; it is read from its earliest record');
+      return;
+    }
+    const { earliest } = await this.#offsets(topic, partition).catch(() => ({ earliest: found }));
+    const lost = Math.min(found, earliest) - expected;
+    if (lost <= 0) return;
+    this.#metrics.recordsLost.inc({ group, topic }, lost);
+    this.#settings.log.error({ ...place, lost }, 'records were deleted by the topic\'s retention before they were consumed; they are lost');
+  }
+
+  async #replaceReset(topic: string, partition: number): Promise<{ offset: string; metadata: string }> {
+    const { earliest } = await this.#offsets(topic, partition);
+    return { offset: String(earliest), metadata: this.#epoch?.partitions.get(keyOf(topic, partition))?.committedMetadata ?? '' };
+  }
+
+  /** kafkajs beats between fetches; while one of them hangs on a broker that is away, this does. */
+  #heartbeatIfSilent(): void {
+    if (this.#epoch === undefined || Date.now() - this.#heartbeatAt < this.#settings.heartbeatMs) return;
+    this.#epoch.session.heartbeat().catch(() => undefined);
+  }
+
+  /** Lets handlers under way finish and commit for a while, then gives the partitions up. */
+  async #endEpoch(patienceMs: number): Promise<void> {
+    const epoch = this.#epoch;
+    if (epoch === undefined) return;
+    for (const partition of epoch.partitions.values()) partition.drain();
+    const runs = [...epoch.partitions.keys()].map((key) => this.#tails.get(key));
+    await Promise.race([Promise.all(runs), sleep(patienceMs, undefined, { ref: false })]);
+    this.#revoke(epoch);
+  }
+
+  #revoke(epoch: Epoch): void {
+    if (this.#epoch === epoch) this.#epoch = undefined;
+    for (const partition of epoch.partitions.values()) {
+      partition.end();
+      this.#metrics.lag.remove({ group: this.#options.group, topic: partition.topic, partition: partition.partition });
+    }
+  }
+
+  async #onCrash(crashed: KafkajsConsumer, { payload }: ConsumerCrashEvent): Promise<void> {
+    if (crashed !== this.#consumer || this.#stopping !== undefined) return;
+    this.#consumer = undefined;
+    this.#memberId = this.#epoch?.session.memberId;
+    if (this.#epoch !== undefined) this.#revoke(this.#epoch);
+    if (permanentErrors.has(errorType(payload.error))) return this.#fail(payload.error);
+    this.#settings.log.warn({ group: this.#options.group, error: errorText(payload.error) }, 'the consumer lost Kafka and connects anew');
+    while (this.#stopping === undefined) {
+      this.#restarts += 1;
+      await sleep(Math.min(longestRestartMs, firstRestartMs * 2 ** Math.min(this.#restarts, 10)));
+      if (this.#stopping !== undefined) return;
+      try {
+        await this.#open();
+        return;
+      } catch (thrown: unknown) {
+        this.#settings.log.debug({ group: this.#options.group, error: errorText(thrown) }, 'Kafka does not answer yet');
+      }
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    this.#finish.reject(error);
+    await this.stop(drainMs);
+  }
+
+  stop(deadlineMs: number): Promise<void> {
+    this.#stopping ??= this.#stop(deadlineMs);
+    return this.#stopping;
+  }
+
+  async #stop(deadlineMs: number): Promise<void> {
+    const deadline = Date.now() + deadlineMs;
+    await this.#endEpoch(deadlineMs);
+    clearInterval(this.#heartbeats);
+    const left = Math.max(disconnectMs, deadline - Date.now());
+    await Promise.race([this.#consumer?.disconnect().catch(() => undefined), sleep(left, undefined, { ref: false })]);
+    this.#finish.resolve();
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * What kafkajs does not tell about a consumer group: the generation and member id of each assignment, and a moment before it gives its
+ * partitions up. Both are had by standing between kafkajs and the group's coordinator, for this consumer's own cluster only.
+ *
+ * A heartbeat or commit of kafkajs goes out under the generation that it has by then. Those of a `GroupSession` go out under the
+ * generation of the assignment that the session stands for, so the coordinator refuses them when the partition has moved on.
+ */
+import kafkajs, { type Cluster, type PartitionAssigner } from 'kafkajs';
+import { topicErrors } from '../errors.js';
+import { errorType, type OffsetCommitRequest, type RawBroker } from './client.js';
+
+export interface GroupHooks {
+  /**
+   * Before a JoinGroup is sent: partitions are still owned; after it they are not. May resolve with the member id of an earlier
+   * connection, so that the coordinator need not wait for the session of a member that will not come back.
+   */
+  beforeJoin(): Promise<string | undefined>;
+  /** A new assignment begins. */
+  joined(session: GroupSession): void;
+  /** kafkajs resets a position that is out of range by committing offset -2; this is what is committed instead. */
+  replaceReset(topic: string, partition: number): Promise<{ offset: string; metadata: string }>;
+}
+
+const lostErrors = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID', 'FENCED_MEMBER_EPOCH', 'STALE_MEMBER_EPOCH']);
+const observed = new WeakSet<object>();
+
+export class GroupSession {
+  readonly generation: number;
+  readonly #group: string;
+  readonly memberId: string;
+  readonly #cluster: Cluster;
+  #coordinator: RawBroker;
+
+  constructor(group: string, cluster: Cluster, coordinator: RawBroker, answer: { generationId: number; memberId: string }) {
+    this.#group = group;
+    this.#cluster = cluster;
+    this.#coordinator = coordinator;
+    this.memberId = answer.memberId;
+    this.generation = answer.generationId;
+  }
+
+  /** Resolves when the coordinator confirmed, after this call, that the generation is the current one. */
+  async heartbeat(): Promise<void> {
+    const request = { groupId: this.#group, groupGenerationId: this.generation, memberId: this.memberId };
+    await this.#ask((coordinator) => coordinator.heartbeat(request));
+  }
+
+  async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
+    const topics = [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }];
+    await this.#ask((coordinator) => coordinator.offsetCommit({ groupId: this.#group, groupGenerationId: this.generation, memberId: this.memberId, topics }));
+  }
+
+  async committed(topic: string, partition: number): Promise<{ offset: number; metadata: string } | undefined> {
+    let found: { offset: string; metadata: string | null } | undefined;
+    await this.#ask(async (coordinator) => {
+      const { responses } = await coordinator.offsetFetch({ groupId: this.#group, topics: [{ topic, partitions: [{ partition }] }] });
+      found = responses[0]?.partitions[0];
+    });
+    return found === undefined || Number(found.offset) < 0 ? undefined : { offset: Number(found.offset), metadata: found.metadata ?? '' };
+  }
+
+  async #ask(request: (coordinator: RawBroker) => Promise<unknown>): Promise<void> {
+    try {
+      if (!this.#coordinator.isConnected()) this.#coordinator = (await this.#cluster.findGroupCoordinator({ groupId: this.#group })) as unknown as RawBroker;
+      await request(this.#coordinator);
+    } catch (thrown: unknown) {
+      const type = errorType(thrown);
+      if (lostErrors.has(type)) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `group ${this.#group}`, got: type, cause: thrown });
+      if (type === 'NOT_COORDINATOR_FOR_GROUP') this.#coordinator = (await this.#cluster.findGroupCoordinator({ groupId: this.#group })) as unknown as RawBroker;
+      throw thrown;
+    }
+  }
+}
+
+/** An assigner that assigns round-robin and reports the group's sessions to `hooks`. */
+export function observingAssigner(hooks: GroupHooks): PartitionAssigner {
+  return (config) => {
+    const { cluster, groupId } = config;
+    const find = cluster.findGroupCoordinator.bind(cluster);
+    cluster.findGroupCoordinator = async (group) => {
+      const broker = await find(group);
+      observe(broker as unknown as RawBroker, { group: groupId, cluster, hooks });
+      return broker;
+    };
+    return kafkajs.PartitionAssigners.roundRobin(config);
+  };
+}
+
+function observe(coordinator: RawBroker, context: { group: string; cluster: Cluster; hooks: GroupHooks }): void {
+  if (observed.has(coordinator)) return;
+  observed.add(coordinator);
+  const { group, cluster, hooks } = context;
+  const [join, sync, commit] = [coordinator.joinGroup.bind(coordinator), coordinator.syncGroup.bind(coordinator), coordinator.offsetCommit.bind(coordinator)];
+  coordinator.joinGroup = async (request) => {
+    const memberId = await hooks.beforeJoin();
+    return join(request['memberId'] === '' && memberId !== undefined ? { ...request, memberId } : request);
+  };
+  coordinator.syncGroup = async (request) => {
+    const answer = await sync(request);
+    hooks.joined(new GroupSession(group, cluster, coordinator, request));
+    return answer;
+  };
+  coordinator.offsetCommit = async (request) => commit(await withoutResets(request, hooks));
+}
+
+async function withoutResets(request: OffsetCommitRequest, hooks: GroupHooks): Promise<OffsetCommitRequest> {
+  const topics = request.topics.map(async ({ topic, partitions }) => ({
+    topic,
+    partitions: await Promise.all(partitions.map(async (entry) => (Number(entry.offset) >= 0 ? entry : { partition: entry.partition, ...(await hooks.replaceReset(topic, entry.partition)) }))),
+  }));
+  return { ...request, topics: await Promise.all(topics) };
+}
