@@ -41,8 +41,8 @@ class GelfHttpReceiver implements Receiver {
   readonly #taker: MessageTaker;
   readonly #budget: BodyBudget;
   readonly #answered: (status: number) => void;
-  /** Sockets with a request in progress: nothing else may be written to them. */
-  readonly #busy = new Set<Socket>();
+  /** Requests in progress by socket: nothing else may be written to these. */
+  readonly #busy = new Map<Socket, number>();
   readonly #failedHandshakes = new Set<string>();
   #server: Server | undefined;
   #bound: BoundAddress | undefined;
@@ -99,24 +99,32 @@ class GelfHttpReceiver implements Receiver {
     const { idle_ms, tls } = this.#options;
     const timeouts = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: idle_ms, connectionsCheckingInterval: checkTimeoutsMs };
     if (!tls.enabled) return createServer(timeouts);
-    const server = createHttpsServer({ ...tlsOptions(this.name, tls), ...timeouts });
+    const server = createHttpsServer({ ...tlsOptions(this.name, tls), rejectUnauthorized: false, ...timeouts });
     server.on('tlsClientError', (error, socket) => { this.#handshakeFailed(error, socket); });
-    if (tls.client_auth === 'optional') server.on('secureConnection', (socket) => { if (certificateProblem(socket, tls) !== undefined) socket.destroy(); });
+    // Before the HTTP parser's own listener: it must not see a byte of a refused client.
+    server.prependListener('secureConnection', (socket) => {
+      const problem = certificateProblem(socket, tls);
+      if (problem !== undefined) this.#refuseCertificate(socket, problem);
+    });
     return server;
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
     const { socket } = request;
-    this.#busy.add(socket);
-    response.once('close', () => {
-      this.#answered(response.statusCode);
-      this.#busy.delete(socket);
-      if (this.#busy.size === 0) this.#idle?.();
-    });
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
+    response.once('close', () => { this.#finished(socket, response.statusCode); });
     const answer = await this.#answerFor(request, response, expectsContinue);
     const headers = this.#options.cors ? { ...answer.headers, ...corsHeaders(request) } : answer.headers ?? {};
     sendAnswer(response, { ...answer, headers: this.#stopping ? { ...headers, Connection: 'close' } : headers });
     if (!request.complete) request.resume();
+  }
+
+  #finished(socket: Socket, status: number): void {
+    this.#answered(status);
+    const left = (this.#busy.get(socket) ?? 1) - 1;
+    if (left > 0) this.#busy.set(socket, left);
+    else this.#busy.delete(socket);
+    if (this.#busy.size === 0) this.#idle?.();
   }
 
   async #answerFor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<Answer> {
@@ -182,6 +190,13 @@ class GelfHttpReceiver implements Receiver {
     this.#connections.opened();
     this.#connections.closed('limit');
     this.#diagnoser.report('too_many_connections', peer, `more than ${this.#options.max_connections}`);
+  }
+
+  #refuseCertificate(socket: Socket, problem: string): void {
+    const peer = peerText(socket.remoteAddress, socket.remotePort);
+    this.#diagnoser.report('tls_handshake_failed', peer, problem);
+    this.#failedHandshakes.add(peer);
+    socket.destroy();
   }
 
   #handshakeFailed(error: Error, socket: Socket): void {

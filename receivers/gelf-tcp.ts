@@ -101,7 +101,7 @@ class GelfTcpReceiver implements Receiver {
 
   #createTls(): Server {
     const { tls } = this.#options;
-    const server = createTlsServer({ ...tlsOptions(this.name, tls), rejectUnauthorized: false, allowHalfOpen: true, highWaterMark: readBytes });
+    const server = createTlsServer({ ...tlsOptions(this.name, tls), rejectUnauthorized: false, highWaterMark: readBytes });
     server.on('secureConnection', (socket) => {
       const problem = certificateProblem(socket, tls);
       if (problem === undefined) this.#serve(socket);

@@ -126,7 +126,9 @@ export class Intake {
     }
   }
 
-  #accept(value: Buffer, peer: string): void {
+  #accept(accepted: Buffer, peer: string): void {
+    // Some senders end a datagram with NUL too; it is no part of the document.
+    const value = accepted[accepted.length - 1] === 0 ? trim(accepted) : accepted;
     this.#values.push(value);
     this.#bytes += value.length;
     if (this.#options.manyPeers) this.#peers.push(peer);
