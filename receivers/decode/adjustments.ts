@@ -25,26 +25,27 @@ export class Draft {
     return Object.hasOwn(this.document, name);
   }
 
-  /** Sets the field where it is free or equal; else the value is kept as `sender_<name>`. `original` is the name as the sender wrote it. */
-  put(name: string, value: FieldValue, original: string, changed: boolean): void {
+  /** Sets the field where it is free or equal; else the value is kept as `sender_<name>`. `original` is the name as the sender wrote it. Returns the name that the value has now. */
+  put(name: string, value: FieldValue, original: string, changed: boolean): string {
     if (!this.has(name)) {
       this.document[name] = value;
       if (changed) this.note(original, `renamed to ${name}`);
-    } else if (this.document[name] !== value) {
-      this.putBeside(name, value, original);
+      return name;
     }
+    return this.document[name] === value ? name : this.putBeside(name, value, original);
   }
 
   /** Keeps the value as `sender_<name>`, or with a number behind it where that is taken too. */
-  putBeside(name: string, value: FieldValue, original: string): void {
+  putBeside(name: string, value: FieldValue, original: string): string {
     let free = `sender_${name}`;
     while (this.has(free)) {
-      if (this.document[free] === value) return;
+      if (this.document[free] === value) return free;
       this.#renamed += 1;
       free = `sender_${name}_${this.#renamed}`;
     }
     this.document[free] = value;
     this.note(original, `kept as ${free}`);
+    return free;
   }
 
   finish(): LogDocument {

@@ -168,8 +168,8 @@ function setValue(draft: Draft, name: string, value: unknown, key: string, chang
     const literal = literals(key);
     if (Number.isFinite(value)) draft.put(name, value, key, changed);
     if (!Number.isFinite(value) || (/^-?\d+$/.test(literal) && String(value) !== literal)) {
-      draft.put(`${name}_text`, literal, key, false);
-      draft.note(key, `is beyond what a number field holds, kept exactly as ${name}_text`);
+      const twin = draft.put(`${name}_text`, literal, key, false);
+      draft.note(key, `is beyond what a number field holds, kept exactly as ${twin}`);
     }
     return;
   }

@@ -60,14 +60,25 @@ function readIso(text: string): ReadTime | undefined {
   return { milliseconds, note, exact: /^\d{0,3}0*$/.test(fraction) };
 }
 
-/** Milliseconds as `2026-01-02T03:04:05.678Z`; remembers the last second, since neighbours share it. */
+const millisecondsPerDay = 86_400_000;
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+
+/** Milliseconds as `2026-01-02T03:04:05.678Z`; remembers the last second and day, since neighbours share them. */
 export function createIsoFormatter(): (milliseconds: number) => string {
   let lastSecond = Number.NaN;
+  let lastDay = Number.NaN;
+  let date = '';
   let prefix = '';
   return (milliseconds) => {
     const second = Math.floor(milliseconds / 1000);
     if (second !== lastSecond) {
-      prefix = new Date(second * 1000).toISOString().slice(0, 20);
+      const day = Math.floor(milliseconds / millisecondsPerDay);
+      if (day !== lastDay) {
+        date = new Date(day * millisecondsPerDay).toISOString().slice(0, 11);
+        lastDay = day;
+      }
+      const time = second - day * 86_400;
+      prefix = `${date}${twoDigits[Math.floor(time / 3600)]}:${twoDigits[Math.floor(time / 60) % 60]}:${twoDigits[time % 60]}.`;
       lastSecond = second;
     }
     const rest = milliseconds - second * 1000;

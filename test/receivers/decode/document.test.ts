@@ -160,7 +160,7 @@ t.test('names that collide or are Sluice\'s own are kept as sender_', async (t) 
     { title: 'a and _a', json: '"a":1,"_a":2', adds: { a: 2, sender_a: 1, adjustments: [kept('a', 'sender_a')] } },
     { title: 'a and _a alike', json: '"a":1,"_a":1', adds: { a: 1 } },
     { title: 'a twin whose name is taken', json: '"_a":9007199254740993,"_a_text":"mine"',
-      adds: { a: 9007199254740992, a_text: 'mine', sender_a_text: '9007199254740993', adjustments: ['_a kept as sender_a_text', '_a is beyond what a number field holds, kept exactly as a_text'] } },
+      adds: { a: 9007199254740992, a_text: 'mine', sender_a_text: '9007199254740993', adjustments: ['_a kept as sender_a_text', '_a is beyond what a number field holds, kept exactly as sender_a_text'] } },
   ]);
 });
 

@@ -5,6 +5,7 @@ import type { DecodeContext } from '../../../receivers/decode/contract.js';
 import { createDecoder } from '../../../receivers/decode/decoder.js';
 import { parseLenient } from '../../../receivers/decode/lenient-json.js';
 import { compactJson, literalsOf } from '../../../receivers/decode/members.js';
+import { createIsoFormatter } from '../../../receivers/decode/times.js';
 
 const seed = 20261121;
 const context: DecodeContext = { receiver: 'r', peer: '10.0.0.7:5000', receivedAt: 1_767_323_045_000, timestamp: 'sender' };
@@ -86,4 +87,11 @@ t.test('no input makes the decoder throw', async () => {
   fc.assert(fc.property(fc.array(letters, { maxLength: 30 }), (parts) => { decode(Buffer.from(parts.join(''))); }), { seed, numRuns: 3000 });
   fc.assert(fc.property(fc.array(letters, { maxLength: 20 }), (parts) => { decode(Buffer.from(`{"short_message":"x",${parts.join('')}}`)); }), { seed, numRuns: 3000 });
   fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => { decode(Buffer.from(bytes)); }), { seed, numRuns: 1000 });
+});
+
+t.test('times are written as JavaScript writes them', async () => {
+  const iso = createIsoFormatter();
+  fc.assert(fc.property(fc.integer({ min: 0, max: 253_402_300_799_999 }), fc.nat(5000), (start, step) => {
+    for (const time of [start, start + step, start + 1]) if (time <= 253_402_300_799_999) t.equal(iso(time), new Date(time).toISOString());
+  }), { seed, numRuns: 300 });
 });
