@@ -33,6 +33,7 @@ export class EmbeddedConsumer implements Consumer {
   readonly finished: Promise<void>;
   readonly #parts: ConsumerParts;
   readonly #loops = new Map<Partition, Promise<void>>();
+  readonly #readers = new Set<PartitionReader>();
   readonly #wakers = new Set<() => void>();
   readonly #gate: Gate;
   #stopping = false;
@@ -73,12 +74,22 @@ export class EmbeddedConsumer implements Consumer {
     ]);
     clearTimeout(timer);
     this.#revoked = true;
+    // Those of handlers that did not end in time are still open.
+    await Promise.all([...this.#readers].map((reader) => this.#close(reader)));
     await this.#parts.offsets.flush().catch((thrown: unknown) => {
       this.#parts.log.warn({ group: this.#parts.options.group }, `committed offsets could not be written at the stop, their records come again: ${errorText(thrown)}`);
     });
-    for (const partition of this.#loops.keys()) this.#parts.handler.revoked(partition.topic, partition.partition);
+    for (const partition of this.#loops.keys()) this.#revoke(partition);
     this.#parts.onEnd();
     this.#settle(this.#failure);
+  }
+
+  #revoke({ topic, partition }: Partition): void {
+    try {
+      this.#parts.handler.revoked(topic, partition);
+    } catch (thrown) {
+      this.#parts.log.error({ topic, partition }, `the consumer failed to give up a partition: ${errorText(thrown)}`);
+    }
   }
 
   /** The first failure ends the whole consumer. */
@@ -100,7 +111,7 @@ export class EmbeddedConsumer implements Consumer {
           batch = await this.#nextBatch(reader, partition);
         } catch (thrown) {
           this.#parts.log.error({ topic: partition.topic, partition: partition.partition }, `the topic cannot be read, tried again: ${errorText(thrown)}`);
-          await reader.close().catch(() => {});
+          await this.#close(reader);
           reader = this.#createReader(partition, from);
           await this.#wait(undefined, longestPauseMs);
           continue;
@@ -112,13 +123,20 @@ export class EmbeddedConsumer implements Consumer {
         this.#commit(owned, consumed, result);
       }
     } finally {
-      await reader.close();
+      await this.#close(reader);
     }
   }
 
   #createReader(partition: Partition, position: number): PartitionReader {
     const { topic, partition: number } = partition;
-    return new PartitionReader(partition.files, position, (from, to) => this.#parts.onGap(topic, number, from, to));
+    const reader = new PartitionReader(partition.files, position, (from, to) => this.#parts.onGap(topic, number, from, to));
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  async #close(reader: PartitionReader): Promise<void> {
+    this.#readers.delete(reader);
+    await reader.close().catch(() => {});
   }
 
   async #assign({ partition, generation }: OwnedPartition): Promise<number> {

@@ -68,7 +68,8 @@ export class EmbeddedTopicLog implements TopicLog {
 
   async start(): Promise<void> {
     const { folder, readOnly } = this.#options;
-    if (readOnly === true) return;
+    if (readOnly === true || this.#state === 'started') return;
+    if (this.#state === 'stopped') throw topicErrors.create('TOPIC_LOG_STOPPED');
     try {
       await mkdir(topicsFolder(folder), { recursive: true });
       await mkdir(groupsFolder(folder), { recursive: true });
@@ -123,7 +124,7 @@ export class EmbeddedTopicLog implements TopicLog {
     this.#lock = undefined;
   }
 
-  ensureTopics(specs: readonly TopicSpec[]): Promise<readonly string[]> {
+  async ensureTopics(specs: readonly TopicSpec[]): Promise<readonly string[]> {
     this.#assertWriter();
     const done = this.#ensuring.then(async () => {
       for (const spec of specs) {
@@ -157,7 +158,10 @@ export class EmbeddedTopicLog implements TopicLog {
     for (const { partitions } of this.#topics.values()) {
       for (const { problem } of partitions) if (problem !== undefined) return { ok: false, reason: problem };
     }
-    return this.#disk.low ? { ok: false, reason: this.#disk.full().message } : { ok: true, reason: '' };
+    if (!this.#disk.low) return { ok: true, reason: '' };
+    // Without appends nobody else would see soon that there is room again.
+    this.#disk.refresh().catch(() => {});
+    return { ok: false, reason: this.#disk.full().message };
   }
 
   async consume(options: ConsumeOptions, handler: ConsumeHandler): Promise<Consumer> {

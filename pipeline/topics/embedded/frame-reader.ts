@@ -49,8 +49,13 @@ export class FrameReader {
     return undefined;
   }
 
-  async close(): Promise<void> {
+  /** Lets go of the piece it holds: nobody waits for the rest of it. */
+  release(): void {
     this.#buffer = Buffer.alloc(0);
+  }
+
+  async close(): Promise<void> {
+    this.release();
     await this.#handle.close();
   }
 

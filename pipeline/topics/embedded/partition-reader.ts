@@ -80,7 +80,7 @@ export class PartitionReader {
         found = await reader.frame(this.#position, limit);
       }
       if (typeof found !== 'object') {
-        if (!(await this.#leaveSegment())) return false;
+        await this.#leaveSegment();
         continue;
       }
       const { header } = found;
@@ -90,6 +90,7 @@ export class PartitionReader {
       this.#cursor.load(found.buffer, found.start, header);
       return true;
     }
+    this.#reader?.release();
     return false;
   }
 
@@ -120,14 +121,17 @@ export class PartitionReader {
     }
   }
 
-  /** Goes on to the next segment; false when this is the last one. */
-  async #leaveSegment(): Promise<boolean> {
+  /** At the end of the segment: goes on to the next one, when there is one. */
+  async #leaveSegment(): Promise<void> {
     const base = this.#segment?.base ?? 0;
     const next = this.#source.segments().find((segment) => segment.base > base);
-    if (next === undefined) return false;
+    if (next === undefined) {
+      // Its last records are damaged: passed over, or the reader would never wait for new ones.
+      if (this.#position >= this.#limit()) this.#skipTo(this.#source.logEnd);
+      return;
+    }
     await this.close();
     this.#skipTo(next.base);
-    return true;
   }
 
   #skipTo(offset: number): void {
