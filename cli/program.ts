@@ -1,25 +1,9 @@
 /** Every verb of the command line, its options and help. What a verb needs is loaded when it runs. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.js';
-import { loadConfig, type LoadedConfig } from '../config/load.js';
+import { configOption, settings } from './options.js';
 import { addQueryVerbs } from './query-verbs.js';
 import { addToolVerbs } from './tool-verbs.js';
-
-export interface CommonOptions {
-  readonly config?: string | undefined;
-}
-
-export function settings(options: CommonOptions): LoadedConfig {
-  return loadConfig({ file: options.config, environment: process.env });
-}
-
-export const configOption = (): Option => new Option('-c, --config <file>', 'settings file (default: sluice.yaml in this folder when there is one; SLUICE_* overrides it)');
-
-export function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidArgumentError('A whole number is needed.');
-  return value;
-}
 
 export function buildProgram(): Command {
   const program = new Command('sluice')
@@ -47,7 +31,7 @@ function addStart(program: Command): void {
     .addOption(configOption())
     .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor']).default('all'))
     .option('-q, --quiet', 'only log lines, no first steps')
-    .action(async (options: CommonOptions & { role: 'all' | 'receiver' | 'processor'; quiet?: boolean }) => {
+    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor'; quiet?: boolean }) => {
       const { config, warnings } = settings(options);
       const { runStart } = await import('./start.js');
       for (const warning of warnings) process.stderr.write(`sluice: ${warning}\n`);

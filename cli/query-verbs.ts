@@ -1,18 +1,67 @@
-/** Verbs that look: search, status, rules. */
+/** Verbs that look at the running program: search, status. */
 import { Command, Option } from 'commander';
 import { connectControl } from './connect.js';
-import { configOption, settings, wholeNumber, type CommonOptions } from './program.js';
+import { configOption, settings, wholeNumber } from './options.js';
+
+interface SearchFlags {
+  readonly config?: string;
+  readonly last?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit: number;
+  readonly fields?: string;
+  readonly indexSet?: string;
+  readonly json?: boolean;
+  readonly follow?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Pause between two polls of `--follow`. */
+const followMs = 1_000;
 
 export function addQueryVerbs(program: Command): void {
-  void Option;
-  program.command('status').description('what the running program does: receivers, lag, index sets, health').addOption(configOption())
-    .action(async (options: CommonOptions) => {
-      const { config } = settings(options);
-      process.stdout.write(`${JSON.stringify(await connectControl(config).request('GET', '/status'), null, 2)}\n`);
+  program.command('search')
+    .description('find messages: words, "phrases", field:value, AND OR NOT, ranges, _exists_:field')
+    .argument('[query]', 'query text; empty finds everything', '')
+    .addOption(configOption())
+    .option('--last <duration>', 'time range back from now, 15m or 2h or 7d or all (default: 15m)')
+    .option('--from <time>', 'from this time on: ISO 8601, epoch, now-1h')
+    .option('--to <time>', 'before this time')
+    .option('--limit <n>', 'most documents', wholeNumber, 100)
+    .option('--fields <names>', 'only these fields, joined by commas')
+    .option('--index-set <ids>', 'only these index sets, joined by commas (default: all but the dead letters)')
+    .option('--json', 'one document a line, as JSON')
+    .option('-f, --follow', 'go on with new messages until interrupted')
+    .option('-q, --quiet', 'only documents')
+    .action(async (query: string, flags: SearchFlags) => {
+      const { config } = settings(flags);
+      const { runSearch } = await import('./search.js');
+      const interrupted = new AbortController();
+      process.once('SIGINT', () => interrupted.abort());
+      const color = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
+      process.exitCode = await runSearch({ query, ...flags }, connectControl(config), {
+        print: (line) => void process.stdout.write(`${line}\n`), note: (line) => void process.stderr.write(`${line}\n`),
+        color, now: Date.now, signal: interrupted.signal, pollMs: followMs,
+      });
     });
-  program.command('search').argument('[query]', '', '').addOption(configOption()).option('--limit <n>', '', wholeNumber, 100)
-    .action(async (query: string, options: CommonOptions & { limit: number }) => {
-      const { config } = settings(options);
-      process.stdout.write(`${JSON.stringify(await connectControl(config).request('POST', '/search', { query, limit: options.limit }), null, 2)}\n`);
+  program.command('status')
+    .description('what the running program does: receivers, backlog, index sets, health')
+    .addOption(configOption())
+    .addOption(new Option('--json', 'everything, as JSON'))
+    .action(async (flags: { config?: string; json?: boolean }) => {
+      const { config } = settings(flags);
+      const { statusText } = await import('./status.js');
+      const status = await connectControl(config).request('GET', '/status');
+      process.stdout.write(flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
+    });
+  program.command('rotate')
+    .description('start the next index of an index set now')
+    .argument('<index-set>', 'for example sluice_default')
+    .addOption(configOption())
+    .action(async (indexSet: string, flags: { config?: string }) => {
+      const { config } = settings(flags);
+      const answer = (await connectControl(config).request('POST', '/rotate', { index_set: indexSet })) as { rotated: boolean };
+      process.stdout.write(answer.rotated ? `${indexSet} writes to its next index now.\n` : `${indexSet} was not rotated: there is no such index set, or it is being rotated.\n`);
+      process.exitCode = answer.rotated ? 0 : 1;
     });
 }

@@ -1,0 +1,28 @@
+/** `sluice status` for people. */
+import { formatBytes } from '../core/bytes.js';
+
+interface StatusAnswer {
+  readonly pid: number;
+  readonly receivers: readonly { readonly name: string; readonly host: string; readonly port: number; readonly tls: boolean }[];
+  readonly lag?: number;
+  readonly rule_set_version?: string;
+  readonly epoch?: { readonly number: number; readonly indices: Readonly<Record<string, string>> };
+  readonly index_sets: readonly { readonly id: string; readonly indices: readonly { readonly name: string; readonly documents: number; readonly bytes: number; readonly open: boolean }[] }[];
+  readonly ready: { readonly ok: boolean; readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[] };
+}
+
+export function statusText(answer: unknown): string {
+  const status = answer as StatusAnswer;
+  const lines = [`process ${status.pid}, ${status.ready.ok ? 'ready' : 'not ready'}`];
+  for (const check of status.ready.checks) if (!check.ok) lines.push(`  cannot ${check.name}: ${check.reason}`);
+  for (const { name, host, port, tls } of status.receivers) lines.push(`  receiver ${name} on ${host}:${port}${tls ? ' (TLS)' : ''}`);
+  if (status.lag !== undefined) lines.push(`  ${status.lag} accepted messages wait to be stored`);
+  if (status.epoch !== undefined) lines.push(`  rule set ${status.rule_set_version ?? '?'}, epoch ${status.epoch.number}`);
+  if (status.index_sets.length > 0) lines.push('', `${'index set'.padEnd(30)}${'writes to'.padEnd(34)}${'indices'.padStart(8)}${'documents'.padStart(14)}${'size'.padStart(12)}`);
+  for (const { id, indices } of status.index_sets) {
+    const documents = indices.reduce((sum, index) => sum + index.documents, 0);
+    const bytes = indices.reduce((sum, index) => sum + index.bytes, 0);
+    lines.push(`${id.padEnd(30)}${(status.epoch?.indices[id] ?? '-').padEnd(34)}${String(indices.length).padStart(8)}${String(documents).padStart(14)}${formatBytes(bytes).padStart(12)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
