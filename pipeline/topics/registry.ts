@@ -4,6 +4,7 @@ import type { Registry } from '../../core/metrics.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { TopicLog } from './contract.js';
 import { createEmbeddedTopicLog } from './embedded.js';
+import { createKafkaTopicLog } from './kafka.js';
 
 export interface TopicLogContext {
   readonly registry: Registry;
@@ -15,6 +16,10 @@ export interface TopicLogContext {
 export const topicLogKinds: Readonly<Record<string, (config: Config, context: TopicLogContext) => TopicLog>> = {
   embedded: (config, context) => createEmbeddedTopicLog({
     folder: config.data_folder, segmentBytes: config.topics.embedded.segment_bytes, reserveBytes: config.topics.embedded.reserve_bytes, ...context,
+  }),
+  kafka: ({ topics: { kafka } }, { registry, log }) => createKafkaTopicLog({
+    brokers: kafka.brokers, clientId: kafka.client_id, compression: kafka.compression, replication: kafka.replication,
+    sessionTimeoutMs: kafka.session_timeout_ms, heartbeatMs: kafka.heartbeat_ms, requestTimeoutMs: kafka.request_timeout_ms, tls: kafka.tls, sasl: kafka.sasl, registry, log,
   }),
 };
 

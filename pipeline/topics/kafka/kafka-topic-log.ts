@@ -1,0 +1,129 @@
+/** The topic log on Kafka: joins what appends, consumes, reads and keeps topics. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import { errorText } from '../../../core/errors.js';
+import { buildMetrics } from '../../../core/metrics.js';
+import type { ConsumedRecord, Consumer, ConsumeHandler, ConsumeOptions, PartitionState, TopicLog, TopicLogCapabilities, TopicRecord, TopicSpec } from '../contract.js';
+import { topicErrors } from '../errors.js';
+import { KafkaAppender } from './appender.js';
+import { createClient } from './client.js';
+import { loadCodecs } from './codecs.js';
+import { GroupConsumer } from './group-consumer.js';
+import type { KafkaSettings } from './options.js';
+import { readPartition } from './reader.js';
+import { topicGeneration } from './topic-id.js';
+import { committedOffsets, ensureTopics, partitionStates, withAdmin } from './topics.js';
+import { topicMetrics } from '../metrics.js';
+
+const startPauseMs = 500;
+
+export class KafkaTopicLog implements TopicLog {
+  readonly #settings: KafkaSettings;
+  readonly #consumers = new Set<GroupConsumer>();
+  #running: { readonly kafka: Kafka; readonly appender: KafkaAppender } | undefined;
+  #reading: Promise<Kafka> | undefined;
+  #stopped = false;
+
+  constructor(settings: KafkaSettings) {
+    this.#settings = settings;
+  }
+
+  capabilities(): TopicLogCapabilities {
+    return { shared: true, name: 'kafka' };
+  }
+
+  /** Waits for the first broker to answer, for `startPatienceMs`. */
+  async start(): Promise<void> {
+    const codecs = await loadCodecs();
+    const kafka = createClient(this.#settings);
+    await this.#awaitBrokers(kafka);
+    const appender = new KafkaAppender(kafka, this.#settings, codecs.get(this.#settings.compression));
+    const { waitingBytes } = buildMetrics(this.#settings.registry, topicMetrics);
+    Object.assign(waitingBytes, {
+      collect: () => {
+        for (const [topic, bytes] of appender.waitingBytes()) waitingBytes.set({ topic }, bytes);
+      },
+    });
+    this.#running = { kafka, appender };
+  }
+
+  async #awaitBrokers(kafka: Kafka): Promise<void> {
+    const until = Date.now() + this.#settings.startPatienceMs;
+    const place = this.#settings.brokers.join(', ');
+    for (;;) {
+      try {
+        await withAdmin(kafka, (admin) => admin.describeCluster());
+        return;
+      } catch (thrown: unknown) {
+        if (Date.now() > until) throw topicErrors.create('TOPIC_BROKERS_UNREACHABLE', { place, got: errorText(thrown), allowed: 'topics.kafka.brokers, tls and sasl as the brokers listen', cause: thrown });
+        this.#settings.log.warn({ brokers: place, error: errorText(thrown) }, 'Kafka does not answer yet; trying again');
+        await sleep(startPauseMs);
+      }
+    }
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopped = true;
+    const running = this.#running;
+    await Promise.all([...this.#consumers].map((consumer) => consumer.stop(deadlineMs)));
+    this.#consumers.clear();
+    await running?.appender.stop(deadlineMs);
+  }
+
+  async ensureTopics(specs: readonly TopicSpec[]): Promise<readonly string[]> {
+    const { kafka, appender } = this.#started();
+    const { warnings, topics } = await ensureTopics(kafka, specs, this.#settings.replication, this.#settings.log);
+    for (const spec of specs) {
+      const found = topics.get(spec.name);
+      if (found !== undefined) appender.setTopic(spec.name, found.partitions, Math.min(spec.maxMessageBytes, found.maxMessageBytes));
+    }
+    return warnings;
+  }
+
+  async append(topic: string, partition: number, records: readonly TopicRecord[]): Promise<void> {
+    await this.#started().appender.append(topic, partition, records);
+  }
+
+  writable(): { readonly ok: boolean; readonly reason: string } {
+    if (this.#running === undefined || this.#stopped) return { ok: false, reason: 'the topic log does not run' };
+    return this.#running.appender.writable();
+  }
+
+  async consume(options: ConsumeOptions, handler: ConsumeHandler): Promise<Consumer> {
+    const consumer = new GroupConsumer(this.#started().kafka, this.#settings, options, handler);
+    await consumer.start();
+    this.#consumers.add(consumer);
+    const forget = (): boolean => this.#consumers.delete(consumer);
+    consumer.finished.then(forget, forget);
+    return consumer;
+  }
+
+  async read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void> {
+    await readPartition(await this.#client(), { topic, partition, fromOffset, onRecords });
+  }
+
+  async partitions(topic: string): Promise<readonly PartitionState[]> {
+    return partitionStates(await this.#client(), topic);
+  }
+
+  async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    return committedOffsets(await this.#client(), group, topic);
+  }
+
+  async generation(topic: string): Promise<number> {
+    return topicGeneration(await this.#client(), topic);
+  }
+
+  /** Reading needs no start. */
+  async #client(): Promise<Kafka> {
+    if (this.#running !== undefined) return this.#running.kafka;
+    this.#reading ??= loadCodecs().then(() => createClient(this.#settings));
+    return this.#reading;
+  }
+
+  #started(): { readonly kafka: Kafka; readonly appender: KafkaAppender } {
+    if (this.#stopped) throw topicErrors.create('TOPIC_LOG_STOPPED');
+    if (this.#running === undefined) throw topicErrors.create('TOPIC_LOG_NOT_STARTED');
+    return this.#running;
+  }
+}
