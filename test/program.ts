@@ -43,6 +43,11 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
+/** This process's variables without settings of the tests, which the program would take for its own. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')));
+}
+
 interface Teardown {
   teardown(action: () => Promise<void> | void): void;
 }
@@ -65,7 +70,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
     data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
   }));
   const child = spawn(process.execPath, [commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
-    cwd: packageRoot, env: { ...process.env, ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: packageRoot, env: { ...cleanEnvironment(), ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => { output = (output + text).slice(-200_000); });
