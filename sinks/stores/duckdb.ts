@@ -8,7 +8,7 @@ import type { SearchRequest, SearchResult } from '../../schemas/query.js';
 import type { FieldType, IndexInfo, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from './contract.js';
 import { storeError } from './duckdb/failures.js';
 import type { EngineOptions } from './duckdb/protocol.js';
-import { WorkerClient } from './duckdb/worker-client.js';
+import { before, WorkerClient } from './duckdb/worker-client.js';
 import { storeMetrics } from './metrics.js';
 
 export interface DuckStoreOptions {
@@ -69,7 +69,7 @@ class DuckStore implements IndexStore {
     const worker = this.#worker;
     this.#worker = undefined;
     if (worker === undefined) return;
-    if (worker.lost === undefined) await before(deadlineMs, worker.call('stop', undefined).catch(() => undefined));
+    if (worker.lost === undefined) await before(deadlineMs, worker.call('stop', undefined));
     await worker.close();
   }
 
@@ -186,13 +186,4 @@ class DuckStore implements IndexStore {
 function freeBytesOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
-}
-
-async function before(deadlineMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs);
-  });
-  await Promise.race([work, deadline]);
-  clearTimeout(timer);
 }

@@ -51,6 +51,7 @@ export class Catalog {
   #reopening: Promise<void> | undefined;
   /** Operations that use the instance. */
   #running = 0;
+  #halted = false;
   #uses = 0;
 
   constructor(options: EngineOptions, interruptReaders: () => void) {
@@ -61,7 +62,7 @@ export class Catalog {
 
   async open(): Promise<void> {
     for (const name of this.folder.open()) this.#entries.set(name, new IndexEntry(name, this.folder.closedFacts(name)));
-    this.#database = await Database.open(this.#options);
+    this.#database = await this.use(() => Database.open(this.#options));
   }
 
   get database(): Database {
@@ -107,11 +108,21 @@ export class Catalog {
   /** Runs work that uses the instance; waits while it is being opened anew. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     while (this.#reopening !== undefined) await this.#reopening;
+    if (this.#halted) throw storeError('STORE_STOPPED', 'embedded store');
     this.#running += 1;
     try {
       return await work();
     } finally {
       this.#running -= 1;
+    }
+  }
+
+  /** Resolves when nothing uses the instance, and nothing will any more: the thread may end. */
+  async halt(): Promise<void> {
+    this.#halted = true;
+    while (this.#running > 0) {
+      this.#interruptReaders();
+      await pause();
     }
   }
 

@@ -50,6 +50,10 @@ export class Engine {
     await this.#catalog.close();
   }
 
+  halt(): Promise<void> {
+    return this.#catalog.halt();
+  }
+
   createIndex(name: string): Promise<void> {
     return this.#catalog.create(name);
   }

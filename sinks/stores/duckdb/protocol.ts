@@ -13,10 +13,18 @@ export interface EngineOptions {
   readonly attachedIndices: number;
 }
 
+export interface WorkerData {
+  readonly options: EngineOptions;
+  /** One Int32: 1 when the thread may be ended. Ending it during a call into the engine aborts the process. */
+  readonly halted: SharedArrayBuffer;
+}
+
 /** Arguments and answer of each request. */
 export interface EngineMethods {
   start: { argument: undefined; value: undefined };
   stop: { argument: undefined; value: undefined };
+  /** Ends what runs and refuses what comes; then sets the flag of the thread's data. */
+  halt: { argument: undefined; value: undefined };
   createIndex: { argument: string; value: undefined };
   listIndices: { argument: string; value: readonly IndexInfo[] };
   write: { argument: WriteRequest; value: WriteResult };

@@ -2,10 +2,13 @@
 import { Worker } from 'node:worker_threads';
 import { errorText } from '../../../core/errors.js';
 import { fromWire, storeError } from './failures.js';
-import type { EngineAnswer, EngineMethod, EngineMethods, EngineOptions } from './protocol.js';
+import type { EngineAnswer, EngineMethod, EngineMethods, EngineOptions, WorkerData } from './protocol.js';
 
 /** A batch's parsed documents live for a few tens of milliseconds: room for two batches keeps them out of the old generation (a third less time, measured). */
 const youngGenerationMiB = 96;
+
+/** A commit with its checkpoint takes a second or two; searches are interrupted. */
+const haltMs = 5000;
 
 interface Waiting {
   readonly resolve: (value: never) => void;
@@ -19,13 +22,22 @@ export class WorkerClient {
   #nextId = 1;
   #lost: string | undefined;
   #closing = false;
+  readonly #halted = new SharedArrayBuffer(4);
+  /** The worker goes on while this thread waits here. */
+  readonly #onExit = (): void => {
+    if (this.#lost !== undefined) return;
+    this.#worker.postMessage({ id: 0, method: 'halt', argument: undefined });
+    Atomics.wait(new Int32Array(this.#halted), 0, 0, haltMs);
+  };
 
   constructor(options: EngineOptions, onLost: (reason: string) => void) {
     this.#onLost = onLost;
-    this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: options, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
+    const workerData: WorkerData = { options, halted: this.#halted };
+    this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
     this.#worker.on('message', (answer: EngineAnswer) => this.#settle(answer));
     this.#worker.on('error', (thrown) => this.#end(errorText(thrown)));
     this.#worker.on('exit', (code) => this.#end(`the worker thread ended with code ${code}`));
+    process.once('exit', this.#onExit);
   }
 
   /** Undefined while the worker runs. */
@@ -47,8 +59,14 @@ export class WorkerClient {
     return answer.finally(() => signal.removeEventListener('abort', cancel));
   }
 
+  /** Ends the thread. One that does not come to rest is left to the end of the process. */
   async close(): Promise<void> {
     this.#closing = true;
+    if (this.#lost === undefined && !(await before(haltMs, this.call('halt', undefined)))) {
+      this.#worker.unref();
+      return;
+    }
+    process.removeListener('exit', this.#onExit);
     await this.#worker.terminate();
   }
 
@@ -66,4 +84,15 @@ export class WorkerClient {
     this.#waiting.clear();
     if (!this.#closing) this.#onLost(reason);
   }
+}
+
+/** True when the work ended in time, well or not. */
+export async function before(deadlineMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineMs);
+  });
+  const ended = await Promise.race([work.then(() => true, () => true), deadline]);
+  clearTimeout(timer);
+  return ended;
 }

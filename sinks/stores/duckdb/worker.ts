@@ -2,11 +2,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Engine } from './engine.js';
 import { toWire } from './failures.js';
-import type { EngineAnswer, EngineOptions, EngineRequest } from './protocol.js';
+import type { EngineAnswer, EngineRequest, WorkerData } from './protocol.js';
 
 const port = parentPort;
 if (port === null) throw new Error('The embedded store runs in a worker thread only.');
-const engine = new Engine(workerData as EngineOptions);
+const { options, halted } = workerData as WorkerData;
+const engine = new Engine(options);
+
+async function halt(): Promise<void> {
+  await engine.halt();
+  const flag = new Int32Array(halted);
+  Atomics.store(flag, 0, 1);
+  Atomics.notify(flag, 0);
+}
 
 async function answer(request: EngineRequest): Promise<unknown> {
   switch (request.method) {
@@ -14,6 +22,8 @@ async function answer(request: EngineRequest): Promise<unknown> {
       return engine.start();
     case 'stop':
       return engine.stop();
+    case 'halt':
+      return halt();
     case 'createIndex':
       return engine.createIndex(request.argument);
     case 'listIndices':
