@@ -13,7 +13,7 @@ import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
 import { listenErrors } from './listen/errors.js';
 import { checkRequest, corsHeaders, errorAnswer, preflightAnswer, rawAnswer, sendAnswer, type Answer } from './listen/http-answer.js';
-import { bodyTooLarge, createBodyBudget, encodingOf, readBody, splitBody, tooLargeByHeader, type BodyBudget } from './listen/http-body.js';
+import { bodyTooLarge, createBodyBudget, encodingsOf, readBody, splitBody, tooLargeByHeader, type BodyBudget } from './listen/http-body.js';
 import { createMessageTaker, type MessageTaker } from './listen/http-messages.js';
 import { peerText } from './listen/peer.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
@@ -130,16 +130,16 @@ class GelfHttpReceiver implements Receiver {
   async #answerFor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<Answer> {
     const { cors, token, max_body_bytes } = this.#options;
     if (cors && request.method === 'OPTIONS') return preflightAnswer(request);
-    const encoding = encodingOf(request);
-    const problem = checkRequest(request, token) ?? this.#busyError() ?? (isSluiceError(encoding) ? encoding : undefined)
+    const encodings = encodingsOf(request);
+    const problem = checkRequest(request, token) ?? this.#busyError() ?? (isSluiceError(encodings) ? encodings : undefined)
       ?? (tooLargeByHeader(request, max_body_bytes) ? bodyTooLarge(max_body_bytes) : undefined);
-    if (problem !== undefined || isSluiceError(encoding)) return errorAnswer(problem ?? listenErrors.create('RECEIVER_REQUEST_INVALID'));
+    if (problem !== undefined || isSluiceError(encodings)) return errorAnswer(problem ?? listenErrors.create('RECEIVER_REQUEST_INVALID'));
     if (expectsContinue) response.writeContinue();
     const bytes = await readBody(request, max_body_bytes, this.#budget, this.#counters.bytes);
     if (isSluiceError(bytes)) return errorAnswer(bytes);
     const peer = peerText(request.socket.remoteAddress, request.socket.remotePort);
     const { decoder, inflater } = this.#context;
-    const body = splitBody(bytes, encoding, max_body_bytes, inflater, decoder);
+    const body = splitBody(bytes, encodings, max_body_bytes, inflater, decoder);
     return isSluiceError(body) ? this.#refuseBody(body, bytes, peer) : this.#taker.take(body, peer);
   }
 

@@ -10,11 +10,25 @@ const zstdDecompress = (zlib as unknown as { zstdDecompressSync?: ZstdDecompress
 /** Names this Node.js can undo; zstd came with Node.js 22.15. */
 export const contentEncodings: readonly string[] = ['identity', 'gzip', 'x-gzip', 'deflate', ...(zstdDecompress === undefined ? [] : ['zstd'])];
 
+/** Layers of compression that are undone; more than one is a mistake of the sender already. */
+export const maxContentEncodings = 3;
+
 /**
- * The plain bytes, at most `maxBytes`. `encoding` is one of `contentEncodings`. A body that begins like gzip or zlib is inflated
- * whether the header says so or not; one that is named gzip and is plain JSON is taken as it is.
+ * The plain bytes, at most `maxBytes`. Each of `encodings` (in the order of the header) is one of `contentEncodings`; the last is undone
+ * first. A body that begins like gzip or zlib is inflated whether the header says so or not, and one that is named compressed but is not
+ * is taken as it is: graypy sends a zlib body as `gzip,deflate`.
  */
-export function inflateBody(bytes: Buffer, encoding: string, maxBytes: number, inflater: Inflater): Buffer | SluiceError {
+export function inflateBody(bytes: Buffer, encodings: readonly string[], maxBytes: number, inflater: Inflater): Buffer | SluiceError {
+  let body = bytes;
+  for (const encoding of encodings.toReversed()) {
+    const inflated = inflateLayer(body, encoding, maxBytes, inflater);
+    if (isSluiceError(inflated)) return inflated;
+    body = inflated;
+  }
+  return body;
+}
+
+function inflateLayer(bytes: Buffer, encoding: string, maxBytes: number, inflater: Inflater): Buffer | SluiceError {
   if (encoding === 'zstd' && zstdDecompress !== undefined) return bounded(() => zstdDecompress(bytes, { maxOutputLength: maxBytes }), maxBytes);
   const compression = compressionOf(bytes);
   if (encoding === 'deflate' && compression !== 'gzip') return inflateDeflate(bytes, maxBytes, inflater);
@@ -26,6 +40,7 @@ export function inflateBody(bytes: Buffer, encoding: string, maxBytes: number, i
 function inflateDeflate(bytes: Buffer, maxBytes: number, inflater: Inflater): Buffer | SluiceError {
   const first = compressionOf(bytes) === 'zlib' ? inflater.inflate(bytes, maxBytes) : undefined;
   if (first !== undefined && (!isSluiceError(first) || first.code === 'INFLATED_TOO_LARGE')) return first;
+  if (looksLikeJson(bytes)) return bytes;
   const raw = bounded(() => zlib.inflateRawSync(bytes, { maxOutputLength: maxBytes }), maxBytes);
   return isSluiceError(raw) && first !== undefined ? first : raw;
 }
@@ -41,4 +56,10 @@ function bounded(inflate: () => Buffer, maxBytes: number): Buffer | SluiceError 
 
 function tooLarge(maxBytes: number): SluiceError {
   return receiverErrors.create('INFLATED_TOO_LARGE', { allowed: `${maxBytes} bytes (max_body_bytes)` });
+}
+
+/** No deflate stream of a message begins so: the second byte of JSON is white space, a quote or a bracket. */
+function looksLikeJson(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1', 0, 64).trimStart();
+  return /^[{[]\s*["{[\]}]/.test(text);
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Decoder } from '../decode/contract.js';
-import { contentEncodings, inflateBody } from '../inflate/content-encoding.js';
+import { contentEncodings, inflateBody, maxContentEncodings } from '../inflate/content-encoding.js';
 import type { Inflater } from '../inflate/contract.js';
 import { splitArray, splitDocuments, splitLines, trim, type Documents } from './documents.js';
 import { listenErrors } from './errors.js';
@@ -34,11 +34,12 @@ export function createBodyBudget(maxBytes: number): BodyBudget {
   };
 }
 
-/** The encoding the body is in, or why it cannot be undone. */
-export function encodingOf(request: IncomingMessage): string | SluiceError {
-  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding === '' || contentEncodings.includes(encoding)) return encoding === '' ? 'identity' : encoding;
-  return listenErrors.create('RECEIVER_ENCODING_UNSUPPORTED', { got: encoding.slice(0, 100), allowed: contentEncodings.join(', ') });
+/** The encodings the body is in, in the order of the header, or why they cannot be undone. */
+export function encodingsOf(request: IncomingMessage): readonly string[] | SluiceError {
+  const header = request.headers['content-encoding'] ?? '';
+  const encodings = header.split(',').map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
+  if (encodings.length <= maxContentEncodings && encodings.every((name) => contentEncodings.includes(name))) return encodings.length === 0 ? ['identity'] : encodings;
+  return listenErrors.create('RECEIVER_ENCODING_UNSUPPORTED', { got: header.slice(0, 100), allowed: contentEncodings.join(', ') });
 }
 
 export function tooLargeByHeader(request: IncomingMessage, maxBytes: number): boolean {
@@ -80,8 +81,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
 }
 
 /** Cuts a plain or compressed body into messages: one object, lines, several objects, or an array. Their bytes stay as they came. */
-export function splitBody(bytes: Buffer, encoding: string, maxBytes: number, inflater: Inflater, decoder: Decoder): Body | SluiceError {
-  const plain = inflateBody(bytes, encoding, maxBytes, inflater);
+export function splitBody(bytes: Buffer, encodings: readonly string[], maxBytes: number, inflater: Inflater, decoder: Decoder): Body | SluiceError {
+  const plain = inflateBody(bytes, encodings, maxBytes, inflater);
   if (isSluiceError(plain)) return plain;
   const text = trim(plain);
   if (text.length === 0) return listenErrors.create('RECEIVER_BODY_EMPTY');

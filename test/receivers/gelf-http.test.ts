@@ -56,7 +56,8 @@ t.test('compressed bodies are inflated, named or not', async (t) => {
   const cases: [string, Buffer, string | undefined][] = [
     ['gzip', gzipSync(gelf('m')), 'gzip'], ['zlib as deflate', deflateSync(gelf('m')), 'deflate'], ['raw deflate', deflateRawSync(gelf('m')), 'deflate'],
     ['gzip without header', gzipSync(gelf('m')), undefined], ['zlib without header', deflateSync(gelf('m')), undefined],
-    ['gzip with header identity', gzipSync(gelf('m')), 'identity'], ['plain with header gzip', Buffer.from(gelf('m')), 'gzip'],
+    ['gzip with header identity', gzipSync(gelf('m')), 'identity'], ['plain with header gzip', Buffer.from(gelf('m')), 'gzip'], ['plain with header deflate', Buffer.from(gelf('m')), 'deflate'],
+    ['zlib named gzip,deflate as graypy does', deflateSync(gelf('m')), 'gzip,deflate'], ['gzip twice', gzipSync(gzipSync(gelf('m'))), 'gzip, gzip'],
   ];
   for (const [name, body, encoding] of cases) {
     const reply = await send(port, body, { headers: encoding === undefined ? {} : { 'content-encoding': encoding } });
@@ -67,7 +68,7 @@ t.test('compressed bodies are inflated, named or not', async (t) => {
 
 t.test('an encoding that this Node.js cannot undo is 415, and the answer names what it can', async (t) => {
   const { port } = await startReceiver(t, 'gelf_http');
-  for (const encoding of ['br', 'gzip, gzip', ...(contentEncodings.includes('zstd') ? [] : ['zstd'])]) {
+  for (const encoding of ['br', 'gzip, br', 'gzip, gzip, gzip, gzip', ...(contentEncodings.includes('zstd') ? [] : ['zstd'])]) {
     t.match(await send(port, gelf('m'), { headers: { 'content-encoding': encoding } }), { status: 415, json: { type: 'RECEIVER_ENCODING_UNSUPPORTED', message: /gzip, x-gzip, deflate/ } });
   }
 });
