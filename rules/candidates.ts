@@ -6,10 +6,13 @@
 import type { LogDocument } from '../schemas/messages.js';
 import { aliases, fieldReader, numberOf, textOf, type Value } from './fields.js';
 import { createLiteralScanner, type LiteralScanner } from './literal-scanner.js';
-import type { Requirement } from './requirement.js';
+import { indexedRequirements, type Clause, type Requirements } from './requirement.js';
 
 export interface CandidateIndex {
-  /** Length of the bit sets in words of 32. */
+  /**
+   * Words of 32 entries. The bit set has twice as many: one half for each of the two requirements that are looked up;
+   * an entry is a candidate when both of its bits are set.
+   */
   readonly words: number;
   start(document: LogDocument, bits: Uint32Array): void;
   /** After a field was written or removed. */
@@ -31,11 +34,11 @@ interface Gathered {
   readonly exists: number[];
 }
 
-export function createCandidateIndex(requirements: readonly Requirement[]): CandidateIndex {
+export function createCandidateIndex(requirements: readonly Requirements[]): CandidateIndex {
   const words = Math.ceil(requirements.length / 32);
-  const always = new Uint32Array(words);
-  const gathered = gather(requirements, always);
-  let current = new Uint32Array(words);
+  const always = new Uint32Array(words * 2);
+  const gathered = gather(requirements, words, always);
+  let current = new Uint32Array(words * 2);
   const mark: Mark = (entries) => {
     for (const entry of entries) current[entry >>> 5] = (current[entry >>> 5] as number) | (1 << (entry & 31));
   };
@@ -46,7 +49,7 @@ export function createCandidateIndex(requirements: readonly Requirement[]): Cand
     words,
     start: (document, bits) => {
       current = bits as Uint32Array<ArrayBuffer>;
-      for (let word = 0; word < words; word += 1) bits[word] = always[word] as number;
+      for (let word = 0; word < always.length; word += 1) bits[word] = always[word] as number;
       for (const index of all) {
         const value = index.read(document);
         if (value !== undefined) index.mark(value);
@@ -75,23 +78,27 @@ function dependents(byField: ReadonlyMap<string, FieldIndex>): ReadonlyMap<strin
   return dependent;
 }
 
-function gather(requirements: readonly Requirement[], always: Uint32Array): ReadonlyMap<string, Gathered> {
+function gather(requirements: readonly Requirements[], words: number, always: Uint32Array): ReadonlyMap<string, Gathered> {
   const gathered = new Map<string, Gathered>();
-  for (const [entry, requirement] of requirements.entries()) {
-    if (requirement === undefined) {
-      always[entry >>> 5] = (always[entry >>> 5] as number) | (1 << (entry & 31));
-      continue;
-    }
-    for (const clause of requirement) {
-      const found = gathered.get(clause.field) ?? { values: new Map<string, number[]>(), literals: new Map<string, number[]>(), greater: [], less: [], exists: [] };
-      gathered.set(clause.field, found);
-      if (clause.kind === 'equals') for (const value of clause.values) addTo(found.values, value, entry);
-      else if (clause.kind === 'literal') for (const literal of clause.literals) addTo(found.literals, literal, entry);
-      else if (clause.kind === 'exists') found.exists.push(entry);
-      else found[clause.kind].push({ limit: clause.limit, entries: [entry] });
+  for (const [entry, all] of requirements.entries()) {
+    const indexed = indexedRequirements(all);
+    for (const half of [0, 1]) {
+      const bit = half * words * 32 + entry;
+      const requirement = indexed[half];
+      if (requirement === undefined) always[bit >>> 5] = (always[bit >>> 5] as number) | (1 << (bit & 31));
+      else for (const clause of requirement) addClause(gathered, clause, bit);
     }
   }
   return gathered;
+}
+
+function addClause(gathered: Map<string, Gathered>, clause: Clause, bit: number): void {
+  const found = gathered.get(clause.field) ?? { values: new Map<string, number[]>(), literals: new Map<string, number[]>(), greater: [], less: [], exists: [] };
+  gathered.set(clause.field, found);
+  if (clause.kind === 'equals') for (const value of clause.values) addTo(found.values, value, bit);
+  else if (clause.kind === 'literal') for (const literal of clause.literals) addTo(found.literals, literal, bit);
+  else if (clause.kind === 'exists') found.exists.push(bit);
+  else found[clause.kind].push({ limit: clause.limit, entries: [bit] });
 }
 
 function addTo(map: Map<string, number[]>, key: string, entry: number): void {

@@ -25,7 +25,7 @@ class Run implements RuleTarget {
 
   constructor(program: Program) {
     this.#program = program;
-    this.candidates = new Uint32Array(program.index.words);
+    this.candidates = new Uint32Array(program.index.words * 2);
     this.routed = new Uint32Array(Math.ceil(program.streams.length / 32));
   }
 
@@ -67,13 +67,14 @@ export function createEngine(program: Program): Engine {
   const matched = new Float64Array(entries.length);
   const failed = new Float64Array(entries.length);
   const outcomes = createOutcomeCache(program, routed);
+  const { words } = program.index;
   let current = 0;
 
   const runFrom = (first: number): void => {
     const { document, context } = run;
     let mask = -1 << (first & 31);
-    for (let word = first >>> 5; word < candidates.length; word += 1) {
-      let rest = (candidates[word] as number) & mask;
+    for (let word = first >>> 5; word < words; word += 1) {
+      let rest = (candidates[word] as number) & (candidates[words + word] as number) & mask;
       while (rest !== 0) {
         const bit = 31 - Math.clz32(rest & -rest);
         current = (word << 5) | bit;
@@ -87,7 +88,7 @@ export function createEngine(program: Program): Engine {
           }
         }
         // Actions may have added candidates behind this one.
-        rest = bit === 31 ? 0 : (candidates[word] as number) & (-2 << bit);
+        rest = bit === 31 ? 0 : (candidates[word] as number) & (candidates[words + word] as number) & (-2 << bit);
       }
       mask = -1;
     }

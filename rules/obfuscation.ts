@@ -47,7 +47,7 @@ export function obfuscateText(text: string, { patterns, white, replacement }: Ob
 }
 
 function collect(text: string, pattern: Pattern, importance: number, white: readonly Pattern[], found: Span[]): void {
-  if (pattern.literals !== undefined && !pattern.literals.some((literal) => text.includes(literal))) return;
+  if (!pattern.mayMatch(text)) return;
   const matcher = pattern.re2.matcher(text);
   while (matcher.find()) {
     const start = matcher.start();

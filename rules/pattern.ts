@@ -2,13 +2,18 @@
 import { RE2JS } from 're2js';
 import { toError } from '../core/errors.js';
 
+/** One of these must be in the text. */
+export type LiteralGroup = readonly string[];
+
 export interface Pattern {
   readonly source: string;
   readonly re2: RE2JS;
-  /** A text without any of these cannot match; undefined: nothing is known. */
-  readonly literals: readonly string[] | undefined;
+  /** A text cannot match unless it has a literal of each group. */
+  readonly groups: readonly LiteralGroup[];
   /** Finds anywhere in the text. `.` matches line breaks. */
   test(text: string): boolean;
+  /** False: it cannot match. */
+  mayMatch(text: string): boolean;
 }
 
 /** A pattern of this length is a mistake; programs grow with their patterns. */
@@ -20,18 +25,29 @@ export function compilePattern(source: string, ignoreCase = false): Pattern | { 
   if (source.length > maxPatternLength) return { error: `longer than ${maxPatternLength} characters` };
   try {
     const re2 = RE2JS.compile(source, RE2JS.DOTALL | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
-    const literals = requiredLiterals(re2);
-    return { source, re2, literals, test: tester(re2, literals) };
+    const groups = requiredGroups(re2);
+    return { source, re2, groups, mayMatch: sieve(groups), test: tester(re2, groups) };
   } catch (error) {
     return { error: toError(error).message.replace(/^error parsing regexp: /, '') };
   }
 }
 
-function tester(re2: RE2JS, literals: readonly string[] | undefined): (text: string) => boolean {
-  if (literals === undefined) return (text) => re2.test(text);
-  const [only] = literals;
-  if (literals.length === 1 && only !== undefined) return (text) => text.includes(only) && re2.test(text);
-  return (text) => literals.some((literal) => text.includes(literal)) && re2.test(text);
+function tester(re2: RE2JS, groups: readonly LiteralGroup[]): (text: string) => boolean {
+  if (groups.length === 0) return (text) => re2.test(text);
+  const mayMatch = sieve(groups);
+  return (text) => mayMatch(text) && re2.test(text);
+}
+
+function sieve(groups: readonly LiteralGroup[]): (text: string) => boolean {
+  return (text) => {
+    for (const group of groups) if (!includesOne(text, group)) return false;
+    return true;
+  };
+}
+
+function includesOne(text: string, group: LiteralGroup): boolean {
+  for (const literal of group) if (text.includes(literal)) return true;
+  return false;
 }
 
 /** Kinds of node in the literal tree that re2js builds for each program. */
@@ -43,20 +59,24 @@ const or = 3;
  * Reads the literal tree of the compiled program. It is not part of re2js's public face, so every step is checked: when
  * it looks different, nothing is required, which costs time and never a match.
  */
-function requiredLiterals(re2: RE2JS): readonly string[] | undefined {
-  const literals = literalsOf((re2.re2() as { prefilter?: unknown }).prefilter);
-  return literals === undefined || literals.some((literal) => literal.length < shortestLiteral) ? undefined : literals;
+function requiredGroups(re2: RE2JS): readonly LiteralGroup[] {
+  return groupsOf((re2.re2() as { prefilter?: unknown }).prefilter).filter((group) => shortest(group) >= shortestLiteral);
 }
 
-function literalsOf(node: unknown): readonly string[] | undefined {
-  if (typeof node !== 'object' || node === null || !('type' in node)) return undefined;
-  if (node.type === exact) return 'str' in node && typeof node.str === 'string' && node.str !== '' ? [node.str] : undefined;
-  if (!('subs' in node) || !Array.isArray(node.subs)) return undefined;
-  const children = node.subs.map(literalsOf);
-  if (node.type === or) return children.length > 0 && children.every((child) => child !== undefined) ? children.flat() : undefined;
-  if (node.type !== and) return undefined;
-  const known = children.filter((child) => child !== undefined);
-  return known.sort((left, right) => shortest(right) - shortest(left))[0];
+/** Every group must be met. */
+function groupsOf(node: unknown): readonly LiteralGroup[] {
+  if (typeof node !== 'object' || node === null || !('type' in node)) return [];
+  if (node.type === exact) return 'str' in node && typeof node.str === 'string' && node.str !== '' ? [[node.str]] : [];
+  if (!('subs' in node) || !Array.isArray(node.subs)) return [];
+  if (node.type === and) return node.subs.flatMap(groupsOf);
+  if (node.type !== or) return [];
+  const alternatives = node.subs.map((sub) => strictestGroup(groupsOf(sub)));
+  return alternatives.length > 0 && alternatives.every((group) => group !== undefined) ? [alternatives.flat()] : [];
 }
 
-const shortest = (literals: readonly string[]): number => Math.min(...literals.map((literal) => literal.length));
+/** The longer its shortest literal, the rarer. */
+function strictestGroup(groups: readonly LiteralGroup[]): LiteralGroup | undefined {
+  return [...groups].sort((left, right) => shortest(right) - shortest(left))[0];
+}
+
+const shortest = (group: LiteralGroup): number => Math.min(...group.map((literal) => literal.length));

@@ -51,7 +51,7 @@ export interface Outcome {
 
 export function createProgram(parts: Omit<Program, 'entries' | 'index'>): Program {
   const entries = entriesOf(parts);
-  return { ...parts, entries, index: createCandidateIndex(entries.map((entry) => entry.condition.requirement)) };
+  return { ...parts, entries, index: createCandidateIndex(entries.map((entry) => entry.condition.requirements)) };
 }
 
 function entriesOf({ rules, streams }: Pick<Program, 'rules' | 'streams'>): readonly Entry[] {

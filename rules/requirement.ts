@@ -9,8 +9,11 @@ export type Clause =
   | { readonly kind: 'literal'; readonly field: string; readonly literals: readonly string[] }
   | { readonly kind: 'exists'; readonly field: string };
 
-/** At least one clause must hold; no clauses: it can never hold; undefined: nothing is known. */
-export type Requirement = readonly Clause[] | undefined;
+/** At least one clause must hold; no clauses: it can never hold. */
+export type Requirement = readonly Clause[];
+
+/** All of them must hold; none: nothing is known. */
+export type Requirements = readonly Requirement[];
 
 /** How many messages a clause lets through, roughly; less is better. */
 function looseness(clause: Clause): number {
@@ -27,27 +30,30 @@ function looseness(clause: Clause): number {
   }
 }
 
-/** All must hold, so any one of them is a requirement: the strictest. */
-export function strictest(requirements: readonly Requirement[]): Requirement {
-  let best: Requirement;
-  let least = Number.POSITIVE_INFINITY;
-  for (const requirement of requirements) {
-    if (requirement === undefined) continue;
-    const total = requirement.reduce((sum, clause) => sum + looseness(clause), 0);
-    if (total < least) {
-      least = total;
-      best = requirement;
-    }
-  }
-  return best;
+const total = (requirement: Requirement): number => requirement.reduce((sum, clause) => sum + looseness(clause), 0);
+
+/** A second requirement is looked up beside the first only when it is rarer met than this, because looking costs too. */
+const worthLooking = 6;
+
+/** What the index looks up of an entry: its strictest requirement, and a second one that is worth it. */
+export function indexedRequirements(requirements: Requirements): Requirements {
+  const [first, second] = byStrictness(requirements);
+  if (first === undefined) return [];
+  return second === undefined || total(second) > worthLooking ? [first] : [first, second];
 }
 
-/** One of them must hold. */
-export function anyOf(requirements: readonly Requirement[]): Requirement {
+/** The strictest first. */
+export function byStrictness(requirements: Requirements): Requirements {
+  return requirements.length < 2 ? requirements : [...requirements].sort((left, right) => total(left) - total(right));
+}
+
+/** One of the conditions with these requirements must hold. */
+export function anyOf(alternatives: readonly Requirements[]): Requirements {
   const clauses: Clause[] = [];
-  for (const requirement of requirements) {
-    if (requirement === undefined) return undefined;
-    clauses.push(...requirement);
+  for (const requirements of alternatives) {
+    const [strictest] = byStrictness(requirements);
+    if (strictest === undefined) return [];
+    clauses.push(...strictest);
   }
-  return clauses;
+  return [clauses];
 }

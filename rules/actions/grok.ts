@@ -99,7 +99,7 @@ function capture(captures: Capture[], field: string, kind: string | undefined, p
 
 /** Of two groups for one field the first that took part wins. */
 function findFields({ pattern, captures }: CompiledGrok, text: string): Map<string, FieldValue> | undefined {
-  if (pattern.literals !== undefined && !pattern.literals.some((literal) => text.includes(literal))) return undefined;
+  if (!pattern.mayMatch(text)) return undefined;
   const matcher = pattern.re2.matcher(text);
   if (!matcher.find()) return undefined;
   const found = new Map<string, FieldValue>();

@@ -43,7 +43,7 @@ export const regex = defineAction({
 });
 
 export function namedGroups(pattern: Pattern, names: readonly string[], text: string): Map<string, FieldValue> | undefined {
-  if (pattern.literals !== undefined && !pattern.literals.some((literal) => text.includes(literal))) return undefined;
+  if (!pattern.mayMatch(text)) return undefined;
   const matcher = pattern.re2.matcher(text);
   if (!matcher.find()) return undefined;
   const found = new Map<string, FieldValue>();

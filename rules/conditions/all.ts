@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { strictest } from '../requirement.js';
 import { defineCondition, type Condition } from './define.js';
 
 export const all = defineCondition({
@@ -20,7 +19,7 @@ export function allOf(children: readonly Condition[]): Condition {
     text: 'all of',
     field: undefined,
     children,
-    requirement: strictest(children.map((child) => child.requirement)),
+    requirements: children.flatMap((child) => child.requirements),
     test: (document, context) => {
       for (const child of children) if (!child.test(document, context)) return false;
       return true;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineCondition, type Condition } from './define.js';
 
-export const everyMessage: Condition = { text: 'always', field: undefined, children: [], requirement: undefined, test: () => true };
+export const everyMessage: Condition = { text: 'always', field: undefined, children: [], requirements: [], test: () => true };
 
 export const always = defineCondition({
   name: 'always',

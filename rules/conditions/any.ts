@@ -20,7 +20,7 @@ export function oneHolds(children: readonly Condition[]): Condition {
     text: 'any of',
     field: undefined,
     children,
-    requirement: anyOf(children.map((child) => child.requirement)),
+    requirements: anyOf(children.map((child) => child.requirements)),
     test: (document, context) => {
       for (const child of children) if (child.test(document, context)) return true;
       return false;

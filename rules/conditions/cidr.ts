@@ -23,7 +23,7 @@ export const cidr = defineCondition({
       text: `${place.field} is in ${texts.join(', ')}`,
       field: place.field,
       children: [],
-      requirement: [{ kind: 'exists', field: place.field }],
+      requirements: [[{ kind: 'exists', field: place.field }]],
       test: (document) => {
         const found = read(document);
         return found !== undefined && isInside(textOf(found).trim(), known);

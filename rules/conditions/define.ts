@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { LogDocument } from '../../schemas/messages.js';
 import type { RuleContext } from '../contract.js';
 import type { Place } from '../problems.js';
-import type { Requirement } from '../requirement.js';
+import type { Requirements } from '../requirement.js';
 
 export interface Condition {
   /** As a person says it: `tag contains "var/log"`. */
@@ -11,7 +11,7 @@ export interface Condition {
   /** The field it looks at, for explanations. */
   readonly field: string | undefined;
   readonly children: readonly Condition[];
-  readonly requirement: Requirement;
+  readonly requirements: Requirements;
   test(document: LogDocument, context: RuleContext): boolean;
 }
 
@@ -54,4 +54,4 @@ export function defineCondition<const Schema extends TSchema>(definition: Defini
   return { ...definition, takesIgnoreCase: definition.takesIgnoreCase ?? false, build: (value, place) => definition.build(value as Static<Schema>, place) };
 }
 
-export const never: Condition = { text: 'never', field: undefined, children: [], requirement: [], test: () => false };
+export const never: Condition = { text: 'never', field: undefined, children: [], requirements: [[]], test: () => false };

@@ -21,7 +21,7 @@ export function equalTo(field: string, wanted: string, ignoreCase: boolean): Con
   if (ignoreCase) {
     const folded = wanted.toLowerCase();
     return {
-      text, field, children: [], requirement: [{ kind: 'exists', field }],
+      text, field, children: [], requirements: [[{ kind: 'exists', field }]],
       test: (document) => {
         const value = read(document);
         return value !== undefined && textOf(value).trim().toLowerCase() === folded;
@@ -29,7 +29,7 @@ export function equalTo(field: string, wanted: string, ignoreCase: boolean): Con
     };
   }
   return {
-    text, field, children: [], requirement: [{ kind: 'equals', field, values: [wanted] }],
+    text, field, children: [], requirements: [[{ kind: 'equals', field, values: [wanted] }]],
     test: (document) => {
       const value = read(document);
       return value !== undefined && (value === wanted || textOf(value).trim() === wanted);

@@ -19,7 +19,7 @@ export function presence(field: string, wanted: boolean): Condition {
     text: `${field} ${wanted ? 'exists' : 'is missing'}`,
     field,
     children: [],
-    requirement: wanted ? [{ kind: 'exists', field }] : undefined,
+    requirements: wanted ? [[{ kind: 'exists', field }]] : [],
     test: (document) => isPresent(read(document)) === wanted,
   };
 }

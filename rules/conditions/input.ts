@@ -18,7 +18,7 @@ export function fromReceiver(name: string): Condition {
     text: `it came through the receiver ${JSON.stringify(name)}`,
     field: 'receiver',
     children: [],
-    requirement: undefined,
+    requirements: [],
     test: (_document, context) => context.receiver === name || context.receiver.toLowerCase() === folded,
   };
 }

@@ -17,5 +17,5 @@ export const not = defineCondition({
 });
 
 export function negation(child: Condition): Condition {
-  return { text: 'not', field: undefined, children: [child], requirement: undefined, test: (document, context) => !child.test(document, context) };
+  return { text: 'not', field: undefined, children: [child], requirements: [], test: (document, context) => !child.test(document, context) };
 }

@@ -10,7 +10,7 @@ export function comparing(field: string, comparison: Comparison, limit: number):
     text: `${field} is ${comparison === 'greater' ? 'greater' : 'less'} than ${limit}`,
     field,
     children: [],
-    requirement: [{ kind: comparison, field, limit }],
+    requirements: [[{ kind: comparison, field, limit }]],
     test: comparison === 'greater' ? (document) => numberOf(read(document)) > limit : (document) => numberOf(read(document)) < limit,
   };
 }
@@ -22,7 +22,7 @@ export function notComparing(field: string, comparison: Comparison, limit: numbe
     text: `${field} is a number not ${comparison === 'greater' ? 'greater' : 'less'} than ${limit}`,
     field,
     children: [],
-    requirement: [{ kind: 'exists', field }],
+    requirements: [[{ kind: 'exists', field }]],
     test: comparison === 'greater' ? (document) => numberOf(read(document)) <= limit : (document) => numberOf(read(document)) >= limit,
   };
 }

@@ -20,7 +20,7 @@ export const oneOf = defineCondition({
       text: `${field} is one of ${JSON.stringify(texts)}${ignoreCase ? ' in any case' : ''}`,
       field,
       children: [],
-      requirement: ignoreCase ? [{ kind: 'exists', field }] : [{ kind: 'equals', field, values: texts }],
+      requirements: [[ignoreCase ? { kind: 'exists', field } : { kind: 'equals', field, values: texts }]],
       test: (document) => {
         const value = read(document);
         if (value === undefined) return false;

@@ -30,7 +30,7 @@ export function finding(field: string, pattern: Pattern): Condition {
     text: `${field} matches /${pattern.source}/`,
     field,
     children: [],
-    requirement: pattern.literals === undefined ? [{ kind: 'exists', field }] : [{ kind: 'literal', field, literals: pattern.literals }],
+    requirements: [[{ kind: 'exists', field }], ...pattern.groups.map((literals) => [{ kind: 'literal', field, literals } as const])],
     test: (document) => {
       const value = read(document);
       return value !== undefined && pattern.test(textOf(value));

@@ -30,7 +30,7 @@ export function textCondition({ verb, holds }: Pick<TextCondition, 'verb' | 'hol
     text: `${field} ${verb} ${JSON.stringify(wanted)}${ignoreCase ? ' in any case' : ''}`,
     field,
     children: [],
-    requirement: ignoreCase ? [{ kind: 'exists', field }] : [{ kind: 'literal', field, literals: [wanted] }],
+    requirements: [[ignoreCase ? { kind: 'exists', field } : { kind: 'literal', field, literals: [wanted] }]],
     test: ignoreCase
       ? (document) => {
           const value = read(document);
