@@ -1,6 +1,64 @@
-/** Verbs that do: config, load. */
+/** Verbs that do something beside the running program: config, load. */
 import type { Command } from 'commander';
+import { configOption, settings, wholeNumber } from './options.js';
+import type { LoadCommandOptions } from './load.js';
 
 export function addToolVerbs(program: Command): void {
-  void program;
+  addConfig(program);
+  addLoad(program);
+}
+
+function addConfig(program: Command): void {
+  const config = program.command('config').description('the settings: check them, show what is in force');
+  config.command('check').description('say what is wrong, with file and line; exit code 2 when something is').addOption(configOption())
+    .action(async (flags: { config?: string }) => {
+      const { configCheck } = await import('./config.js');
+      tell(configCheck({ file: flags.config, environment: process.env }));
+    });
+  config.command('show').description('all settings as they apply, secrets hidden').addOption(configOption()).option('--json', 'as JSON')
+    .action(async (flags: { config?: string; json?: boolean }) => {
+      const { configShow } = await import('./config.js');
+      tell(configShow({ file: flags.config, environment: process.env, json: flags.json }));
+    });
+}
+
+export function tell(result: { readonly text: string; readonly exitCode: number }): void {
+  (result.exitCode === 0 ? process.stdout : process.stderr).write(`${result.text}\n`);
+  process.exitCode = result.exitCode;
+}
+
+function addLoad(program: Command): void {
+  program.command('load')
+    .description('send synthetic Kubernetes-like traffic; with --verify, prove that nothing is missing or doubled')
+    .addOption(configOption())
+    .option('--rate <n>', 'messages a second; 0: as fast as the target takes them', wholeNumber, 1000)
+    .option('--for <duration>', 'how long: 60s, 5m', '60s')
+    .option('--count <n>', 'how many, instead of how long', wholeNumber)
+    .option('--transport <kind>', 'tcp, tls, udp, http or mix', 'tcp')
+    .option('--connections <n>', 'connections of each transport', wholeNumber, 4)
+    .option('--host <address>', 'where to', '127.0.0.1')
+    .option('--port <n>', 'port of the transport (default: 12201; HTTP 12202)', wholeNumber)
+    .option('--tls-port <n>', 'port of the TLS receiver', wholeNumber)
+    .option('--http-port <n>', 'port of the HTTP receiver', wholeNumber)
+    .option('--ca <file>', 'certificate authority of TLS targets, PEM; without it certificates are not verified')
+    .option('--token <token>', 'bearer token of the HTTP receiver')
+    .option('--seed <n>', 'seed of the generator', wholeNumber, 1)
+    .option('--bytes <n>', 'average size of a message', wholeNumber, 420)
+    .option('--verify', 'compare what was sent with the topic and the store; exit code 1 when an accepted message is missing or doubled')
+    .option('--wait <duration>', 'how long the verification waits for the pipeline', '60s')
+    .option('--json', 'the report as JSON')
+    .option('-q, --quiet', 'no progress bar')
+    .action(async (flags: LoadCommandOptions & { config?: string; verify?: boolean }) => {
+      const { runLoadCommand } = await import('./load.js');
+      const interrupted = new AbortController();
+      process.once('SIGINT', () => interrupted.abort());
+      const terminal = { print: (text: string) => void process.stdout.write(`${text}\n`), signal: interrupted.signal, progress: process.stderr };
+      const { openVerifySources } = await import('./verify-sources.js');
+      const opened = flags.verify === true ? await openVerifySources(settings(flags).config) : undefined;
+      try {
+        process.exitCode = await runLoadCommand(flags, terminal, opened?.sources);
+      } finally {
+        await opened?.stop();
+      }
+    });
 }
