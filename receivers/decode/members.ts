@@ -44,7 +44,6 @@ function endOfValue(text: string, from: number): number {
 
 /** The same JSON without white space between its tokens, without trailing commas, and with control characters in strings escaped; numbers as written. */
 export function compactJson(json: string): string {
-  // eslint-disable-next-line no-control-regex -- raw control characters are what it looks for
   if (!/[\u0000-\u0020]|,[\]}]/.test(json)) return json;
   const parts: string[] = [];
   for (let at = skipSpace(json, 0); at < json.length; at = skipSpace(json, at)) {
@@ -68,6 +67,5 @@ export function compactJson(json: string): string {
 }
 
 function escapeControls(literal: string): string {
-  // eslint-disable-next-line no-control-regex -- raw control characters are what it looks for
   return literal.replace(/[\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1));
 }
