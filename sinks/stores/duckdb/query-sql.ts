@@ -124,6 +124,11 @@ function regexTest(field: string, pattern: string, parameters: SqlParameters): V
   const expression = parameters.text(pattern);
   if (field === 'source') return { text: (value) => `regexp_full_match(lower(${value}), ${expression})`, anyAsText: true };
   if (!textFields.has(field)) return { text: (value) => `regexp_full_match(${value}, ${expression})` };
+  const single = singleWordExpression(pattern);
+  if (single !== undefined) {
+    const whole = parameters.text(wholeWords(single));
+    return { text: (value) => `regexp_matches(lower(${value}), ${whole})`, anyAsText: true };
+  }
   const separators = parameters.text(`[${separatorClass}]+`);
   const anchored = /[\^$]|\\[AzbB]/.test(pattern);
   const words = (value: string) => `list_filter(string_split_regex(lower(${value}), ${separators}), lambda w: w <> '' AND regexp_full_match(w[1:${maxWordLength}], ${expression}))`;
@@ -131,6 +136,23 @@ function regexTest(field: string, pattern: string, parameters: SqlParameters): V
     text: (value) => `(${anchored ? '' : `regexp_matches(lower(${value}), ${expression}) AND `}len(${words(value)}) > 0)`,
     anyAsText: true,
   };
+}
+
+const wordRange = '(?:[a-z]-[a-z]|[0-9]-[0-9]|[\\p{L}\\p{N}])+';
+const plainExpression = new RegExp(`^(?:[\\p{L}\\p{N}]|[.*+|)]|\\((?:\\?:)?|\\?|\\{\\d{1,3}(?:,\\d{0,3})?\\}|\\[${wordRange}\\]|\\\\d)*$`, 'u');
+
+/**
+ * The expression such that it cannot match beyond one word, so that texts need not be cut into words (ten times slower);
+ * undefined when it has constructs for which that is not easily seen, or matches nothing at all.
+ */
+function singleWordExpression(pattern: string): string | undefined {
+  if (!plainExpression.test(pattern)) return undefined;
+  try {
+    if (new RegExp(`^(?:${pattern})$`, 'u').test('')) return undefined;
+  } catch {
+    return undefined;
+  }
+  return pattern.replaceAll('.', `[^${separatorClass}]`);
 }
 
 function rangeTest(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined, parameters: SqlParameters): ValueTest {

@@ -1,5 +1,5 @@
 /** Runs one search over several index files and merges what they find. */
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { DuckDBListValue, type DuckDBConnection, type DuckDBStructValue } from '@duckdb/node-api';
 import type { SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { compareCodePoints } from '../values.js';
 import type { Field, FieldTable } from './fields.js';
@@ -8,6 +8,9 @@ import { querySql } from './query-sql.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
 import { afterSql, orderSql, sortColumns, type SortColumns } from './sort-sql.js';
 import { numberSql, SqlParameters } from './value-sql.js';
+
+export type EngineSearch = Omit<SearchRequest, 'signal'>;
+type SortOrder = NonNullable<SearchRequest['sort']>;
 
 export interface SearchedIndex {
   readonly name: string;
@@ -22,22 +25,55 @@ interface Found {
   readonly id: string;
 }
 
-export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: Omit<SearchRequest, 'signal'>, skipped: readonly string[]): Promise<SearchResult> {
+export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineSearch, skipped: readonly string[]): Promise<SearchResult> {
   let total = 0;
   let found: Found[] = [];
-  const sort = request.sort ?? { field: 'timestamp', direction: 'desc' };
+  const sort: SortOrder = request.sort ?? { field: 'timestamp', direction: 'desc' };
   for (const index of indices) {
-    const count = await countMatches(connection, index, request);
-    total += count;
-    if (count === 0 || request.limit <= 0) continue;
-    found = found.concat(await findFirst(connection, index, request, sort));
+    const matches = await findMatches(connection, index, request, sort);
+    total += matches.count;
+    found = found.concat(matches.first);
     found.sort(compareFound(sort.direction));
     found.length = Math.min(found.length, request.limit);
   }
   return { total, hits: await fetchHits(connection, found, request.fields), skipped };
 }
 
-function conditionSql(fields: FieldTable, request: Omit<SearchRequest, 'signal'>, parameters: SqlParameters): string {
+interface Matches {
+  readonly count: number;
+  readonly first: readonly Found[];
+}
+
+/** Up to this many are kept while counting; beyond, sorting them is the smaller work. */
+const keptWhileCounting = 2000;
+
+async function findMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Matches> {
+  const byTime = index.file.fields.get(sort.field)?.kind === 'time';
+  if (byTime && request.limit > 0 && request.limit <= keptWhileCounting) return countAndFind(connection, index, request, sort);
+  const count = await countMatches(connection, index, request);
+  return { count, first: count === 0 || request.limit <= 0 ? [] : await findFirst(connection, index, request, sort) };
+}
+
+/** Both in one pass over the documents, where the order is one of times: reading the texts twice would take twice as long. */
+async function countAndFind(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Matches> {
+  const parameters = new SqlParameters();
+  const condition = conditionSql(index.file.fields, request, parameters);
+  const columns = sortColumns(index.file.fields, sort.field, parameters);
+  const after = request.after === undefined ? '' : ` FILTER (WHERE ${afterSql(sort, request.after, parameters)})`;
+  const [aggregate, missing] = sort.direction === 'asc' ? ['min', `'infinity'::DOUBLE`] : ['max', `'-infinity'::DOUBLE`];
+  const entry = `{'number': coalesce(sort_number, ${missing}), 'id': _id, 'place': place}`;
+  const sql = `SELECT count(*)::DOUBLE, ${aggregate}(${entry}, ${Math.floor(request.limit)})${after}`
+    + ` FROM (SELECT ${columns.number} AS sort_number, NULL::VARCHAR AS sort_text, _id, rowid::DOUBLE AS place FROM ${index.file.alias}.documents WHERE ${condition})`;
+  const row = (await runSql(connection, sql, parameters)).getRows()[0];
+  const entries = row?.[1] instanceof DuckDBListValue ? row[1].items : [];
+  const first = entries.map((item) => {
+    const { number, id, place } = (item as DuckDBStructValue).entries as { number: number; id: string; place: number };
+    return { index, row: place, number: Number.isFinite(number) ? number : null, text: null, id };
+  });
+  return { count: row?.[0] as number, first };
+}
+
+function conditionSql(fields: FieldTable, request: EngineSearch, parameters: SqlParameters): string {
   const conditions = [querySql(request.query, { fields, parameters })];
   const time = `c${fields.get('timestamp')?.slot ?? 0}`;
   if (request.from !== undefined) conditions.push(`${time} >= ${numberSql(request.from)}`);
@@ -50,14 +86,14 @@ function runSql(connection: DuckDBConnection, sql: string, parameters: SqlParame
   return connection.runAndReadAll(statement.sql, statement.values);
 }
 
-async function countMatches(connection: DuckDBConnection, index: SearchedIndex, request: Omit<SearchRequest, 'signal'>): Promise<number> {
+async function countMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch): Promise<number> {
   const parameters = new SqlParameters();
   const sql = `SELECT count(*)::DOUBLE FROM ${index.file.alias}.documents WHERE ${conditionSql(index.file.fields, request, parameters)}`;
   const rows = await runSql(connection, sql, parameters);
   return rows.getRows()[0]?.[0] as number;
 }
 
-async function findFirst(connection: DuckDBConnection, index: SearchedIndex, request: Omit<SearchRequest, 'signal'>, sort: NonNullable<SearchRequest['sort']>): Promise<Found[]> {
+async function findFirst(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Found[]> {
   const parameters = new SqlParameters();
   const condition = conditionSql(index.file.fields, request, parameters);
   const columns: SortColumns = sortColumns(index.file.fields, sort.field, parameters);

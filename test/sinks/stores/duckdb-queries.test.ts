@@ -35,7 +35,7 @@ const anyField = fc.oneof(name, fc.constantFrom('message', 'full_message', 'sour
 const someField = fc.oneof({ weight: 3, arbitrary: anyField }, { weight: 1, arbitrary: fc.constant(undefined) });
 const termText = fc.oneof({ weight: 4, arbitrary: text }, { weight: 1, arbitrary: number.map(String) }, { weight: 1, arbitrary: time });
 const pattern = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constantFrom('*', '?') }, { weight: 3, arbitrary: fc.constantFrom('al', 'pha', 'Beta', 'b', '4', '.', '-', ' ', 'ö', 'tr', 'ue', '[', '\\', '你') }), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
-const expression = fc.constantFrom('.*', 'a.*', '[a-z]+', 'al(pha|x)', '(?i)BETA', '\\d+', '^alpha$', 'x?', '.', 'del.*7', '\\p{L}+', '');
+const expression = fc.constantFrom('.*', 'a.*', '[a-z]+', 'al(pha|x)', '(?i)BETA', '\\d+', '^alpha$', 'x?', '.', 'del.*7', '\\p{L}+', '', '[a-z]{5}', '(?:x|al.*a)?', 'b...', '\\d+|be(ta)+', '[A-z]+', '.');
 const end = (ends: fc.Arbitrary<string | number>): fc.Arbitrary<RangeEnd | undefined> => fc.option(fc.record({ value: ends, inclusive: fc.boolean() }), { nil: undefined });
 const range = fc.oneof(
   fc.record({ kind: fc.constant('range' as const), field: anyField, from: end(number), to: end(number) }),
