@@ -29,7 +29,7 @@ export function obfuscateField(target: RuleTarget, field: string, obfuscator: Ob
     if (text !== value) target.set(field, text);
   } catch {
     target.remove(field);
-    target.adjust(`removed:${field}:obfuscation_failed`);
+    target.adjust(`${field} removed: it could not be obfuscated`);
   }
 }
 
