@@ -19,6 +19,7 @@ export const topicErrors = defineErrors({
   TOPIC_WRITE_FAILED: { retryable: true, summary: 'The topic could not be written; the append is tried again.' },
   TOPIC_GROUP_IN_USE: { retryable: false, summary: 'The group already has a consumer of this topic in this process.' },
   TOPIC_BROKERS_UNREACHABLE: { retryable: true, summary: 'None of the Kafka brokers answers.' },
+  TOPIC_FETCH_CORRUPT: { retryable: true, summary: 'What a Kafka broker sent does not match its checksum; it is fetched again.' },
   TOPIC_PARTITION_REVOKED: { retryable: true, summary: 'This consumer no longer owns the partition; its batch must not be written.' },
   TOPIC_COMMIT_INVALID: { retryable: false, summary: 'The offset or metadata to commit is outside of what is allowed.' },
 });

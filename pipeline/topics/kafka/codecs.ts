@@ -60,3 +60,9 @@ function registerWithKafkajs(codec: Codec): void {
     decompress: async (bytes: Buffer) => codec.decompress(bytes),
   });
 }
+
+/** Needs `loadCodecs` to have resolved. Undefined: not compressed. */
+export function codecByAttribute(codecs: ReadonlyMap<Compression, Codec>): (attribute: number) => Codec | undefined {
+  const byAttribute = new Map([...codecs.values()].map((codec) => [codec.attribute, codec]));
+  return (attribute) => byAttribute.get(attribute);
+}

@@ -5,11 +5,12 @@ import { errorText, isSluiceError } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
 import type { Consumer, ConsumeHandler, ConsumeOptions } from '../contract.js';
 import { topicMetrics } from '../metrics.js';
-import { errorType } from './client.js';
+import { errorType, type RawMessage } from './client.js';
+import type { CodecByAttribute } from './decode-records.js';
 import { observingAssigner, type GroupSession } from './group-session.js';
 import type { KafkaSettings } from './options.js';
 import { PartitionConsumer } from './partition-consumer.js';
-import { consumedRecord } from './records.js';
+import { fetchedRun } from './records.js';
 import { partitionStates, unknownTopic } from './topics.js';
 import { createTurns } from './turns.js';
 
@@ -28,6 +29,12 @@ const attemptsForUnknown = 4;
 const disconnectMs = 2_000;
 const permanentErrors = new Set(['GROUP_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_GROUP_ID', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']);
 
+export interface ConsumerContext {
+  readonly kafka: Kafka;
+  readonly settings: KafkaSettings;
+  readonly codecOf: CodecByAttribute;
+}
+
 interface Epoch {
   readonly session: GroupSession;
   readonly partitions: ReadonlyMap<string, PartitionConsumer>;
@@ -38,6 +45,7 @@ const keyOf = (topic: string, partition: number): string => `${topic}/${partitio
 export class GroupConsumer implements Consumer {
   readonly finished: Promise<void>;
   readonly #kafka: Kafka;
+  readonly #codecOf: CodecByAttribute;
   readonly #settings: KafkaSettings;
   readonly #options: ConsumeOptions;
   readonly #handler: ConsumeHandler;
@@ -55,8 +63,9 @@ export class GroupConsumer implements Consumer {
   #restarts = 0;
   #stopping: Promise<void> | undefined;
 
-  constructor(kafka: Kafka, settings: KafkaSettings, options: ConsumeOptions, handler: ConsumeHandler) {
+  constructor({ kafka, settings, codecOf }: ConsumerContext, options: ConsumeOptions, handler: ConsumeHandler) {
     this.#kafka = kafka;
+    this.#codecOf = codecOf;
     this.#settings = settings;
     this.#options = options;
     this.#handler = handler;
@@ -102,7 +111,7 @@ export class GroupConsumer implements Consumer {
             this.#joined = session;
           },
           replaceReset: (topic, partition) => this.#replaceReset(topic, partition),
-        }),
+        }, this.#codecOf),
       ],
     });
     try {
@@ -171,10 +180,11 @@ export class GroupConsumer implements Consumer {
 
   #onFetched({ batch, resolveOffset }: EachBatchPayload): void {
     const partition = this.#epoch?.partitions.get(keyOf(batch.topic, batch.partition));
-    const last = batch.messages.at(-1);
-    if (partition === undefined || last === undefined) return;
-    partition.push(batch.messages.map(consumedRecord), Number(batch.highWatermark));
-    resolveOffset(last.offset);
+    const { fetchedOffset } = batch as unknown as { readonly fetchedOffset: string };
+    const run = fetchedRun(batch.messages as readonly RawMessage[], Number(fetchedOffset));
+    if (partition === undefined || run === undefined) return;
+    partition.push(run, Number(batch.highWatermark));
+    resolveOffset(String(run.nextOffset - 1));
   }
 
   async #offsets(topic: string, partition: number): Promise<{ earliest: number; logEnd: number }> {

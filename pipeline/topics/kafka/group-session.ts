@@ -7,6 +7,8 @@
  */
 import kafkajs, { type Cluster, type PartitionAssigner } from 'kafkajs';
 import { topicErrors } from '../errors.js';
+import type { CodecByAttribute } from './decode-records.js';
+import { fetchBatches } from './fetch.js';
 import { errorType, type OffsetCommitRequest, type RawBroker } from './client.js';
 
 export interface GroupHooks {
@@ -23,6 +25,7 @@ export interface GroupHooks {
 
 const lostErrors = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID', 'FENCED_MEMBER_EPOCH', 'STALE_MEMBER_EPOCH']);
 const observed = new WeakSet<object>();
+const decoding = new WeakSet<object>();
 
 export class GroupSession {
   readonly generation: number;
@@ -73,9 +76,15 @@ export class GroupSession {
 }
 
 /** An assigner that assigns round-robin and reports the group's sessions to `hooks`. */
-export function observingAssigner(hooks: GroupHooks): PartitionAssigner {
+export function observingAssigner(hooks: GroupHooks, codecOf: CodecByAttribute): PartitionAssigner {
   return (config) => {
     const { cluster, groupId } = config;
+    const findBroker = cluster.findBroker.bind(cluster);
+    cluster.findBroker = async (node) => {
+      const broker = await findBroker(node);
+      decodeOurselves(broker as unknown as RawBroker, codecOf);
+      return broker;
+    };
     const find = cluster.findGroupCoordinator.bind(cluster);
     cluster.findGroupCoordinator = async (group) => {
       const broker = await find(group);
@@ -84,6 +93,13 @@ export function observingAssigner(hooks: GroupHooks): PartitionAssigner {
     };
     return kafkajs.PartitionAssigners.roundRobin(config);
   };
+}
+
+function decodeOurselves(broker: RawBroker, codecOf: CodecByAttribute): void {
+  if (decoding.has(broker)) return;
+  decoding.add(broker);
+  const fetch = broker.fetch.bind(broker);
+  broker.fetch = async (request) => (await fetchBatches(broker, request, codecOf)) ?? fetch(request);
 }
 
 function observe(coordinator: RawBroker, context: { group: string; cluster: Cluster; hooks: GroupHooks }): void {

@@ -7,7 +7,7 @@ import type { ConsumedRecord, Consumer, ConsumeHandler, ConsumeOptions, Partitio
 import { topicErrors } from '../errors.js';
 import { KafkaAppender } from './appender.js';
 import { createClient } from './client.js';
-import { loadCodecs } from './codecs.js';
+import { codecByAttribute, loadCodecs } from './codecs.js';
 import { GroupConsumer } from './group-consumer.js';
 import type { KafkaSettings } from './options.js';
 import { readPartition } from './reader.js';
@@ -90,7 +90,7 @@ export class KafkaTopicLog implements TopicLog {
   }
 
   async consume(options: ConsumeOptions, handler: ConsumeHandler): Promise<Consumer> {
-    const consumer = new GroupConsumer(this.#started().kafka, this.#settings, options, handler);
+    const consumer = new GroupConsumer({ kafka: this.#started().kafka, settings: this.#settings, codecOf: codecByAttribute(await loadCodecs()) }, options, handler);
     await consumer.start();
     this.#consumers.add(consumer);
     const forget = (): boolean => this.#consumers.delete(consumer);
@@ -99,7 +99,7 @@ export class KafkaTopicLog implements TopicLog {
   }
 
   async read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void> {
-    await readPartition(await this.#client(), { topic, partition, fromOffset, onRecords });
+    await readPartition(await this.#client(), codecByAttribute(await loadCodecs()), { topic, partition, fromOffset, onRecords });
   }
 
   async partitions(topic: string): Promise<readonly PartitionState[]> {

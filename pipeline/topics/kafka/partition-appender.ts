@@ -13,7 +13,8 @@ import { encodeProduce, encodeRecords, nextSequence, recordBytes, type EncodedRe
 import { verdictOf } from './produce.js';
 
 const firstPauseMs = 100;
-const longestPauseMs = 5_000;
+/** Short enough to be at full speed soon after the broker is back. */
+const longestPauseMs = 2_000;
 /** More records in one batch gain nothing and hold others of the partition up. */
 const maxBatchRecords = 20_000;
 

@@ -7,7 +7,7 @@ import { isSluiceError } from '../../../core/errors.js';
 import type { Assignment, ConsumedBatch, ConsumedRecord, ConsumeHandler, ConsumeOptions } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import type { GroupSession } from './group-session.js';
-import { consumedBytes } from './records.js';
+import { consumedBytes, type FetchedRun } from './records.js';
 
 const pauseAfterRejectionMs = 500;
 const firstRetryMs = 100;
@@ -65,11 +65,11 @@ export class PartitionConsumer {
   }
 
   /** Takes what was fetched. */
-  push(records: readonly ConsumedRecord[], logEnd: number): void {
+  push({ records, nextOffset }: FetchedRun, logEnd: number): void {
+    if (this.#over) return;
     const first = records[0];
-    if (this.#over || first === undefined) return;
-    if (first.offset !== this.#expected) this.#events.lost(this.#expected, first.offset);
-    this.#expected = (records.at(-1) as ConsumedRecord).offset + 1;
+    if (first !== undefined && first.offset !== this.#expected) this.#events.lost(this.#expected, first.offset);
+    this.#expected = nextOffset;
     this.#logEnd = logEnd;
     for (const record of records) {
       this.#queue.push(record);

@@ -1,9 +1,11 @@
 /** Reads a partition without a group, to the log end as it was at the call. */
-import type { Kafka } from 'kafkajs';
+import type { Cluster, Kafka } from 'kafkajs';
 import type { ConsumedRecord } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import { createCluster, errorType, forgetBroker, leaderOf, type FetchResponse } from './client.js';
-import { consumedRecord } from './records.js';
+import type { CodecByAttribute } from './decode-records.js';
+import { fetchBatches } from './fetch.js';
+import { fetchedRun } from './records.js';
 import { unknownTopic } from './topics.js';
 
 const maxWaitMs = 500;
@@ -18,7 +20,7 @@ export interface ReadRequest {
   readonly onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>;
 }
 
-export async function readPartition(kafka: Kafka, request: ReadRequest): Promise<void> {
+export async function readPartition(kafka: Kafka, codecOf: CodecByAttribute, request: ReadRequest): Promise<void> {
   const cluster = createCluster(kafka);
   const { topic, partition, onRecords } = request;
   try {
@@ -32,7 +34,7 @@ export async function readPartition(kafka: Kafka, request: ReadRequest): Promise
     const end = await offsetOf(false);
     let position = Math.max(request.fromOffset, await offsetOf(true));
     while (position < end) {
-      const { records, next } = await fetchOnce(cluster, topic, partition, position);
+      const { records, next } = await fetchOnce(cluster, { topic, partition, position, codecOf });
       const wanted = records.filter(({ offset }) => offset < end);
       if (wanted.length > 0) await onRecords(wanted);
       position = next;
@@ -42,20 +44,26 @@ export async function readPartition(kafka: Kafka, request: ReadRequest): Promise
   }
 }
 
-async function fetchOnce(cluster: ReturnType<typeof createCluster>, topic: string, partition: number, position: number): Promise<{ records: ConsumedRecord[]; next: number }> {
+interface FetchPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly position: number;
+  readonly codecOf: CodecByAttribute;
+}
+
+async function fetchOnce(cluster: Cluster, { topic, partition, position, codecOf }: FetchPlace): Promise<{ records: readonly ConsumedRecord[]; next: number }> {
   const partitions = [{ partition, fetchOffset: String(position), maxBytes: fetchBytes }];
+  const request = { maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: fetchBytes, isolationLevel: readCommitted, rackId: '', topics: [{ topic, partitions }] };
   const answer = await retried(cluster, async (): Promise<FetchResponse> => {
     const leader = await leaderOf(cluster, topic, partition);
     if (leader === undefined) throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${topic}/${partition}` });
-    return leader.fetch({ maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: fetchBytes, isolationLevel: readCommitted, rackId: '', topics: [{ topic, partitions }] });
+    return (await fetchBatches(leader, request, codecOf)) ?? leader.fetch(request);
   });
-  const messages = answer.responses[0]?.partitions[0]?.messages ?? [];
-  const last = messages.at(-1);
-  const records = messages.filter(({ isControlRecord }) => isControlRecord !== true).map(consumedRecord).filter(({ offset }) => offset >= position);
-  return { records, next: last === undefined ? position : Math.max(position, Number(last.offset) + 1) };
+  const run = fetchedRun(answer.responses[0]?.partitions[0]?.messages ?? [], position);
+  return { records: run?.records ?? [], next: run?.nextOffset ?? position };
 }
 
-async function retried<Result>(cluster: ReturnType<typeof createCluster>, run: () => Promise<Result>): Promise<Result> {
+async function retried<Result>(cluster: Cluster, run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();

@@ -1,6 +1,7 @@
 /** What kafkajs decoded, as the contract's records. */
 import type { ConsumedRecord } from '../contract.js';
 import type { RawMessage } from './client.js';
+import { isBatchMessage } from './fetch.js';
 
 const nothing = Buffer.alloc(0);
 /** The same few peers come again and again: one string each instead of one a record. */
@@ -30,6 +31,25 @@ export function consumedRecord(message: RawMessage): ConsumedRecord {
     origin: originOf(message),
     offset: Number(message.offset),
   };
+}
+
+/** What was fetched, as one run of records. */
+export interface FetchedRun {
+  readonly records: readonly ConsumedRecord[];
+  /** After the last record, and after control records that follow it. */
+  readonly nextOffset: number;
+}
+
+/** Undefined when nothing was fetched. A batch may begin before the position that was asked for. */
+export function fetchedRun(messages: readonly RawMessage[], from: number): FetchedRun | undefined {
+  const last = messages.at(-1);
+  if (last === undefined) return undefined;
+  const records: ConsumedRecord[] = [];
+  for (const message of messages) {
+    const found = isBatchMessage(message) ? message.batch.records : message.isControlRecord === true ? [] : [consumedRecord(message)];
+    for (const record of found) if (record.offset >= from) records.push(record);
+  }
+  return { records, nextOffset: Math.max(from, Number(last.offset) + 1) };
 }
 
 /** For bounds of bytes. */
