@@ -116,7 +116,7 @@ export class EmbeddedConsumer implements Consumer {
           await this.#wait(undefined, longestPauseMs);
           continue;
         }
-        if (batch.records.length === 0) continue;
+        if (batch.records.length === 0 || this.#stopping) continue;
         const consumed = this.#describe(partition, batch.records, reader.offset);
         const result = await this.#insist(partition.topic, () => this.#gate.run(() => this.#stopping ? Promise.resolve(undefined) : handler.batch(consumed)));
         if (result === undefined || this.#revoked) return;

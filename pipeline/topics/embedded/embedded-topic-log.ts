@@ -12,9 +12,9 @@ import { DiskGuard } from './disk.js';
 import { assertName, groupsFolder, hasCode, partitionFolder, syncFolder, topicsFolder, writeDurably } from './files.js';
 import { GroupOffsets, listGroups, readGroup } from './group-offsets.js';
 import { lockFolder, type FolderLock } from './lock.js';
-import { emptyBatch, PartitionReader } from './partition-reader.js';
+import { maintainTopics, showGauges, showLag, type Maintained } from './maintenance.js';
 import { lookAtPartition } from './read-only.js';
-import { retain } from './retention.js';
+import { readRecords } from './read-records.js';
 import type { EmbeddedFaults, PartitionSource } from './segment-files.js';
 import { readTopicInfo, type TopicInfo } from './topic-file.js';
 import { assertRecords, ensureTopic, listTopics, openTopic, type Topic, type TopicParts } from './topics.js';
@@ -37,8 +37,6 @@ export interface EmbeddedTopicLogOptions {
 
 /** Retention, gauges and the look at the disk. */
 const maintainEveryMs = 5000;
-const readRecords = 1000;
-const readBytes = 2 ** 20;
 
 export class EmbeddedTopicLog implements TopicLog {
   readonly #options: EmbeddedTopicLogOptions;
@@ -96,7 +94,7 @@ export class EmbeddedTopicLog implements TopicLog {
       if (info !== undefined) this.#topics.set(name, await openTopic(this.#topicParts(), name, info));
     }
     await this.#disk.refresh();
-    this.#showGauges();
+    showGauges(this.#maintained());
   }
 
   #topicParts(): TopicParts {
@@ -135,7 +133,7 @@ export class EmbeddedTopicLog implements TopicLog {
           if (topics.includes(spec.name)) for (const partition of topic.partitions.slice(before)) consumer.add({ partition, generation: topic.info.generation });
         }
       }
-      this.#showGauges();
+      showGauges(this.#maintained());
       return [];
     });
     this.#ensuring = done.catch(() => {});
@@ -183,7 +181,7 @@ export class EmbeddedTopicLog implements TopicLog {
       },
       onHandled: (partition, records) => {
         this.#metrics.recordsConsumed.labels(options.group, partition.topic).inc(records);
-        this.#showLag(options.group, partition.topic, partition.partition);
+        showLag(this.#metrics, offsets, this.#topics.get(partition.topic) as Topic, partition.partition);
       },
       onRedelivered: (topic) => this.#metrics.batchesRedelivered.labels(options.group, topic).inc(),
       onEnd: () => this.#consumers.delete(consumer),
@@ -197,20 +195,7 @@ export class EmbeddedTopicLog implements TopicLog {
   }
 
   async read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void> {
-    const source = (await this.#sources(topic))[partition];
-    if (source === undefined) throw unknownPartition(topic, partition, await this.#info(topic));
-    const { folder, logEnd } = source;
-    const reader = new PartitionReader({ folder, logEnd, segments: () => source.segments() }, fromOffset, () => {});
-    try {
-      for (;;) {
-        const batch = emptyBatch();
-        await reader.fill(batch, readRecords, readBytes);
-        if (batch.records.length === 0) return;
-        await onRecords(batch.records);
-      }
-    } finally {
-      await reader.close();
-    }
+    await readRecords(() => this.#source(topic, partition), fromOffset, onRecords);
   }
 
   async partitions(topic: string): Promise<readonly PartitionState[]> {
@@ -240,53 +225,20 @@ export class EmbeddedTopicLog implements TopicLog {
 
   /** Retention, gauges and a look at the disk, at once; otherwise every few seconds. */
   maintain(): Promise<void> {
-    this.#maintaining ??= this.#maintain().finally(() => {
+    this.#maintaining ??= maintainTopics(this.#maintained()).finally(() => {
       this.#maintaining = undefined;
     });
     return this.#maintaining;
   }
 
-  async #maintain(): Promise<void> {
-    await this.#disk.refresh();
-    for (const { name, info, partitions } of this.#topics.values()) {
-      let held = 0;
-      let removed = 0;
-      for (const partition of partitions) {
-        const result = await retain(partition, info, this.#consumedTo(name, info, partition.partition), Date.now());
-        held += result.heldBytes;
-        removed += result.removedSegments;
-      }
-      this.#metrics.retentionHeld.labels(name).set(held);
-      if (removed > 0) await this.#disk.refresh(0);
-      if (held > 0 && this.#mayLog(name).allowed) this.#options.log.warn({ topic: name, held_bytes: held }, 'the topic is past its retention: a consumer group has not consumed its oldest records, so they are kept');
-    }
-    this.#showGauges();
+  #maintained(): Maintained {
+    return { topics: this.#topics, groups: this.#groups, metrics: this.#metrics, disk: this.#disk, log: this.#options.log, mayLog: this.#mayLog };
   }
 
-  /** The lowest offset that some group may still need; what is not durable yet does not count as consumed. */
-  #consumedTo(topic: string, { generation }: TopicInfo, partition: number): number | undefined {
-    let lowest: number | undefined;
-    for (const group of this.#groups.values()) {
-      const entry = group.durable(topic, partition) ?? group.get(topic, partition);
-      if (entry?.generation === generation) lowest = Math.min(lowest ?? entry.offset, entry.offset);
-    }
-    return lowest;
-  }
-
-  #showGauges(): void {
-    for (const { name, partitions } of this.#topics.values()) {
-      this.#metrics.segments.labels(name).set(partitions.reduce((sum, { files }) => sum + files.segments().length, 0));
-      this.#metrics.bytes.labels(name).set(partitions.reduce((sum, { files }) => sum + files.bytes, 0));
-      for (const group of this.#groups.keys()) for (const { partition } of partitions) this.#showLag(group, name, partition);
-    }
-  }
-
-  #showLag(group: string, topic: string, partition: number): void {
-    const known = this.#topics.get(topic);
-    const entry = this.#groups.get(group)?.get(topic, partition);
-    const files = known?.partitions[partition]?.files;
-    if (files === undefined || entry === undefined || entry.generation !== known?.info.generation) return;
-    this.#metrics.lag.labels(group, topic, String(partition)).set(files.logEnd - entry.offset);
+  async #source(topic: string, partition: number): Promise<PartitionSource> {
+    const source = (await this.#sources(topic))[partition];
+    if (source === undefined) throw unknownPartition(topic, partition, await this.#info(topic));
+    return source;
   }
 
   async #info(topic: string): Promise<TopicInfo> {

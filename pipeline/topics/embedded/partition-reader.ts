@@ -70,8 +70,11 @@ export class PartitionReader {
   async #nextFrame(): Promise<boolean> {
     this.#cursor.clear();
     while (this.#offset < this.#source.logEnd) {
-      if (this.#reader === undefined && !(await this.#openSegment())) return false;
-      const reader = this.#reader as FrameReader;
+      const reader = this.#reader;
+      if (reader === undefined) {
+        if (!(await this.#openSegment())) return false;
+        continue;
+      }
       const limit = this.#limit();
       let found = await reader.frame(this.#position, limit);
       if (found === 'bad') {
@@ -105,7 +108,10 @@ export class PartitionReader {
     for (;;) {
       const segments = this.#source.segments();
       const segment = segments.findLast(({ base }) => base <= this.#offset) ?? segments[0];
-      if (segment === undefined) return false;
+      if (segment === undefined) {
+        this.#skipTo(this.#source.logEnd);
+        return false;
+      }
       try {
         const handle = await open(join(this.#source.folder, segmentFile(segment.base)), 'r');
         this.#reader = new FrameReader(handle);

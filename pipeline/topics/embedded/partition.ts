@@ -1,6 +1,6 @@
 /** One partition as its writer: appends wait in order and are committed in groups, one write and one sync for all that wait. */
 import { createRateLimit, type Log } from '../../../core/log.js';
-import { errorText, isSluiceError } from '../../../core/errors.js';
+import { errorText, isSluiceError, toError } from '../../../core/errors.js';
 import type { TopicRecord } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import type { DiskGuard } from './disk.js';
@@ -113,14 +113,21 @@ export class Partition {
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();
-      const frames = Buffer.allocUnsafe(group.bound);
-      const length = encodeFrames(frames, group.records, this.files.logEnd);
-      const durable = await this.#writeUntilDurable(frames.subarray(0, length), group.records);
-      for (const waiting of group.complete) {
-        if (durable) waiting.resolve();
-        else waiting.reject(this.#stoppedError());
+      let failure: Error | undefined;
+      try {
+        const frames = Buffer.allocUnsafe(group.bound);
+        const length = encodeFrames(frames, group.records, this.files.logEnd);
+        if (!(await this.#writeUntilDurable(frames.subarray(0, length), group.records))) failure = this.#stoppedError();
+      } catch (thrown) {
+        // Not by a failing disk: a record that is none. The append that lies in this group in part goes with it.
+        failure = toError(thrown);
+        if ((this.#queue[0]?.taken ?? 0) > 0) group.complete.push(this.#queue.shift() as Waiting);
       }
-      if (durable) this.#report(group);
+      for (const waiting of group.complete) {
+        if (failure === undefined) waiting.resolve();
+        else waiting.reject(failure);
+      }
+      if (failure === undefined) this.#report(group);
     }
   }
 

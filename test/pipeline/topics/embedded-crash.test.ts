@@ -44,3 +44,28 @@ t.test(`a writer killed ${rounds} times loses nothing that it acknowledged`, asy
   const log = await startLog(test, folder);
   test.ok((await log.partitions('logs')).every(({ logEnd }) => logEnd > 0));
 });
+
+t.test('another process reads whole records in order while this one writes and removes at full speed', async (test) => {
+  const folder = await createFolder(test);
+  const child = spawn(process.execPath, [writer, folder, '2000000'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  child.stdout.resume();
+  const beside = createLog(test, folder, { readOnly: true });
+  const end = Date.now() + 3000;
+  let [reads, records, removals] = [0, 0, 0];
+  while (Date.now() < end) {
+    const found = await readAll(beside, 'logs', 0);
+    const gaps = found.filter((record, index) => index > 0 && record.offset !== (found[index - 1]?.offset ?? 0) + 1);
+    // Only what retention removed during the read may be missing, and then the read went on behind it.
+    removals += gaps.length;
+    if (found.some((record) => record.key !== `run-0-${record.offset}`)) test.fail('a record with another offset than its own');
+    reads += 1;
+    records += found.length;
+    const [state] = await beside.partitions('logs');
+    test.ok((state?.logEnd ?? 0) > (found.at(-1)?.offset ?? -1));
+  }
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  test.ok(reads > 3 && records > 1000, `${reads} reads of ${records} records, ${removals} overtaken by retention`);
+  test.ok(((await beside.partitions('logs'))[0]?.earliest ?? 0) > 0, 'retention removed');
+});
