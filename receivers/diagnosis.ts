@@ -10,6 +10,7 @@ export const diagnoses = {
   newline_for_null: { finding: 'Messages end with a newline where a NUL byte is expected.', cure: 'Let the sender end each message with a NUL byte, or set framing: newline on this receiver.' },
   two_documents: { finding: 'One frame holds several JSON documents.', cure: 'Let the sender end each message with the delimiter; each document was taken as a message of its own.' },
   oversize_frame: { finding: 'A frame is larger than max_frame_bytes and was skipped up to its delimiter.', cure: 'Raise max_frame_bytes, or check that the sender ends each message with the delimiter that this receiver expects.' },
+  unfinished_frames: { finding: 'Too many bytes of frames without a delimiter are waiting; the connection was closed.', cure: 'Check that the sender ends each message with the delimiter that this receiver expects.' },
   http_on_gelf_port: { finding: 'An HTTP request came to a GELF port.', cure: 'Send it to the GELF HTTP receiver (POST /gelf, port 12202 by default).' },
   tls_on_plain_port: { finding: 'A TLS handshake came to a port without TLS.', cure: 'Enable tls on this receiver, or switch it off in the sender.' },
   plain_on_tls_port: { finding: 'Bytes without TLS came to a TLS port.', cure: 'Enable TLS in the sender, or disable tls on this receiver.' },

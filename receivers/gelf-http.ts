@@ -1,7 +1,7 @@
 /** GELF over HTTP and HTTPS: POST /gelf, answered when the topic has the messages. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import type { DropArgument, Socket } from 'node:net';
 import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
 import { buildMetrics } from '../core/metrics.js';
 import type { GelfHttpOptions } from '../schemas/config/receivers.js';
@@ -71,7 +71,7 @@ class GelfHttpReceiver implements Receiver {
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => { void this.#answer(request, response, true); });
     server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => { this.#badRequest(error, socket); });
     server.on('connection', (socket: Socket) => { this.#opened(socket); });
-    server.on('drop', (dropped) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
+    server.on('drop', (dropped?: DropArgument) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
     this.#bound = await listenOn(server, this.name, host, port);
     server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
     this.#server = server;
@@ -112,15 +112,15 @@ class GelfHttpReceiver implements Receiver {
   async #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
     const { socket } = request;
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-    response.once('close', () => { this.#finished(socket, response.statusCode); });
+    response.once('close', () => { this.#finished(socket, response); });
     const answer = await this.#answerFor(request, response, expectsContinue);
     const headers = this.#options.cors ? { ...answer.headers, ...corsHeaders(request) } : answer.headers ?? {};
     sendAnswer(response, { ...answer, headers: this.#stopping ? { ...headers, Connection: 'close' } : headers });
     if (!request.complete) request.resume();
   }
 
-  #finished(socket: Socket, status: number): void {
-    this.#answered(status);
+  #finished(socket: Socket, response: ServerResponse): void {
+    if (response.headersSent) this.#answered(response.statusCode);
     const left = (this.#busy.get(socket) ?? 1) - 1;
     if (left > 0) this.#busy.set(socket, left);
     else this.#busy.delete(socket);
@@ -163,7 +163,9 @@ class GelfHttpReceiver implements Receiver {
     const packet = error.rawPacket ?? Buffer.alloc(0);
     if (looksLikeGelf(packet)) this.#diagnoser.report('gelf_on_http_port', peer);
     else this.#diagnoser.examine(packet, peer);
-    if (error.code === 'ECONNRESET' || !socket.writable || this.#busy.has(socket)) {
+    // Other answers that are still to come on this connection must not be mixed with this one; a body that is too slow is the only one.
+    const allowed = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 1 : 0;
+    if (error.code === 'ECONNRESET' || !socket.writable || (this.#busy.get(socket) ?? 0) > allowed) {
       socket.destroy();
       return;
     }

@@ -19,6 +19,9 @@ import { createConnectionCounters, createMessageCounters, type ConnectionCounter
 /** One read of libuv takes 64 KiB at most; a larger mark would only let more pile up while reading is stopped. */
 const readBytes = 64 * 1024;
 
+/** Of frames that have not ended, over all connections: 128 senders in the middle of the largest frame. */
+const maxUnfinishedBytes = 256 * 2 ** 20;
+
 export function createGelfTcpReceiver(options: GelfTcpOptions, context: ReceiverContext): Receiver {
   return new GelfTcpReceiver(options, context);
 }
@@ -57,6 +60,7 @@ class GelfTcpReceiver implements Receiver {
       maxUnacceptedBytes: options.max_connection_bytes,
       idleMs: options.idle_ms,
       keepaliveMs: options.keepalive_ms,
+      unfinished: { bytes: 0, maxBytes: Math.max(maxUnfinishedBytes, 2 * options.max_frame_bytes) },
       onClosed: (connection) => { this.#open.delete(connection); },
       onPushFailed: (error) => { context.log.warn({ event: 'push_failed', receiver: options.name, error: errorText(error) }, 'The pipeline took no more; the connection is closed.'); },
     };

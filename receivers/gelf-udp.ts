@@ -15,8 +15,9 @@ import { readKernelDrops } from './listen/kernel-drops.js';
 import { peerText } from './listen/peer.js';
 import { createMessageCounters, receiverMetrics, type MessageCounters } from './metrics.js';
 
-/** A busy socket may never let `setImmediate` run in time; a batch is handed over at this size at the latest. */
+/** A batch is handed over at this size at the latest: inflated datagrams may be a thousand times what came, and fill the pipeline within one turn. */
 const maxBatchMessages = 1000;
+const maxBatchBytes = 2 ** 20;
 /** How often old chunk sets are looked for, and the kernel is asked for its drops. */
 const tickMs = 1000;
 
@@ -110,7 +111,7 @@ class GelfUdpReceiver implements Receiver {
     } else {
       this.#intake.take(datagram, peer);
     }
-    if (this.#intake.size >= maxBatchMessages) {
+    if (this.#intake.size >= maxBatchMessages || this.#intake.bytes >= maxBatchBytes) {
       this.#flush();
     } else if (!this.#flushPlanned) {
       this.#flushPlanned = true;

@@ -22,11 +22,21 @@ export interface ConnectionParts {
   readonly maxUnacceptedBytes: number;
   readonly idleMs: number;
   readonly keepaliveMs: number;
+  readonly unfinished: UnfinishedFrames;
   /** Called once, when the socket is closed. */
   readonly onClosed: (connection: Connection) => void;
   /** The pipeline takes no more. */
   readonly onPushFailed: (error: unknown) => void;
 }
+
+/** Bytes of frames that have not ended yet, over all connections of a receiver. */
+export interface UnfinishedFrames {
+  bytes: number;
+  readonly maxBytes: number;
+}
+
+/** Below this a connection is not to blame for the sum. */
+const fairShareBytes = 64 * 1024;
 
 /** Filled and emptied within one read, so that all connections can share them. */
 const frames: Buffer[] = [];
@@ -41,6 +51,7 @@ export class Connection implements Waiting {
   #unaccepted = 0;
   #handovers = 0;
   #emptyFrames = 0;
+  #unfinished = 0;
   #paused = false;
   /** The first frame decides whether the sender's delimiter and protocol need a look. */
   #sawFrame = false;
@@ -95,12 +106,30 @@ export class Connection implements Waiting {
 
   #read(data: Buffer): void {
     const { counters, sink, maxUnacceptedBytes } = this.#parts;
+    if (sink.full()) {
+      // Back into the socket's buffer: inflating it first could take a thousand times its bytes.
+      this.#pause();
+      this.#socket.unshift(data);
+      return;
+    }
     counters.bytes(data.length);
     this.#splitter.feed(data, frames, oversize);
     if (frames.length > 0) this.#sawFrame = true;
     else if (!this.#examined && !this.#sawFrame) this.#examine(data);
     this.#takeFrames();
-    if (!this.#paused && (this.#unaccepted > maxUnacceptedBytes || sink.full())) this.#pause();
+    this.#countUnfinished();
+    if (this.#unaccepted > maxUnacceptedBytes || sink.full()) this.#pause();
+  }
+
+  /** Senders that begin large frames and never end them cannot take more memory than the receiver has for all. */
+  #countUnfinished(): void {
+    const { unfinished, diagnoser } = this.#parts;
+    const waiting = this.#finished ? 0 : this.#splitter.waitingBytes;
+    unfinished.bytes += waiting - this.#unfinished;
+    this.#unfinished = waiting;
+    if (unfinished.bytes <= unfinished.maxBytes || waiting < fairShareBytes) return;
+    diagnoser.report('unfinished_frames', this.peer, `${waiting} bytes of one frame`);
+    this.close('limit');
   }
 
   #takeFrames(): void {
@@ -142,6 +171,7 @@ export class Connection implements Waiting {
   }
 
   #pause(): void {
+    if (this.#paused) return;
     this.#paused = true;
     this.#socket.pause();
     this.#parts.connections.paused(1);
@@ -179,6 +209,7 @@ export class Connection implements Waiting {
 
   #closed(): void {
     this.#finish();
+    this.#countUnfinished();
     this.#parts.pressure.remove(this);
     this.tryResume();
     this.#parts.connections.closed(this.#reason);

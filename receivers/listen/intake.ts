@@ -51,13 +51,13 @@ export class Intake {
     this.#now = options.context.now ?? Date.now;
   }
 
-  /** True while messages wait for `flush`. */
-  get waiting(): boolean {
-    return this.#values.length > 0 || this.#refusals.length > 0 || this.#skipped > 0;
+  /** Messages that wait for `flush`. */
+  get size(): number {
+    return this.#values.length + this.#refusals.length;
   }
 
-  get size(): number {
-    return this.#values.length;
+  get bytes(): number {
+    return this.#bytes + this.#refusedBytes;
   }
 
   /** One frame or reassembled datagram. The bytes may be a view; they are not copied. */

@@ -19,7 +19,6 @@ export const gelfTcpOptions = Type.Object({
   max_connection_bytes: bytes('Unaccepted bytes of one connection; reading stops above it.', 4 * 2 ** 20),
   keepalive_ms: milliseconds('Delay before TCP keep-alive probes; 0: off.', 60_000),
   idle_ms: milliseconds('Closes a connection that sent nothing for this long; 0: never.', 0),
-  receive_buffer_bytes: bytes('Kernel receive buffer asked for.', 1 * 2 ** 20),
   timestamp,
   tls: serverTls,
 }, { additionalProperties: false });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import { connectTo, createRecordingSink, gelf, reconcile, sendOverTcp, startReceiver, until } from './receiving.js';
+import { connectTo, gelf, reconcile, sendOverTcp, startReceiver, until } from './receiving.js';
 
 t.test('a message that ends with NUL arrives byte for byte, with its sender', async (t) => {
   const { sink, port } = await startReceiver(t, 'gelf_tcp');
@@ -169,10 +169,20 @@ t.test('a full pipeline stops every connection, and reading goes on when there i
   await until('all paused', async () => await running.count('sluice_connections_paused') === 3);
   for (const socket of sockets) socket.write(`${gelf('second')}\0`);
   await new Promise((resolve) => { setTimeout(resolve, 100); });
-  t.equal(sink.texts().length, 3);
+  t.equal(sink.texts().length, 0);
   sink.setFull(false);
   await until('the rest', () => sink.texts().length === 6);
   t.equal(await running.count('sluice_connections_paused'), 0);
+});
+
+t.test('frames that never end cannot take more memory than there is for all connections', async (t) => {
+  const running = await startReceiver(t, 'gelf_tcp', { max_frame_bytes: 160 * 2 ** 20 });
+  const quarter = Buffer.alloc(8 * 2 ** 20, 'x');
+  const sockets = await Promise.all([1, 2, 3].map(() => connectTo(t, running.port)));
+  for (let round = 0; round < 16; round += 1) for (const socket of sockets) socket.write(quarter);
+  await until('one to be closed', async () => await running.count('sluice_connections_closed_total', { reason: 'limit' }) > 0, 15_000);
+  t.equal(await running.count('sluice_diagnoses_made_total', { diagnosis: 'unfinished_frames' }), 1);
+  t.equal(running.sink.refusals.length, 1, 'its bytes are among the dead letters');
 });
 
 t.test('stop takes what stands, waits until it is accepted, and closes', async (t) => {
@@ -223,8 +233,16 @@ t.test('a taken port and a foreign address are said in one sentence', async (t) 
   await t.rejects(startReceiver(t, 'gelf_tcp', { host: 'no.such.host.invalid' }), { code: 'RECEIVER_ADDRESS_INVALID' });
 });
 
+t.test('thousands of connections come and go without a trace', async (t) => {
+  const running = await startReceiver(t, 'gelf_tcp');
+  for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 50 }, (_, index) => sendOverTcp(t, running.port, `${gelf(`${round} ${index}`)}\0`)));
+  await until('all closed', async () => await running.count('sluice_connections_closed_total') === 1000);
+  t.equal(running.sink.texts().length, 1000);
+  t.equal(await running.count('sluice_connections_open'), 0);
+});
+
 t.test('several documents in one frame are several messages', async (t) => {
-  const running = await startReceiver(t, 'gelf_tcp', {}, createRecordingSink());
+  const running = await startReceiver(t, 'gelf_tcp');
   await sendOverTcp(t, running.port, `${gelf('a')}${gelf('b')} ${gelf('c')}\0`);
   await until('all', () => running.sink.texts().length === 3);
   t.same(running.sink.shorts(), ['a', 'b', 'c']);

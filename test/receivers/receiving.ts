@@ -79,8 +79,8 @@ export interface Running {
   count(name: string, labels?: Record<string, string>): Promise<number>;
 }
 
-/** Starts a receiver of this kind on a free loopback port with the default settings, changed by `settings`. */
-export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, sink = createRecordingSink()): Promise<Running> {
+/** A receiver of this kind on a free loopback port with the default settings, changed by `settings`; not started. */
+export function buildReceiver(type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, sink = createRecordingSink()) {
   const options = Value.Default(schemas[type], { type, host: '127.0.0.1', port: 0, ...settings }) as ReceiverOptions;
   const registry = new Registry();
   const lines: Record<string, unknown>[] = [];
@@ -91,6 +91,12 @@ export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], 
     },
   });
   const receiver = createReceiver(options, { sink, log: pino({ level: 'debug' }, stream), registry, decoder: createDecoder(), inflater: createInflater() });
+  return { receiver, options, registry, lines, sink };
+}
+
+/** Builds and starts one, and stops it after the test. */
+export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], settings: Record<string, unknown> = {}): Promise<Running> {
+  const { receiver, registry, lines, sink } = buildReceiver(type, settings);
   await receiver.start();
   t.teardown(async () => {
     sink.release();
