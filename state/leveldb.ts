@@ -1,7 +1,8 @@
 /** State of one process on one machine, in LevelDB. Every put is synced before it resolves. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ClassicLevel } from 'classic-level';
+import { formatBytes } from '../core/bytes.js';
 import { errorText, isSluiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { StateEntry, StateStore } from './contract.js';
@@ -10,7 +11,12 @@ import { stateErrors } from './errors.js';
 export interface LevelStateOptions {
   readonly folder: string;
   readonly log: Log;
+  /** Free disk space that puts never use. LevelDB on a full disk does not only refuse a write: until there is room it cannot be opened again. */
+  readonly reserveBytes?: number;
 }
+
+/** Room for LevelDB to fold its log into a table, a few times over: it writes a table of 4 MiB before it removes the log. */
+const defaultReserveBytes = 16 * 2 ** 20;
 
 /** As long as an id of OpenSearch may be: both adapters take the same keys. */
 const maxKeyBytes = 512;
@@ -35,6 +41,7 @@ export function createLevelState(options: LevelStateOptions): StateStore {
 class LevelState implements StateStore {
   readonly #folder: string;
   readonly #log: Log;
+  readonly #reserveBytes: number;
   readonly #watchers = new Set<Watcher>();
   /** The last change of each key under way: changes of one key follow one another. */
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -44,9 +51,10 @@ class LevelState implements StateStore {
   #starts = 0;
   #changes = 0;
 
-  constructor({ folder, log }: LevelStateOptions) {
+  constructor({ folder, log, reserveBytes = defaultReserveBytes }: LevelStateOptions) {
     this.#folder = folder;
     this.#log = log;
+    this.#reserveBytes = reserveBytes;
   }
 
   async start(): Promise<void> {
@@ -87,6 +95,7 @@ class LevelState implements StateStore {
       const json: string | undefined = JSON.stringify(value);
       if (json === undefined) throw stateErrors.create('STATE_VALUE_INVALID', { place: key, got: typeof value });
       await this.#expect(key, expected);
+      await this.#assertRoom(key, json.length);
       this.#changes += 1;
       const revision = `${this.#starts}.${this.#changes}`;
       const text = `{"revision":"${revision}","value":${json}}`;
@@ -138,6 +147,12 @@ class LevelState implements StateStore {
     const found = text === undefined ? undefined : parseEntry(key, text).revision;
     if (found === expected) return;
     throw stateErrors.create('STATE_CONFLICT', { place: key, got: `revision ${found ?? 'none'}`, allowed: `revision ${expected ?? 'none'}` });
+  }
+
+  async #assertRoom(key: string, bytes: number): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#folder);
+    if (bavail * bsize - bytes >= this.#reserveBytes) return;
+    throw stateErrors.create('STATE_WRITE_FAILED', { place: key, got: `${formatBytes(bavail * bsize)} free`, allowed: `${formatBytes(this.#reserveBytes)} stay free` });
   }
 
   async #read<Result>(read: (database: ClassicLevel) => Promise<Result>): Promise<Result> {
