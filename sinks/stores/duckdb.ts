@@ -22,12 +22,14 @@ export interface DuckStoreOptions {
   readonly reserveBytes: number;
   readonly log: Log;
   readonly registry: Registry;
+  /** Most index files open at once; the least used make room. */
+  readonly attachedIndices?: number;
   /** For tests. Default: what the file system of the folder says. */
   readonly freeBytes?: () => number;
 }
 
-/** Every attached file costs memory for its catalog; searches over more indices attach them one after the other. */
-const attachedIndices = 64;
+/** Every attached file costs memory for its catalog. A search over more attaches all of them while it runs. */
+const defaultAttachedIndices = 64;
 /** Bytes of documents that wait for the worker thread at once; parsed they take four times as many. Beyond, the caller is told to come back. */
 const waitingBytes = 64 * 2 ** 20;
 /** The log and the checkpoint that a write leads to need about this many times its bytes. */
@@ -58,7 +60,7 @@ class DuckStore implements IndexStore {
   }
 
   async start(): Promise<void> {
-    const { folder, memoryBytes, threads, checkpointBytes, log } = this.#options;
+    const { folder, memoryBytes, threads, checkpointBytes, attachedIndices = defaultAttachedIndices, log } = this.#options;
     const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, attachedIndices };
     const worker = new WorkerClient(engineOptions, (reason) => log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended'));
     this.#worker = worker;
