@@ -17,3 +17,8 @@ export const standardFields: ReadonlyMap<string, 'text' | 'string' | 'number' | 
 
 /** Longer strings are kept and shown but match no condition, except words of text fields: 8,191 characters are under 32,766 bytes of UTF-8. */
 export const maxIndexedLength = 8_191;
+
+/** The adjustment that says so. OpenSearch keeps no other trace of the value: a search for the field's existence asks for this. */
+export function tooLongNote(field: string): string {
+  return `${field}: longer than ${maxIndexedLength} characters, kept but not searchable`;
+}

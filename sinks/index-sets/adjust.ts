@@ -1,8 +1,8 @@
 /** The slow path of the fitter: a changed copy of a document, and notes of what was changed. */
-import { maxIndexedLength, standardFields } from '../../schemas/index-fields.js';
+import { maxIndexedLength, standardFields, tooLongNote } from '../../schemas/index-fields.js';
 import type { FieldValue, LogDocument } from '../../schemas/messages.js';
 import type { FieldType } from '../stores/contract.js';
-import type { FieldTable } from './fit.js';
+import type { FieldTable } from './field-table.js';
 import { isTime, normalizeTime } from './times.js';
 
 /** A document with thousands of odd fields would otherwise carry as many notes. */
@@ -85,14 +85,9 @@ function placeAs(draft: Draft, name: string, value: FieldValue, type: FieldType)
       draft.result[name] = String(value);
       return;
     default:
-      if (typeof value === 'string' && value.length > maxIndexedLength) note(draft, tooLong(name));
+      if (typeof value === 'string' && value.length > maxIndexedLength) note(draft, tooLongNote(shown(name)));
       draft.result[name] = typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
   }
-}
-
-/** Searches for the existence of a field look for this note where the index keeps no trace of the value. */
-export function tooLong(name: string): string {
-  return `${shown(name)}: longer than ${maxIndexedLength} characters, kept but not searchable`;
 }
 
 function placeTime(draft: Draft, name: string, value: FieldValue): void {
@@ -132,7 +127,9 @@ function moveToOthers(draft: Draft, name: string, value: unknown, why: string): 
 }
 
 function pushOther(draft: Draft, name: string, value: unknown): void {
-  draft.others.push(`${wellFormed(name)}=${typeof value === 'string' ? value : Array.isArray(value) ? value.join(', ') : String(value)}`);
+  const entry = `${wellFormed(name)}=${typeof value === 'string' ? value : Array.isArray(value) ? value.join(', ') : String(value)}`;
+  if (entry.length > maxIndexedLength) note(draft, tooLongNote(shown(name)));
+  draft.others.push(entry);
 }
 
 /** A field value, or a list where documents have lists; anything else becomes JSON text. */

@@ -14,6 +14,7 @@ import { maxIndexedLength, standardFields } from '../../schemas/index-fields.js'
 import type { LogDocument } from '../../schemas/messages.js';
 import type { FieldType } from '../stores/contract.js';
 import { adjust } from './adjust.js';
+import type { FieldTable } from './field-table.js';
 import { isTime } from './times.js';
 
 export interface FitterOptions {
@@ -21,15 +22,6 @@ export interface FitterOptions {
   readonly maxFields: number;
   /** Fields with a type from the beginning, in every index. */
   readonly reserved?: ReadonlyMap<string, FieldType>;
-}
-
-/** The fields that one index knows. */
-export interface FieldTable {
-  readonly types: Map<string, FieldType>;
-  /** No new field: the index said so. */
-  full: boolean;
-  /** What the store knows is to be read (again). */
-  stale: boolean;
 }
 
 export interface Fitter {

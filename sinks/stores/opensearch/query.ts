@@ -4,7 +4,7 @@
  * a query differently are therefore searched apart (`search.ts`).
  */
 import type { QueryNode, RangeEnd } from '../../../schemas/query.js';
-import { standardFields } from '../../../schemas/index-fields.js';
+import { standardFields, tooLongNote } from '../../../schemas/index-fields.js';
 import { lowerCase, textFields, wordsOf } from '../../../schemas/words.js';
 import type { FieldType } from '../contract.js';
 import { luceneExpression } from './regex.js';
@@ -138,8 +138,7 @@ function rangeClause(field: string, from: RangeEnd | undefined, to: RangeEnd | u
   };
 }
 
-/** A value too long for the index is named in `_ignored`. */
 function exists(field: string): Clause {
-  const own = anyOf([{ exists: { field } }, { term: { _ignored: field } }]);
+  const own = anyOf([{ exists: { field } }, { term: { adjustments: tooLongNote(field) } }]);
   return withOthers(field, own, { prefix: { other_fields: { value: `${field}=` } } });
 }
