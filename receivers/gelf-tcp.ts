@@ -22,8 +22,8 @@ const readBytes = 64 * 1024;
 /** Of frames that have not ended, over all connections: 128 senders in the middle of the largest frame. */
 const maxUnfinishedBytes = 256 * 2 ** 20;
 
-export function createGelfTcpReceiver(options: GelfTcpOptions, context: ReceiverContext): Receiver {
-  return new GelfTcpReceiver(options, context);
+export function createGelfTcpReceiver(options: GelfTcpOptions, context: ReceiverContext, unfinishedBytes = maxUnfinishedBytes): Receiver {
+  return new GelfTcpReceiver(options, context, unfinishedBytes);
 }
 
 class GelfTcpReceiver implements Receiver {
@@ -40,7 +40,7 @@ class GelfTcpReceiver implements Receiver {
   #certificates: CertificateWatch | undefined;
   #lanes = 0;
 
-  constructor(options: GelfTcpOptions, context: ReceiverContext) {
+  constructor(options: GelfTcpOptions, context: ReceiverContext, unfinishedBytes: number) {
     this.name = options.name;
     this.#options = options;
     this.#context = context;
@@ -60,7 +60,7 @@ class GelfTcpReceiver implements Receiver {
       maxUnacceptedBytes: options.max_connection_bytes,
       idleMs: options.idle_ms,
       keepaliveMs: options.keepalive_ms,
-      unfinished: { bytes: 0, maxBytes: Math.max(maxUnfinishedBytes, 2 * options.max_frame_bytes) },
+      unfinished: { bytes: 0, maxBytes: Math.max(unfinishedBytes, 2 * options.max_frame_bytes) },
       onClosed: (connection) => { this.#open.delete(connection); },
       onPushFailed: (error) => { context.log.warn({ event: 'push_failed', receiver: options.name, error: errorText(error) }, 'The pipeline took no more; the connection is closed.'); },
     };

@@ -22,7 +22,7 @@ function defineReceiver<Type extends ReceiverOptions['type']>(
 }
 
 export const receiverKinds: readonly ReceiverKind[] = [
-  defineReceiver('gelf_tcp', createGelfTcpReceiver),
+  defineReceiver('gelf_tcp', (options, context) => createGelfTcpReceiver(options, context)),
   defineReceiver('gelf_udp', createGelfUdpReceiver),
   defineReceiver('gelf_http', createGelfHttpReceiver),
 ];

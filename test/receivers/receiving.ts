@@ -80,7 +80,7 @@ export interface Running {
 }
 
 /** A receiver of this kind on a free loopback port with the default settings, changed by `settings`; not started. */
-export function buildReceiver(type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, sink = createRecordingSink()) {
+export function buildReceiver(type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, sink = createRecordingSink(), create = createReceiver) {
   const options = Value.Default(schemas[type], { type, host: '127.0.0.1', port: 0, ...settings }) as ReceiverOptions;
   const registry = new Registry();
   const lines: Record<string, unknown>[] = [];
@@ -90,13 +90,13 @@ export function buildReceiver(type: ReceiverOptions['type'], settings: Record<st
       done();
     },
   });
-  const receiver = createReceiver(options, { sink, log: pino({ level: 'debug' }, stream), registry, decoder: createDecoder(), inflater: createInflater() });
+  const receiver = create(options, { sink, log: pino({ level: 'debug' }, stream), registry, decoder: createDecoder(), inflater: createInflater() });
   return { receiver, options, registry, lines, sink };
 }
 
 /** Builds and starts one, and stops it after the test. */
-export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], settings: Record<string, unknown> = {}): Promise<Running> {
-  const { receiver, registry, lines, sink } = buildReceiver(type, settings);
+export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, create = createReceiver): Promise<Running> {
+  const { receiver, registry, lines, sink } = buildReceiver(type, settings, createRecordingSink(), create);
   await receiver.start();
   t.teardown(async () => {
     sink.release();
