@@ -13,7 +13,7 @@ import { assertName, groupsFolder, hasCode, partitionFolder, syncFolder, topicsF
 import { GroupOffsets, listGroups, readGroup } from './group-offsets.js';
 import { lockFolder, type FolderLock } from './lock.js';
 import { maintainTopics, showGauges, showLag, type Maintained } from './maintenance.js';
-import { lookAtPartition } from './read-only.js';
+import { lookAtPartition, type LastLooks } from './read-only.js';
 import { readRecords } from './read-records.js';
 import type { EmbeddedFaults, PartitionSource } from './segment-files.js';
 import { readTopicInfo, type TopicInfo } from './topic-file.js';
@@ -45,6 +45,7 @@ export class EmbeddedTopicLog implements TopicLog {
   readonly #topics = new Map<string, Topic>();
   readonly #groups = new Map<string, GroupOffsets>();
   readonly #consumers = new Map<EmbeddedConsumer, ConsumeOptions>();
+  readonly #lastLooks: LastLooks = new Map();
   readonly #mayLog = createRateLimit(1);
   #lock: FolderLock | undefined;
   #groupGeneration = 0;
@@ -251,7 +252,7 @@ export class EmbeddedTopicLog implements TopicLog {
     const own = this.#topics.get(topic);
     if (own !== undefined) return own.partitions.map(({ files }) => files);
     const { partitions } = await this.#info(topic);
-    return Promise.all(Array.from({ length: partitions }, (_, partition) => lookAtPartition(partitionFolder(this.#options.folder, topic, partition))));
+    return Promise.all(Array.from({ length: partitions }, (_, partition) => lookAtPartition(partitionFolder(this.#options.folder, topic, partition), this.#lastLooks)));
   }
 
   #assertWriter(): void {

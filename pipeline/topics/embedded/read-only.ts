@@ -2,13 +2,16 @@
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, listSegments, segmentFile } from './files.js';
-import { scanSegment } from './scan.js';
+import { scanSegment, type SegmentScan } from './scan.js';
 import type { PartitionSource, Segment } from './segment-files.js';
 
-export async function lookAtPartition(folder: string): Promise<PartitionSource> {
+/** What the last look at a partition's last segment saw, so that the next one begins there. One entry a partition. */
+export type LastLooks = Map<string, { readonly base: number; readonly scan: SegmentScan }>;
+
+export async function lookAtPartition(folder: string, lastLooks: LastLooks): Promise<PartitionSource> {
   for (;;) {
     try {
-      return await look(folder);
+      return await look(folder, lastLooks);
     } catch (thrown) {
       // A segment was removed by the writer's retention during the look.
       if (!hasCode(thrown, 'ENOENT') || (await firstBase(folder)) === undefined) throw thrown;
@@ -18,7 +21,7 @@ export async function lookAtPartition(folder: string): Promise<PartitionSource> 
 
 const firstBase = async (folder: string) => (await listSegments(folder))[0];
 
-async function look(folder: string): Promise<PartitionSource> {
+async function look(folder: string, lastLooks: LastLooks): Promise<PartitionSource> {
   let bases: number[] = [];
   try {
     bases = await listSegments(folder);
@@ -34,7 +37,9 @@ async function look(folder: string): Promise<PartitionSource> {
   }
   const handle = await open(join(folder, segmentFile(last)), 'r');
   try {
-    const scan = await scanSegment(handle, last, (await handle.stat()).size);
+    const known = lastLooks.get(folder);
+    const scan = await scanSegment(handle, last, (await handle.stat()).size, known?.base === last ? known.scan : undefined);
+    lastLooks.set(folder, { base: last, scan });
     segments.push({ base: last, bytes: scan.bytes, maxTimestamp: scan.maxTimestamp });
     return { folder, segments: () => segments, logEnd: scan.logEnd };
   } finally {

@@ -11,10 +11,13 @@ export interface SegmentScan {
   readonly damagedBytes: number;
 }
 
-/** `fileBytes` are looked at. The handle stays open. */
-export async function scanSegment(handle: FileHandle, base: number, fileBytes: number): Promise<SegmentScan> {
+const nothing = (base: number): SegmentScan => ({ bytes: 0, logEnd: base, maxTimestamp: Number.NEGATIVE_INFINITY, damagedBytes: 0 });
+
+/** `fileBytes` are looked at, those that `known` has seen already left out. The handle stays open. */
+export async function scanSegment(handle: FileHandle, base: number, fileBytes: number, known?: SegmentScan): Promise<SegmentScan> {
   const reader = new FrameReader(handle);
-  let [bytes, logEnd, maxTimestamp, damagedBytes] = [0, base, Number.NEGATIVE_INFINITY, 0];
+  const from = known !== undefined && await goesOn(reader, known, fileBytes) ? known : nothing(base);
+  let { bytes, logEnd, maxTimestamp, damagedBytes } = from;
   for (;;) {
     const found = await reader.frame(bytes, fileBytes);
     if (found === 'end') break;
@@ -31,4 +34,11 @@ export async function scanSegment(handle: FileHandle, base: number, fileBytes: n
     maxTimestamp = Math.max(maxTimestamp, found.header.maxTimestamp);
   }
   return { bytes, logEnd, maxTimestamp, damagedBytes };
+}
+
+/** False when what was seen before may have been cut off and written anew meanwhile. */
+async function goesOn(reader: FrameReader, { bytes, logEnd }: SegmentScan, fileBytes: number): Promise<boolean> {
+  if (fileBytes < bytes) return false;
+  const next = await reader.frame(bytes, fileBytes);
+  return next === 'end' || (next !== 'bad' && next.header.baseOffset === logEnd);
 }
