@@ -70,8 +70,21 @@ export function createDocumentBuilder(): (message: ParsedMessage, context: Decod
     setStandard(draft, root, literals);
     const later = setClean(document, root);
     if (later !== undefined) setLater(draft, root, later, literals);
+    if (message.text.includes('\\u')) replaceHalfCharacters(draft);
     return draft.finish();
   };
+}
+
+const halfCharacter = /\p{Surrogate}/u;
+const halfCharacters = /\p{Surrogate}/gu;
+
+/** An escape such as \ud800 may name half of a character, which UTF-8 cannot hold: each store would make something else of it. */
+function replaceHalfCharacters(draft: Draft): void {
+  for (const [name, value] of Object.entries(draft.document)) {
+    if (typeof value !== 'string' || !halfCharacter.test(value)) continue;
+    draft.document[name] = value.replaceAll(halfCharacters, '\uFFFD');
+    draft.note(name, 'held half a character, replaced by U+FFFD');
+  }
 }
 
 function createLiterals(message: ParsedMessage): Literals {
@@ -135,7 +148,7 @@ function setStandard(draft: Draft, root: Root, literals: Literals): void {
 
 function setText(draft: Draft, name: string, value: unknown, literals: Literals): void {
   if (value === null) return;
-  const text = typeof value === 'string' ? trimmed(value) : typeof value === 'boolean' ? String(value) : jsonOf(literals(name));
+  const text = typeof value === 'string' ? trimmed(value) : typeof value === 'boolean' ? String(value) : compactJson(literals(name));
   if (text !== '') draft.document[name] = text;
 }
 
@@ -195,9 +208,5 @@ function textOrValue(value: unknown, key: string, literals: Literals): FieldValu
   if (typeof value === 'string') return trimmed(value);
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : literals(key);
-  return jsonOf(literals(key));
-}
-
-function jsonOf(literal: string): string {
-  return compactJson(literal);
+  return compactJson(literals(key));
 }

@@ -63,6 +63,14 @@ t.test('the kinds of values', async (t) => {
   ]);
 });
 
+t.test('half a character, which no store can hold, is replaced and said', async (t) => {
+  check(t, [
+    { title: 'a lone surrogate', json: '"_a":"x\\ud800y"', adds: { a: 'x\uFFFDy', adjustments: ['a held half a character, replaced by U+FFFD'] } },
+    { title: 'a pair', json: '"_a":"\\ud83d\\ude00"', adds: { a: '\u{1F600}' } },
+    { title: 'NUL', json: '"_a":"x\\u0000y"', adds: { a: 'x\u0000y' } },
+  ]);
+});
+
 t.test('integers beyond what a double holds keep their digits', async (t) => {
   const kept = (name: string) => [`_${name} is beyond what a number field holds, kept exactly as ${name}_text`];
   check(t, [
