@@ -1,4 +1,4 @@
-/** What the pipeline and the receivers know of decoding. */
+/** What the pipeline and the receivers know of decoding. Its rules, field by field: docs/gelf.md. */
 import type { LogDocument } from '../../schemas/messages.js';
 
 /** A sender's document, parsed and found acceptable. Opaque: only this folder looks inside. */
