@@ -6,7 +6,7 @@
  */
 import { fail } from './problem.js';
 import { scanRange } from './lexer-range.js';
-import type { Token } from './tokens.js';
+import type { SignToken, Token } from './tokens.js';
 
 const space = /\s/;
 const suffix = /[~^](?:\d+(?:\.\d*)?|\.\d+)?(?=[\s)~^]|$)/y;
@@ -27,30 +27,12 @@ export function tokenize(text: string): readonly Token[] {
   return scan.tokens;
 }
 
+/** Pushes the token that begins here and returns the place behind it. */
 function scanToken(scan: Scan, at: number): number {
   const { text, tokens } = scan;
-  const last = tokens.at(-1);
-  const behindColon = last?.kind === 'colon';
-  const inValue = behindColon || last?.kind === 'compare';
-  const inField = behindColon || (scan.groups.at(-1) ?? false);
-  const sign = (kind: 'colon' | 'open' | 'close' | 'plus' | 'minus' | 'bang' | 'and' | 'or', length = 1) => {
-    tokens.push({ kind, start: at, end: at + length });
-    return at + length;
-  };
-  const glued = last !== undefined && last.end === at;
-  const next = text.charAt(at + 1);
   switch (text.charAt(at)) {
-    case '(':
-      scan.groups.push(inField);
-      return sign('open');
-    case ')':
-      scan.groups.pop();
-      return sign('close');
     case '"':
       return scanPhrase(scan, at);
-    case ':':
-      if (last?.kind === 'word' || last?.kind === 'phrase') return sign('colon');
-      break;
     case '[':
     case '{': {
       const token = scanRange(text, at);
@@ -63,32 +45,53 @@ function scanToken(scan: Scan, at: number): number {
       tokens.push({ kind: 'regex', start: at, end, text: text.slice(at + 1, end - 1).replace(/\\([\s\S])/g, (pair, one: string) => (one === '/' ? one : pair)) });
       return end;
     }
-    case '+':
-    case '-':
-    case '!':
-      if (inValue || next === '' || space.test(next) || next === ')') break;
-      return sign(text.charAt(at) === '+' ? 'plus' : text.charAt(at) === '-' ? 'minus' : 'bang');
-    case '&':
-    case '|':
-      if (next !== text.charAt(at) || !(space.test(text.charAt(at + 2)) || text.charAt(at + 2) === '(')) break;
-      return sign(next === '&' ? 'and' : 'or', 2);
     case '>':
-    case '<': {
-      if (!inField) break;
-      const found = match(comparison, text, at);
-      if (found === undefined) break;
-      tokens.push({ kind: 'compare', start: at, end: at + found.length, text: found.trim() });
-      return at + found.length;
-    }
+    case '<':
+      if (isInField(scan) && scanMatch(scan, 'compare', comparison, at)) return tokens.at(-1)?.end ?? at;
+      break;
     case '~':
-    case '^': {
-      const found = glued ? match(suffix, text, at) : undefined;
-      if (found === undefined) break;
-      tokens.push({ kind: 'suffix', start: at, end: at + found.length, text: found });
-      return at + found.length;
-    }
+    case '^':
+      if (tokens.at(-1)?.end === at && scanMatch(scan, 'suffix', suffix, at)) return tokens.at(-1)?.end ?? at;
+      break;
   }
-  return scanWord(scan, at, inValue);
+  const sign = signAt(scan, at);
+  if (sign === undefined) return scanWord(scan, at, isValue(tokens.at(-1)));
+  if (sign === 'open') scan.groups.push(isInField(scan));
+  if (sign === 'close') scan.groups.pop();
+  const end = at + (sign === 'and' || sign === 'or' ? 2 : 1);
+  tokens.push({ kind: sign, start: at, end });
+  return end;
+}
+
+function isInField(scan: Scan): boolean {
+  return scan.tokens.at(-1)?.kind === 'colon' || (scan.groups.at(-1) ?? false);
+}
+
+/** Behind `field:` or `field:>`. */
+function isValue(last: Token | undefined): boolean {
+  return last?.kind === 'colon' || last?.kind === 'compare';
+}
+
+function signAt(scan: Scan, at: number): Exclude<SignToken['kind'], 'end'> | undefined {
+  const one = scan.text.charAt(at);
+  const next = scan.text.charAt(at + 1);
+  const last = scan.tokens.at(-1);
+  if (one === '(') return 'open';
+  if (one === ')') return 'close';
+  if (one === ':') return last?.kind === 'word' || last?.kind === 'phrase' ? 'colon' : undefined;
+  if (one === '&' || one === '|') {
+    const behind = scan.text.charAt(at + 2);
+    return next === one && (space.test(behind) || behind === '(') ? (one === '&' ? 'and' : 'or') : undefined;
+  }
+  const kind = prefixes[one];
+  return kind === undefined || isValue(last) || next === '' || space.test(next) || next === ')' ? undefined : kind;
+}
+const prefixes: Readonly<Record<string, 'plus' | 'minus' | 'bang'>> = { '+': 'plus', '-': 'minus', '!': 'bang' };
+
+function scanMatch(scan: Scan, kind: 'compare' | 'suffix', pattern: RegExp, at: number): boolean {
+  const found = match(pattern, scan.text, at);
+  if (found !== undefined) scan.tokens.push({ kind, start: at, end: at + found.length, text: found.trim() });
+  return found !== undefined;
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {

@@ -47,7 +47,7 @@ export function parseQuery(text: string, options: QueryOptions = {}): QueryNode 
     if (text.length > maxLength) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${text.length} characters`, `${maxLength} characters`);
     if (text.trim() === '') return { kind: 'all' };
     const context = { now: options.now ?? Date.now(), aliases: options.aliases ?? true };
-    const node = createParser(tokenize(text), text, context, maxDepth * 4)();
+    const node = parseWhole({ tokens: tokenize(text), text, context, maxParentheses: maxDepth * 4, at: 0, open: 0 });
     const size = sizeOf(node);
     if (size.clauses > maxClauses) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${size.clauses} clauses`, `${maxClauses} clauses; one without a field counts three`);
     if (size.depth > maxDepth) return fail('SEARCH_QUERY_TOO_LARGE', whole, `a nesting of ${size.depth}`, `a nesting of ${maxDepth}`);
@@ -58,129 +58,136 @@ export function parseQuery(text: string, options: QueryOptions = {}): QueryNode 
   }
 }
 
-function createParser(tokens: readonly Token[], text: string, context: LeafContext, maxParentheses: number): () => QueryNode {
-  let at = 0;
-  let open = 0;
-  const peek = (ahead = 0): Token => tokens[Math.min(at + ahead, tokens.length - 1)] as Token;
-  const written = (place: Place) => (place.start === text.length ? 'the end of the query' : text.slice(place.start, place.end));
+interface Cursor {
+  readonly tokens: readonly Token[];
+  readonly text: string;
+  readonly context: LeafContext;
+  readonly maxParentheses: number;
+  at: number;
+  open: number;
+}
 
-  function parseSequence(field: string | undefined): QueryNode {
-    const items: Item[] = [];
-    let joined = false;
-    while (peek().kind !== 'end' && peek().kind !== 'close') {
-      const item = parseChain(field, joined);
-      const previous = items.at(-1);
-      if (joined && previous !== undefined) previous.explicit = true;
-      items.push(item);
-      joined = takeOperator('or');
+function peek(cursor: Cursor, ahead = 0): Token {
+  return cursor.tokens[Math.min(cursor.at + ahead, cursor.tokens.length - 1)] as Token;
+}
+
+function written(cursor: Cursor, place: Place): string {
+  return place.start === cursor.text.length ? 'the end of the query' : cursor.text.slice(place.start, place.end);
+}
+
+function parseWhole(cursor: Cursor): QueryNode {
+  const node = parseSequence(cursor, undefined);
+  const token = peek(cursor);
+  return token.kind === 'end' ? node : fail('SEARCH_QUERY_SYNTAX', token, ') without (', 'a ( for each ); as text it is written in quotes or as \\)');
+}
+
+function parseSequence(cursor: Cursor, field: string | undefined): QueryNode {
+  const items: Item[] = [];
+  let joined = false;
+  while (peek(cursor).kind !== 'end' && peek(cursor).kind !== 'close') {
+    const item = parseChain(cursor, field, joined);
+    const previous = items.at(-1);
+    if (joined && previous !== undefined) previous.explicit = true;
+    items.push(item);
+    joined = takeOperator(cursor, 'or');
+  }
+  return combine(items);
+}
+
+function parseChain(cursor: Cursor, field: string | undefined, explicit: boolean): Item {
+  const chain = [parseUnary(cursor, field)];
+  while (takeOperator(cursor, 'and')) chain.push(parseUnary(cursor, field));
+  const only = chain[0];
+  if (only !== undefined && chain.length === 1) return { ...only, explicit };
+  return { occur: 'should', explicit, node: and(chain.map(({ occur, node }) => (occur === 'never' ? not(node) : node))) };
+}
+
+/** Takes `AND` or `OR` where a clause follows; without one a small `and` is left to be a word. */
+function takeOperator(cursor: Cursor, operator: 'and' | 'or'): boolean {
+  const token = peek(cursor);
+  const behind = peek(cursor, 1);
+  if (token.kind !== operator && operatorOf(token, behind) !== operator) return false;
+  if (behind.kind === 'end' || behind.kind === 'close') {
+    if (token.kind === 'word' && token.raw !== token.raw.toUpperCase()) return false;
+    return fail('SEARCH_QUERY_SYNTAX', token, `${written(cursor, token)} without a clause behind it`, `a clause on both sides; the word itself is written "${written(cursor, token)}"`);
+  }
+  cursor.at += 1;
+  return true;
+}
+
+function parseUnary(cursor: Cursor, field: string | undefined): { readonly occur: Occur; readonly node: QueryNode } {
+  let negated = false;
+  let required = false;
+  for (;;) {
+    const token = peek(cursor);
+    const isWord = operatorOf(token, peek(cursor, 1)) === 'not' && startsClause(peek(cursor, 1), peek(cursor, 2));
+    if (token.kind === 'plus') required = true;
+    else if (token.kind === 'minus' || token.kind === 'bang' || isWord) negated = !negated;
+    else break;
+    cursor.at += 1;
+  }
+  const node = parseClause(cursor, field);
+  return { occur: negated ? 'never' : required ? 'must' : 'should', node };
+}
+
+function parseClause(cursor: Cursor, field: string | undefined): QueryNode {
+  const token = peek(cursor);
+  const isName = (token.kind === 'word' || token.kind === 'phrase') && peek(cursor, 1).kind === 'colon';
+  if (!isName) return parseValue(cursor, field, undefined);
+  const name = fieldName(token);
+  cursor.at += 2;
+  return parseValue(cursor, name === '*' ? undefined : name, token);
+}
+
+function parseValue(cursor: Cursor, field: string | undefined, name: Place | undefined): QueryNode {
+  const token = peek(cursor);
+  cursor.at += 1;
+  const node = valueOf(cursor, field, name, token);
+  while (peek(cursor).kind === 'suffix') cursor.at += 1;
+  return node;
+}
+
+function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefined, token: Token): QueryNode {
+  const { context } = cursor;
+  switch (token.kind) {
+    case 'word':
+      if (name === undefined && /^(?:AND|OR|NOT)$/.test(token.raw)) {
+        return fail('SEARCH_QUERY_SYNTAX', token, `${token.raw} where a clause is expected`, `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`, `"${token.raw}"`);
+      }
+      return wordLeaf(context, field, token);
+    case 'phrase':
+      return textLeaf(context, field, 'phrase', token.text, token);
+    case 'regex':
+      return expressionLeaf(context, field, token);
+    case 'range':
+      return rangeLeaf(context, field, token);
+    case 'compare':
+      return parseComparison(cursor, field, token.text, token);
+    case 'open':
+      return parseGroup(cursor, field, token);
+    default: {
+      const allowed = name === undefined ? 'a word, "a phrase", field:value, a range or ( ... )' : `a value behind ${written(cursor, { start: name.start, end: token.start }).trim()}; any value: _exists_:${written(cursor, name)}`;
+      return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), allowed);
     }
-    return combine(items);
   }
+}
 
-  function parseChain(field: string | undefined, explicit: boolean): Item {
-    const first = parseUnary(field);
-    const nodes = [first.node];
-    const occurs = [first.occur];
-    while (takeOperator('and')) {
-      const next = parseUnary(field);
-      nodes.push(next.node);
-      occurs.push(next.occur);
-    }
-    if (nodes.length === 1) return { ...first, explicit };
-    return { occur: 'should', explicit, node: and(nodes.map((node, place) => (occurs[place] === 'never' ? not(node) : node))) };
-  }
+function parseComparison(cursor: Cursor, field: string | undefined, operator: string, place: Place): QueryNode {
+  const token = peek(cursor);
+  if (token.kind !== 'word' && token.kind !== 'phrase') return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), `a number, time or text behind ${operator}`);
+  cursor.at += 1;
+  return comparisonLeaf(cursor.context, field, operator, { text: token.text, quoted: token.kind === 'phrase', place: token }, { start: place.start, end: token.end });
+}
 
-  /** Takes `AND` or `OR` where a clause follows; without one a small `and` is left to be a word. */
-  function takeOperator(operator: 'and' | 'or'): boolean {
-    const token = peek();
-    if (token.kind !== operator && operatorOf(token, peek(1)) !== operator) return false;
-    const behind = peek(1);
-    if (behind.kind === 'end' || behind.kind === 'close') {
-      if (token.kind === 'word' && token.raw !== token.raw.toUpperCase()) return false;
-      return fail('SEARCH_QUERY_SYNTAX', token, `${written(token)} without a clause behind it`, `a clause on both sides; the word itself is written "${written(token)}"`);
-    }
-    at += 1;
-    return true;
-  }
-
-  function parseUnary(field: string | undefined): { occur: Occur; node: QueryNode } {
-    let negated = false;
-    let required = false;
-    for (;;) {
-      const token = peek();
-      const isWord = operatorOf(token, peek(1)) === 'not' && startsClause(peek(1), peek(2));
-      if (token.kind === 'plus') required = true;
-      else if (token.kind === 'minus' || token.kind === 'bang' || isWord) negated = !negated;
-      else break;
-      at += 1;
-    }
-    const node = parseClause(field);
-    return { occur: negated ? 'never' : required ? 'must' : 'should', node };
-  }
-
-  function parseClause(field: string | undefined): QueryNode {
-    const token = peek();
-    if ((token.kind === 'word' || token.kind === 'phrase') && peek(1).kind === 'colon') {
-      const name = fieldName(token);
-      at += 2;
-      return parseValue(name === '*' ? undefined : name, token);
-    }
-    return parseValue(field, undefined);
-  }
-
-  function parseValue(field: string | undefined, name: Place | undefined): QueryNode {
-    const token = peek();
-    at += 1;
-    const node = valueOf(field, name, token);
-    while (peek().kind === 'suffix') at += 1;
-    return node;
-  }
-
-  function valueOf(field: string | undefined, name: Place | undefined, token: Token): QueryNode {
-    switch (token.kind) {
-      case 'word':
-        if (name === undefined && /^(?:AND|OR|NOT)$/.test(token.raw)) {
-          return fail('SEARCH_QUERY_SYNTAX', token, `${token.raw} where a clause is expected`, `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`, `"${token.raw}"`);
-        }
-        return wordLeaf(context, field, token);
-      case 'phrase':
-        return textLeaf(context, field, 'phrase', token.text, token);
-      case 'regex':
-        return expressionLeaf(context, field, token);
-      case 'range':
-        return rangeLeaf(context, field, token);
-      case 'compare':
-        return comparison(field, token.text, token);
-      case 'open':
-        return parseGroup(field, token);
-      default:
-        return fail('SEARCH_QUERY_SYNTAX', token, written(token), name === undefined ? 'a word, "a phrase", field:value, a range or ( ... )' : `a value behind ${written({ start: name.start, end: token.start }).trim()}; any value: _exists_:${written(name)}`);
-    }
-  }
-
-  function comparison(field: string | undefined, operator: string, place: Place): QueryNode {
-    const token = peek();
-    if (token.kind !== 'word' && token.kind !== 'phrase') return fail('SEARCH_QUERY_SYNTAX', token, written(token), `a number, time or text behind ${operator}`);
-    at += 1;
-    return comparisonLeaf(context, field, operator, { text: token.text, quoted: token.kind === 'phrase', place: token }, { start: place.start, end: token.end });
-  }
-
-  function parseGroup(field: string | undefined, opening: Place): QueryNode {
-    open += 1;
-    if (open > maxParentheses) return fail('SEARCH_QUERY_TOO_LARGE', opening, `${open} parentheses within each other`, `${maxParentheses}`);
-    if (peek().kind === 'close') return fail('SEARCH_QUERY_SYNTAX', { start: opening.start, end: peek().end }, 'empty parentheses', 'at least one clause within them');
-    const node = parseSequence(field);
-    if (peek().kind !== 'close') return fail('SEARCH_QUERY_UNCLOSED', opening, '( without )', 'a ) for each (; as text it is written in quotes or as \\(');
-    at += 1;
-    open -= 1;
-    return node;
-  }
-
-  return () => {
-    const node = parseSequence(undefined);
-    const token = peek();
-    return token.kind === 'end' ? node : fail('SEARCH_QUERY_SYNTAX', token, ') without (', 'a ( for each ); as text it is written in quotes or as \\)');
-  };
+function parseGroup(cursor: Cursor, field: string | undefined, opening: Place): QueryNode {
+  cursor.open += 1;
+  if (cursor.open > cursor.maxParentheses) return fail('SEARCH_QUERY_TOO_LARGE', opening, `${cursor.open} parentheses within each other`, `${cursor.maxParentheses}`);
+  if (peek(cursor).kind === 'close') return fail('SEARCH_QUERY_SYNTAX', { start: opening.start, end: peek(cursor).end }, 'empty parentheses', 'at least one clause within them');
+  const node = parseSequence(cursor, field);
+  if (peek(cursor).kind !== 'close') return fail('SEARCH_QUERY_UNCLOSED', opening, '( without )', 'a ) for each (; as text it is written in quotes or as \\(');
+  cursor.at += 1;
+  cursor.open -= 1;
+  return node;
 }
 
 function operatorOf(token: Token, next: Token): 'and' | 'or' | 'not' | undefined {
