@@ -145,6 +145,10 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
     await run(script, [name, ...engines], { env, timeout: startPatienceMs });
   };
   const chosen = options.engines ?? ['kafka', 'opensearch'];
+  // A test that crashes must not leave them running.
+  process.once('exit', () => {
+    if (existsSync(options.home)) execFileSync(script, ['kill'], { env, stdio: 'ignore' });
+  });
   await verb('start', chosen);
   const family = (engine: Engine): string => (engine === 'opensearch' ? engine : 'kafka');
   return {

@@ -17,7 +17,7 @@ import { createTurns } from './turns.js';
 /** Long polls end after this; a partition that is resumed waits for it at the most. */
 const maxWaitMs = 100;
 /** A fetch of compressed batches becomes several times as large; the first batch always comes, however large. */
-const maxFetchBytes = 2 ** 20;
+const maxFetchBytes = 256 * 1024;
 const minFetchBytes = 64 * 1024;
 /** How long handlers under way may go on when the group rebalances. */
 const drainMs = 5_000;
@@ -107,8 +107,12 @@ export class GroupConsumer implements Consumer {
       partitionAssigners: [
         observingAssigner({
           beforeJoin: () => this.#beforeJoin(),
+          memberUnknown: () => {
+            this.#memberId = undefined;
+          },
           joined: (session) => {
             this.#joined = session;
+            this.#memberId = session.memberId;
           },
           replaceReset: (topic, partition) => this.#replaceReset(topic, partition),
         }, this.#codecOf),
@@ -135,9 +139,7 @@ export class GroupConsumer implements Consumer {
 
   async #beforeJoin(): Promise<string | undefined> {
     await this.#endEpoch(drainMs);
-    const memberId = this.#memberId;
-    this.#memberId = undefined;
-    return memberId;
+    return this.#memberId;
   }
 
   #onJoin(consumer: KafkajsConsumer, { payload }: ConsumerGroupJoinEvent): void {
@@ -239,7 +241,6 @@ export class GroupConsumer implements Consumer {
   async #onCrash(crashed: KafkajsConsumer, { payload }: ConsumerCrashEvent): Promise<void> {
     if (crashed !== this.#consumer || this.#stopping !== undefined) return;
     this.#consumer = undefined;
-    this.#memberId = this.#epoch?.session.memberId;
     if (this.#epoch !== undefined) this.#revoke(this.#epoch);
     if (permanentErrors.has(errorType(payload.error))) return this.#fail(payload.error);
     this.#settings.log.warn({ group: this.#options.group, error: errorText(payload.error) }, 'the consumer lost Kafka and connects anew');

@@ -17,6 +17,8 @@ export interface GroupHooks {
    * connection, so that the coordinator need not wait for the session of a member that will not come back.
    */
   beforeJoin(): Promise<string | undefined>;
+  /** The coordinator has forgotten that member. */
+  memberUnknown(): void;
   /** A new assignment begins. */
   joined(session: GroupSession): void;
   /** kafkajs resets a position that is out of range by committing offset -2; this is what is committed instead. */
@@ -109,7 +111,12 @@ function observe(coordinator: RawBroker, context: { group: string; cluster: Clus
   const [join, sync, commit] = [coordinator.joinGroup.bind(coordinator), coordinator.syncGroup.bind(coordinator), coordinator.offsetCommit.bind(coordinator)];
   coordinator.joinGroup = async (request) => {
     const memberId = await hooks.beforeJoin();
-    return join(request['memberId'] === '' && memberId !== undefined ? { ...request, memberId } : request);
+    try {
+      return await join(request['memberId'] === '' && memberId !== undefined ? { ...request, memberId } : request);
+    } catch (thrown: unknown) {
+      if (errorType(thrown) === 'UNKNOWN_MEMBER_ID') hooks.memberUnknown();
+      throw thrown;
+    }
   };
   coordinator.syncGroup = async (request) => {
     const answer = await sync(request);

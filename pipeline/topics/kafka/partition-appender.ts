@@ -57,6 +57,9 @@ interface Chunk {
   readonly encoded: EncodedRecords;
 }
 
+/** How fast a bound that the broker forced down rises again. */
+const regrowth = 1.01;
+
 /** A topic that was never seen is given this many attempts: a new one takes a moment to reach every broker. */
 const attemptsForUnknown = 4;
 
@@ -194,6 +197,7 @@ export class PartitionAppender {
     const producer = this.#producer as ProducerState;
     this.#producer = { ...producer, sequence: nextSequence(producer.sequence, chunk.records.length) };
     this.#lastFailure = undefined;
+    this.#shrunkBatchBytes *= regrowth;
     let left = chunk.records.length;
     let valueBytes = 0;
     for (const record of chunk.records) valueBytes += record.value.length;
