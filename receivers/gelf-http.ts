@@ -15,6 +15,7 @@ import { listenErrors } from './listen/errors.js';
 import { checkRequest, corsHeaders, errorAnswer, preflightAnswer, rawAnswer, sendAnswer, type Answer } from './listen/http-answer.js';
 import { bodyTooLarge, createBodyBudget, encodingsOf, readBody, splitBody, tooLargeByHeader, type BodyBudget } from './listen/http-body.js';
 import { createMessageTaker, type MessageTaker } from './listen/http-messages.js';
+import { createInFlight } from './listen/in-flight.js';
 import { peerText } from './listen/peer.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, receiverMetrics, type CloseReason, type ConnectionCounters, type MessageCounters } from './metrics.js';
@@ -48,7 +49,7 @@ class GelfHttpReceiver implements Receiver {
   #bound: BoundAddress | undefined;
   #certificates: CertificateWatch | undefined;
   #stopping = false;
-  #idle: (() => void) | undefined;
+  readonly #inFlight = createInFlight();
 
   constructor(options: GelfHttpOptions, context: ReceiverContext) {
     this.name = options.name;
@@ -91,7 +92,7 @@ class GelfHttpReceiver implements Receiver {
     this.#certificates?.stop();
     server.close();
     server.closeIdleConnections();
-    if (this.#busy.size > 0) await withinDeadline(new Promise<void>((resolve) => { this.#idle = resolve; }), deadlineMs);
+    await withinDeadline(this.#inFlight.drained(), deadlineMs);
     server.closeAllConnections();
   }
 
@@ -109,14 +110,23 @@ class GelfHttpReceiver implements Receiver {
     return server;
   }
 
+  /** In flight twice: until its messages are accepted, and until the answer has left or the sender is gone. */
   async #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
     const { socket } = request;
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
     response.once('close', () => { this.#finished(socket, response); });
-    const answer = await this.#answerFor(request, response, expectsContinue);
+    this.#inFlight.enter();
+    this.#inFlight.enter();
+    const answer = await this.#answerFor(request, response, expectsContinue).catch((error: unknown) => this.#failed(error));
+    this.#inFlight.leave();
     const headers = this.#options.cors ? { ...answer.headers, ...corsHeaders(request) } : answer.headers ?? {};
     sendAnswer(response, { ...answer, headers: this.#stopping ? { ...headers, Connection: 'close' } : headers });
     if (!request.complete) request.resume();
+  }
+
+  #failed(error: unknown): Answer {
+    this.#context.log.error({ event: 'request_failed', receiver: this.name, error: errorText(error) }, 'A request could not be answered as it should.');
+    return errorAnswer(listenErrors.create('RECEIVER_FAILED'));
   }
 
   #finished(socket: Socket, response: ServerResponse): void {
@@ -124,7 +134,7 @@ class GelfHttpReceiver implements Receiver {
     const left = (this.#busy.get(socket) ?? 1) - 1;
     if (left > 0) this.#busy.set(socket, left);
     else this.#busy.delete(socket);
-    if (this.#busy.size === 0) this.#idle?.();
+    this.#inFlight.leave();
   }
 
   async #answerFor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<Answer> {

@@ -10,6 +10,7 @@ import { listenOn, type BoundAddress } from './listen/bind.js';
 import { Connection, type ConnectionParts } from './listen/connection.js';
 import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
+import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
 import { peerText } from './listen/peer.js';
 import { createPressure } from './listen/pressure.js';
@@ -60,6 +61,7 @@ class GelfTcpReceiver implements Receiver {
       maxUnacceptedBytes: options.max_connection_bytes,
       idleMs: options.idle_ms,
       keepaliveMs: options.keepalive_ms,
+      inFlight: createInFlight(),
       unfinished: { bytes: 0, maxBytes: Math.max(unfinishedBytes, 2 * options.max_frame_bytes) },
       onClosed: (connection) => { this.#open.delete(connection); },
       onPushFailed: (error) => { context.log.warn({ event: 'push_failed', receiver: options.name, error: errorText(error) }, 'The pipeline took no more; the connection is closed.'); },
@@ -93,7 +95,7 @@ class GelfTcpReceiver implements Receiver {
     this.#certificates?.stop();
     const connections = [...this.#open];
     for (const connection of connections) connection.stopReading();
-    await withinDeadline(Promise.all(connections.map((connection) => connection.drained())), deadlineMs);
+    await withinDeadline(this.#parts.inFlight.drained(), deadlineMs);
     for (const connection of connections) connection.close('stopped');
     for (const socket of this.#sockets) socket.destroy();
     this.#parts.pressure.stop();

@@ -10,6 +10,7 @@ import { addressFamily, bindSocket, type BoundAddress } from './listen/bind.js';
 import { createChunkMeters } from './listen/chunk-meters.js';
 import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
+import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
 import { readKernelDrops } from './listen/kernel-drops.js';
 import { peerText } from './listen/peer.js';
@@ -35,7 +36,7 @@ class GelfUdpReceiver implements Receiver {
   readonly #chunks: ChunkAssembler;
   readonly #metrics;
   readonly #meterChunks: () => void;
-  readonly #pushes = new Set<Promise<unknown>>();
+  readonly #inFlight = createInFlight();
   #socket: Socket | undefined;
   #bound: BoundAddress | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -96,7 +97,7 @@ class GelfUdpReceiver implements Receiver {
     socket.close();
     this.#flush();
     this.#meterChunks();
-    await withinDeadline(Promise.all(this.#pushes), deadlineMs);
+    await withinDeadline(this.#inFlight.drained(), deadlineMs);
   }
 
   #take(datagram: Buffer, remote: RemoteInfo): void {
@@ -138,9 +139,9 @@ class GelfUdpReceiver implements Receiver {
     this.#shed = 0;
     const accepted = this.#intake.flush(undefined, '')?.accepted;
     if (accepted === undefined) return;
-    this.#pushes.add(accepted);
-    accepted.then(() => { this.#pushes.delete(accepted); }, (error: unknown) => {
-      this.#pushes.delete(accepted);
+    this.#inFlight.enter();
+    accepted.then(this.#inFlight.leave, (error: unknown) => {
+      this.#inFlight.leave();
       this.#context.log.warn({ event: 'push_failed', receiver: this.name, error: errorText(error) }, 'The pipeline took no more; the messages of this batch are lost.');
     });
   };

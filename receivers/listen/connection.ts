@@ -5,6 +5,7 @@ import { diagnose, type Diagnoser } from '../diagnosis.js';
 import { receiverErrors } from '../errors.js';
 import type { FrameSplitter, OversizeFrame } from '../frame/splitter.js';
 import type { CloseReason, ConnectionCounters, MessageCounters } from '../metrics.js';
+import type { InFlight } from './in-flight.js';
 import { hasNewlineBetween, type HandedOver, type Intake } from './intake.js';
 import { peerText } from './peer.js';
 import type { Pressure, Waiting } from './pressure.js';
@@ -23,6 +24,7 @@ export interface ConnectionParts {
   readonly idleMs: number;
   readonly keepaliveMs: number;
   readonly unfinished: UnfinishedFrames;
+  readonly inFlight: InFlight;
   /** Called once, when the socket is closed. */
   readonly onClosed: (connection: Connection) => void;
   /** The pipeline takes no more. */
@@ -58,7 +60,6 @@ export class Connection implements Waiting {
   #examined = false;
   #finished = false;
   #reason: CloseReason = 'ended';
-  #drainWaiters: (() => void)[] = [];
 
   constructor(socket: Socket, lane: number, splitter: FrameSplitter, parts: ConnectionParts) {
     this.lane = lane;
@@ -80,12 +81,6 @@ export class Connection implements Waiting {
     this.#socket.removeAllListeners('data');
     this.#socket.pause();
     this.#finish();
-  }
-
-  /** Resolves when everything that was handed over is accepted. */
-  drained(): Promise<void> {
-    if (this.#handovers === 0) return Promise.resolve();
-    return new Promise((resolve) => { this.#drainWaiters.push(resolve); });
   }
 
   close(reason: CloseReason): void {
@@ -153,6 +148,7 @@ export class Connection implements Waiting {
     const { bytes, accepted } = handed;
     this.#unaccepted += bytes;
     this.#handovers += 1;
+    this.#parts.inFlight.enter();
     accepted.then(() => { this.#settled(bytes); }, (error: unknown) => {
       this.#settled(bytes);
       this.#parts.onPushFailed(error);
@@ -164,10 +160,7 @@ export class Connection implements Waiting {
     this.#unaccepted -= bytes;
     this.#handovers -= 1;
     if (this.#paused && this.tryResume()) this.#parts.pressure.remove(this);
-    if (this.#handovers > 0) return;
-    const waiters = this.#drainWaiters;
-    this.#drainWaiters = [];
-    for (const resolve of waiters) resolve();
+    this.#parts.inFlight.leave();
   }
 
   #pause(): void {

@@ -30,6 +30,7 @@ const statuses: Readonly<Record<string, number>> = {
   RECEIVER_ENCODING_UNSUPPORTED: 415,
   RECEIVER_FULL: 429,
   RECEIVER_HEADER_TOO_LARGE: 431,
+  RECEIVER_FAILED: 500,
   RECEIVER_STOPPING: 503,
 };
 const extraHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,5 +1,6 @@
 /** Datagrams that the kernel dropped for a full receive buffer, from /proc/net/udp and udp6 (Linux). */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 
 /** Undefined where the kernel does not tell. `port` is the bound one; sockets of other addresses on it are told apart by address. */
 export function readKernelDrops(host: string, port: number, root = '/proc/net'): number | undefined {
@@ -32,8 +33,13 @@ function addressOf4(host: string): string | undefined {
   return Buffer.from(parts.reverse()).toString('hex').toUpperCase();
 }
 
-/** Only the two addresses that receivers are bound to in practice: all and loopback. */
+/** Each group of 32 bits is printed as a number of the machine's own byte order: ::1 ends in 01000000. */
 function addressOf6(host: string): string | undefined {
-  if (host === '::') return '0'.repeat(32);
-  return host === '::1' ? `${'0'.repeat(24)}01000000` : undefined;
+  if (isIP(host) !== 6 || host.includes('.')) return undefined;
+  const [head = '', tail] = host.split('%', 1)[0]?.split('::') ?? [];
+  const words = (part: string | undefined) => (part === undefined || part === '' ? [] : part.split(':'));
+  const left = words(head);
+  const right = words(tail);
+  const all = [...left, ...new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right].map((word) => word.padStart(4, '0')).join('');
+  return Buffer.from(all, 'hex').swap32().toString('hex').toUpperCase();
 }

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
-import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import zlib, { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { contentEncodings } from '../../receivers/inflate/content-encoding.js';
 import { gelf, reconcile, startReceiver, until } from './receiving.js';
@@ -59,6 +59,8 @@ t.test('compressed bodies are inflated, named or not', async (t) => {
     ['gzip with header identity', gzipSync(gelf('m')), 'identity'], ['plain with header gzip', Buffer.from(gelf('m')), 'gzip'], ['plain with header deflate', Buffer.from(gelf('m')), 'deflate'],
     ['zlib named gzip,deflate as graypy does', deflateSync(gelf('m')), 'gzip,deflate'], ['gzip twice', gzipSync(gzipSync(gelf('m'))), 'gzip, gzip'],
   ];
+  const { zstdCompressSync } = zlib as unknown as { zstdCompressSync?: (bytes: string) => Buffer };
+  if (zstdCompressSync !== undefined) cases.push(['zstd', zstdCompressSync(gelf('m')), 'zstd']);
   for (const [name, body, encoding] of cases) {
     const reply = await send(port, body, { headers: encoding === undefined ? {} : { 'content-encoding': encoding } });
     t.equal(reply.status, 202, `${name}: ${reply.body}`);
@@ -184,6 +186,21 @@ t.test('stop answers what is in progress, refuses what comes after, and closes',
   t.equal((await inProgress).status, 202);
   await stopping;
   await t.rejects(send(port, gelf('c')));
+});
+
+t.test('stop waits for messages whose sender is gone already', async (t) => {
+  const { sink, port, receiver } = await startReceiver(t, 'gelf_http');
+  sink.hold();
+  const socket = createConnection({ port, host: '127.0.0.1' });
+  socket.write(`POST /gelf HTTP/1.1\r\nHost: x\r\nContent-Length: ${gelf('a').length}\r\n\r\n${gelf('a')}`);
+  await until('the push', () => sink.batches.length === 1);
+  socket.destroy();
+  let stopped = false;
+  const stopping = receiver.stop(5000).then(() => { stopped = true; });
+  await new Promise((resolve) => { setTimeout(resolve, 100); });
+  t.notOk(stopped);
+  sink.release();
+  await stopping;
 });
 
 t.test('Expect: 100-continue is answered before the body is sent, or refused at once', async (t) => {

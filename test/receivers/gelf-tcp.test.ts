@@ -207,6 +207,18 @@ t.test('stop takes what stands, waits until it is accepted, and closes', async (
   await receiver.stop(1000);
 });
 
+t.test('stop waits for messages whose connection is gone already', async (t) => {
+  const { sink, port, receiver } = await startReceiver(t, 'gelf_tcp');
+  sink.hold();
+  await sendOverTcp(t, port, `${gelf('a')}\0`);
+  let stopped = false;
+  const stopping = receiver.stop(5000).then(() => { stopped = true; });
+  await new Promise((resolve) => { setTimeout(resolve, 50); });
+  t.notOk(stopped);
+  sink.release();
+  await stopping;
+});
+
 t.test('stop ends at its deadline when the topic never answers', async (t) => {
   const { sink, port, receiver } = await startReceiver(t, 'gelf_tcp');
   sink.hold();

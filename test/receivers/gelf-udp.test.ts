@@ -123,6 +123,15 @@ t.test('datagrams that the kernel drops are counted', { skip: readableProc() ? f
 t.test('kernel drops are read from the line of the own socket', (t) => {
   t.equal(readKernelDrops('127.0.0.1', 1, '/no/such/folder'), undefined);
   t.equal(readKernelDrops('192.0.2.1', 9), undefined);
+  const folder = t.testdir({
+    udp: '   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n'
+      + '  101: 0100007F:2FA9 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 5001 2 0000000000000000 17\n'
+      + '  102: 00000000:2FA9 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 5002 2 0000000000000000 4\n',
+    udp6: '  sl  local_address remote_address st\n'
+      + '  103: 00000000000000000000000001000000:2FA9 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 5003 2 0000000000000000 8\n'
+      + '  104: B80D0120000000000000000002000000:2FA9 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 5004 2 0000000000000000 9\n',
+  });
+  for (const [host, drops] of [['127.0.0.1', 17], ['0.0.0.0', 4], ['::1', 8], ['2001:db8::2', 9], ['::', undefined]] as const) t.equal(readKernelDrops(host, 12201, folder), drops, host);
   t.end();
 });
 
