@@ -8,3 +8,7 @@ export interface FieldTable {
   /** What the store knows is to be read (again). */
   stale: boolean;
 }
+
+export function createFieldTable(types: ReadonlyMap<string, FieldType>): FieldTable {
+  return { types: new Map(types), full: false, stale: true };
+}

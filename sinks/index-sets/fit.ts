@@ -14,7 +14,7 @@ import { maxIndexedLength, standardFields } from '../../schemas/index-fields.js'
 import type { LogDocument } from '../../schemas/messages.js';
 import type { FieldType } from '../stores/contract.js';
 import { adjust } from './adjust.js';
-import type { FieldTable } from './field-table.js';
+import { createFieldTable, type FieldTable } from './field-table.js';
 import { isTime } from './times.js';
 
 export interface FitterOptions {
@@ -45,7 +45,7 @@ export function createFitter(options: FitterOptions): Fitter {
   const tableOf = (index: string): FieldTable => {
     let table = tables.get(index);
     if (table === undefined) {
-      table = { types: new Map(reserved), full: false, stale: true };
+      table = createFieldTable(reserved);
       tables.set(index, table);
     }
     return table;
@@ -61,7 +61,7 @@ export function createFitter(options: FitterOptions): Fitter {
     forget: (index) => {
       tables.delete(index);
     },
-    repair: (text, failure, index) => repair(index === undefined ? unknownTable(reserved) : tableOf(index), text, failure.reason, options.maxFields),
+    repair: (text, failure, index) => repair(index === undefined ? createFieldTable(reserved) : tableOf(index), text, failure.reason, options.maxFields),
   };
 }
 
@@ -90,11 +90,6 @@ function fits(types: ReadonlyMap<string, FieldType>, document: LogDocument): boo
     return false;
   }
   return true;
-}
-
-/** Takes every field as it comes: only what the reason says is changed. */
-function unknownTable(reserved: ReadonlyMap<string, FieldType>): FieldTable {
-  return { types: new Map(reserved), full: false, stale: false };
 }
 
 /** The field that a reason of a store names in brackets or quotes, and perhaps its type. */

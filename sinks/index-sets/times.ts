@@ -3,18 +3,31 @@
 /** ISO 8601 in UTC with a four-digit year, as both stores read it. */
 const iso = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/;
 
-/** Documents of one batch share their receive time, and often their timestamp. */
-let lastTime = '';
+/** `2026-11-21T10:00:`, of the last time that was checked whole: nearly all that follow begin like it. */
+let lastMinute = 'none';
+const minuteLength = 17;
+/** Length of `2026-11-21T10:00:00.000Z`, the form that decoding writes. */
+const usualLength = 24;
 
 export function isTime(text: string): boolean {
-  if (text === lastTime) return true;
-  if (!iso.test(text)) return false;
-  if (text.charCodeAt(8) >= 0x32 && !isDay(text)) return false;
-  lastTime = text;
+  if (text.length === usualLength && text.startsWith(lastMinute)) return isSecond(text);
+  if (!iso.test(text) || !isDay(text)) return false;
+  lastMinute = text.slice(0, minuteLength);
   return true;
 }
 
-/** Only days from the 20th on need the calendar. */
+/** `00.000Z` after the minute. */
+function isSecond(text: string): boolean {
+  const tens = text.charCodeAt(minuteLength);
+  return tens >= 0x30 && tens <= 0x35 && isDigit(text, 18) && text.charCodeAt(19) === 0x2e && isDigit(text, 20) && isDigit(text, 21) && isDigit(text, 22) && text.charCodeAt(23) === 0x5a;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Only days from the 29th on need the calendar. */
 function isDay(text: string): boolean {
   const day = Number(text.slice(8, 10));
   return day <= 28 || new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() === day;

@@ -12,7 +12,7 @@ export type RetentionAction = 'delete' | 'close';
 export interface Retention {
   readonly type: RetentionSettings['type'];
   /** Which of the indices count against the limits. */
-  counts(index: RetainedIndex): boolean;
+  readonly counts: (index: RetainedIndex) => boolean;
   /** What happens to one that is over them; undefined: nothing. */
   readonly action: RetentionAction | undefined;
 }

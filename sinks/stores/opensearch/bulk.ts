@@ -1,6 +1,6 @@
 /** Bulk bodies and what comes back. */
 import { faultOf, flatFault, type OpenSearchFault, type OpenSearchReply } from '../../../core/opensearch-client.js';
-import { SluiceError } from '../../../core/errors.js';
+import type { SluiceError } from '../../../core/errors.js';
 import { storeErrors } from '../errors.js';
 import type { WriteFailure, WriteRequest } from '../contract.js';
 import { idField } from './mapping.js';

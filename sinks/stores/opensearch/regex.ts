@@ -87,8 +87,8 @@ class Reader {
   #dotAllGroup(): string {
     const inner = /^\.(\*?)\)/.exec(this.#text.slice(this.#at));
     if (inner === null) this.#refuse('(?s:');
-    this.#at += (inner as RegExpExecArray)[0].length;
-    return `(.|\n)${inner?.[1] ?? ''}`;
+    this.#at += inner[0].length;
+    return `(.|\n)${inner[1] ?? ''}`;
   }
 
   #escape(): string {

@@ -167,7 +167,6 @@ function compareHits(direction: 'asc' | 'desc'): (left: RawHit, right: RawHit) =
 }
 
 function toHit(hit: RawHit, wanted: ReadonlySet<string> | undefined): SearchHit {
-  const { [idField]: _, ...document } = hit._source ?? {};
-  if (wanted === undefined) return { _id: hit._id, _index: hit._index, document };
-  return { _id: hit._id, _index: hit._index, document: Object.fromEntries(Object.entries(document).filter(([name]) => wanted.has(name))) };
+  const fields = Object.entries(hit._source ?? {}).filter(([name]) => name !== idField && (wanted === undefined || wanted.has(name)));
+  return { _id: hit._id, _index: hit._index, document: Object.fromEntries(fields) };
 }
