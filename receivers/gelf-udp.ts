@@ -140,7 +140,7 @@ class GelfUdpReceiver implements Receiver {
     const accepted = this.#intake.flush(undefined, '')?.accepted;
     if (accepted === undefined) return;
     this.#inFlight.enter();
-    accepted.then(this.#inFlight.leave, (error: unknown) => {
+    accepted.then(() => { this.#inFlight.leave(); }, (error: unknown) => {
       this.#inFlight.leave();
       this.#context.log.warn({ event: 'push_failed', receiver: this.name, error: errorText(error) }, 'The pipeline took no more; the messages of this batch are lost.');
     });
