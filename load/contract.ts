@@ -20,10 +20,12 @@ export interface LoadOptions {
   readonly seed: number;
   /** Average size of a message. */
   readonly bytes: number;
-  /** Certificate authority of TLS and HTTPS targets, PEM; undefined: certificates are not verified, as this is test traffic. */
+  /** Certificate authority of TLS targets, PEM; undefined: certificates are not verified, as this is test traffic. */
   readonly ca?: Buffer | undefined;
   /** Bearer token of the HTTP receiver. */
   readonly token?: string | undefined;
+  /** How long what is under way at the end may take, milliseconds. Default: 10,000. */
+  readonly drainMs?: number | undefined;
   /** Stops early, with a report. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;

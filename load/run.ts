@@ -16,8 +16,8 @@ const turnMs = 5;
 /** What was missed while the target held back is made up for this long, so that a pause does not end in a flood. */
 const catchUpMs = 500;
 const progressMs = 1000;
-/** What is under way at the end may take this long. */
-const drainMs = 10_000;
+/** A target that holds back for longer at the end keeps what it has. */
+const defaultDrainMs = 10_000;
 
 export async function runLoad(options: LoadOptions): Promise<LoadRun> {
   checkOptions(options);
@@ -38,7 +38,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadRun> {
     const started = performance.now();
     const sent = await pace(options, senders, started);
     const elapsedMs = performance.now() - started;
-    await Promise.all(senders.map((sender) => sender.close(drainMs)));
+    await Promise.all(senders.map((sender) => sender.close(options.drainMs ?? defaultDrainMs)));
     return {
       id, lanes, sent, elapsedMs, ...context.counts, stoppedEarly: options.signal?.aborted === true, write: context.write.percentiles(), accept: context.accept.percentiles(),
     };
@@ -79,7 +79,7 @@ async function pace(options: LoadOptions, senders: readonly Sender[], started: n
   let shown = { at: started, sent: 0 };
   for (;;) {
     const now = performance.now();
-    const left = Math.min(options.count ?? Infinity, Infinity) - sent;
+    const left = (options.count ?? Infinity) - sent;
     if (now - started >= options.forMs || left <= 0 || signal?.aborted === true) break;
     const limit = options.rate === 0 ? Infinity : Math.max(1, options.rate * (catchUpMs / 1000));
     due = options.rate === 0 ? Infinity : Math.min(limit, due + (options.rate * (now - turn)) / 1000);
