@@ -22,26 +22,32 @@ export async function maintainTopics(maintained: Maintained): Promise<void> {
   await disk.refresh();
   for (const { name, info, partitions } of topics.values()) {
     let [held, removed] = [0, 0];
+    const holders = new Set<string>();
     for (const partition of partitions) {
-      const result = await retain(partition, info, consumedTo(groups, name, info, partition.partition), Date.now());
+      const last = lastGroup(groups, name, info, partition.partition);
+      const result = await retain(partition, info, last?.offset, Date.now());
       held += result.heldBytes;
       removed += result.removedSegments;
+      if (result.heldBytes > 0 && last !== undefined) holders.add(last.group);
     }
     metrics.retentionHeld.labels(name).set(held);
     if (removed > 0) await disk.refresh(0);
-    if (held > 0 && mayLog(name).allowed) log.warn({ topic: name, held_bytes: held }, 'the topic is past its retention: a consumer group has not consumed its oldest records, so they are kept');
+    if (held > 0 && mayLog(name).allowed) {
+      log.warn({ topic: name, held_bytes: held, groups: [...holders] }, 'the topic is past its retention: these consumer groups have not consumed its oldest records, so they are kept. '
+        + 'For a group that is not used any more, stop Sluice and remove groups/<group>.offsets from the data folder');
+    }
   }
   showGauges(maintained);
 }
 
-/** The lowest offset that some group may still need; what is not durable yet does not count as consumed. */
-function consumedTo(groups: Maintained['groups'], topic: string, { generation }: TopicInfo, partition: number): number | undefined {
-  let lowest: number | undefined;
-  for (const group of groups.values()) {
-    const entry = group.durable(topic, partition) ?? group.get(topic, partition);
-    if (entry?.generation === generation) lowest = Math.min(lowest ?? entry.offset, entry.offset);
+/** The group that is furthest behind and from where it may still read; what is not durable yet does not count as consumed. */
+function lastGroup(groups: Maintained['groups'], topic: string, { generation }: TopicInfo, partition: number): { readonly group: string; readonly offset: number } | undefined {
+  let last: { readonly group: string; readonly offset: number } | undefined;
+  for (const offsets of groups.values()) {
+    const entry = [offsets.durable(topic, partition), offsets.get(topic, partition)].find((each) => each?.generation === generation);
+    if (entry !== undefined && entry.offset < (last?.offset ?? Number.POSITIVE_INFINITY)) last = { group: offsets.group, offset: entry.offset };
   }
-  return lowest;
+  return last;
 }
 
 export function showGauges({ topics, groups, metrics }: Pick<Maintained, 'topics' | 'groups' | 'metrics'>): void {
