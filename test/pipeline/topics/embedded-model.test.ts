@@ -94,5 +94,5 @@ t.test('every record comes in order at its own offset, however often the log fai
     await world.run({ kind: 'restart' });
     await world.consume(0, 100);
     await world.close();
-  }), { seed, numRuns: 25 });
+  }), { seed, numRuns: 15 });
 });
