@@ -29,7 +29,8 @@ export function interpret(program: Program, document: LogDocument, context: Rule
   const target = plainTarget(document, context, routed, () => { dropped = true; });
   for (const entry of program.entries) {
     watcher.before?.(entry);
-    watcher.after?.(step(entry, target, () => dropped));
+    const done = step(entry, target, () => dropped);
+    watcher.after?.(done);
     if (dropped) return { routing: droppedOutcome.routing, obfuscated: false };
   }
   const { routing, obfuscates } = outcomeOf(program, routed);

@@ -76,7 +76,8 @@ function isoReader(zone: ZoneOffset): TimeReader {
     if (match === null) return undefined;
     const [, day, minutes = '00:00', seconds = '00', fraction = '', offset] = match;
     const wall = Date.parse(`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-    if (Number.isNaN(wall)) return undefined;
+    // Date.parse takes 30 February for 2 March.
+    if (Number.isNaN(wall) || !new Date(wall).toISOString().startsWith(day as string)) return undefined;
     if (offset === undefined) return wall - zone(wall) * 60_000;
     const named = offset === 'Z' ? 0 : zoneOffset(offset.length === 3 ? `${offset}:00` : offset)?.(wall);
     return named === undefined ? undefined : wall - named * 60_000;
