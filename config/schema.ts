@@ -53,7 +53,11 @@ function without<Shape extends object, Key extends keyof Shape>(object: Shape, k
 /** The schema of a part of a value: of the variant that the value's `type` names, of any when it names none. */
 export function childSchema(schema: SettingSchema, key: string | number, value: unknown): SettingSchema | undefined {
   if (typeof key === 'number') return schema.items;
-  return objectSchema(schema, value)?.properties?.[key] ?? Object.values(schema.variants ?? {}).find((variant) => variant.properties?.[key] !== undefined)?.properties?.[key];
+  return [objectSchema(schema, value) ?? {}, ...Object.values(schema.variants ?? {})].map((one) => ownSetting(one, key)).find((one) => one !== undefined);
+}
+
+function ownSetting(schema: SettingSchema, name: string): SettingSchema | undefined {
+  return schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
 }
 
 export function objectSchema(schema: SettingSchema, value: unknown): SettingSchema | undefined {

@@ -96,6 +96,7 @@ t.test('a wrong variable is told by its name', async (t) => {
   t.match(problems('', { SLUICE_RECEIVERS__9__PORT: '1' })[0], /SLUICE_RECEIVERS__9__PORT: .* Got place 9 of a list of 3/);
   t.match(problems('', { SLUICE_RECEIVERS__X: '1' })[0], /a number, the place in the list/);
   t.match(problems('', { SLUICE___PROTO____X: '1' })[0], /There is no such setting/);
+  t.match(problems('', { SLUICE_CONSTRUCTOR: '1' })[0], /There is no such setting/);
   t.match(problems('', { SLUICE_LOG_LEVEL__DEEP: '1' })[0], /nothing below/);
   t.match(problems('', {}, { 'topics.knid': 'kafka' })[0], /override topics\.knid: .*Did you mean kind/);
 });
