@@ -2,22 +2,31 @@
 import { faultOf } from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';
 import type { FieldType, IndexInfo, IndexOptions } from '../contract.js';
-import { fieldTypeOf, idField, indexBody, stubField, writeAlias, type MappedField } from './mapping.js';
+import { flatTypes, indexBody, stubField, writeAlias, type IndexLimits, type MappedField } from './mapping.js';
 import { pathOf, sendExpecting, type Send } from './requests.js';
 import { wholeError } from './bulk.js';
 
 const indexName = /^[a-z0-9][a-z0-9_+.-]*_\d+$/;
 const maxNameLength = 200;
 
-export async function createIndex(send: Send, name: string, options: IndexOptions, maxFields: number): Promise<void> {
+export async function createIndex(send: Send, name: string, options: IndexOptions, limits: IndexLimits): Promise<void> {
   if (!indexName.test(name) || name.length > maxNameLength) throw storeErrors.create('STORE_INDEX_NAME_INVALID', { got: name, allowed: '<prefix>_<number> of small letters, digits, _, - and +' });
-  const reply = await send({ method: 'PUT', path: pathOf(name), body: indexBody(name, options, maxFields) }, name);
+  const reply = await send({ method: 'PUT', path: pathOf(name), body: indexBody(name, options, limits) }, name);
   if (reply.status >= 300) {
     const fault = faultOf(reply);
     if (fault.type !== 'resource_already_exists_exception') throw wholeError(reply.status, fault, name);
     await addAliases(send, name, options);
   }
   await untilWritable(send, name);
+}
+
+/** `disable_objects` came with 3.5; before 3.8 it hid `a.b` beside `a` from searches (OpenSearch pull request 21929). */
+const flatNamesSince = [3, 8] as const;
+
+export async function takesFlatNames(send: Send): Promise<boolean> {
+  const reply = await sendExpecting(send, { method: 'GET', path: '/' }, 'version');
+  const [major = 0, minor = 0] = ((reply.body as { version?: { number?: string } }).version?.number ?? '').split('.').map(Number);
+  return major > flatNamesSince[0] || (major === flatNamesSince[0] && minor >= flatNamesSince[1]);
 }
 
 /** An index that was there already, half created or restored from elsewhere, gets its names again. */
@@ -51,12 +60,21 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
   const found = (reply.body as readonly CatIndex[]).filter((one) => numberOf(one.index) !== undefined);
   if (found.length === 0) return [];
   const stubs = await countStubs(send, pattern);
+  const closed = found.some((one) => one.status !== 'open') ? await closedBytes(send, pattern) : new Map<string, number>();
   return found
     .map((one) => ({
-      name: one.index, open: one.status === 'open', bytes: Number(one['pri.store.size'] ?? 0), createdAt: Number(one['creation.date']),
+      name: one.index, open: one.status === 'open', bytes: Number(one['pri.store.size'] ?? closed.get(one.index) ?? 0), createdAt: Number(one['creation.date']),
       documents: Math.max(0, Number(one['docs.count'] ?? 0) - (stubs.get(one.index) ?? 0)),
     }))
     .sort((left, right) => (numberOf(left.name) ?? 0) - (numberOf(right.name) ?? 0));
+}
+
+/** The list knows no sizes of closed indices; the statistics do, once their shards have been closed. */
+async function closedBytes(send: Send, pattern: string): Promise<ReadonlyMap<string, number>> {
+  const query = { expand_wildcards: 'closed', forbid_closed_indices: false, filter_path: 'indices.*.primaries.store.size_in_bytes' };
+  const reply = await sendExpecting(send, { method: 'GET', path: `/${encodeURIComponent(pattern)}/_stats/store`, query }, pattern);
+  const { indices = {} } = reply.body as { indices?: Record<string, { primaries?: { store?: { size_in_bytes: number } } }> };
+  return new Map(Object.entries(indices).map(([name, { primaries }]) => [name, primaries?.store?.size_in_bytes ?? 0]));
 }
 
 /** Most indices have none; a set has far fewer than 1,000 indices. */
@@ -72,6 +90,5 @@ async function countStubs(send: Send, pattern: string): Promise<ReadonlyMap<stri
 export async function fieldTypes(send: Send, index: string): Promise<ReadonlyMap<string, FieldType>> {
   const reply = await sendExpecting(send, { method: 'GET', path: pathOf(index, '_mapping') }, index);
   const mappings = (reply.body as Record<string, { mappings: { properties?: Record<string, MappedField> } }>)[index]?.mappings;
-  const fields = Object.entries(mappings?.properties ?? {}).filter(([name]) => name !== idField && name !== stubField);
-  return new Map(fields.map(([name, field]) => [name, fieldTypeOf(field)]));
+  return flatTypes(mappings?.properties ?? {});
 }

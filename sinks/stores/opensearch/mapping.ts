@@ -49,7 +49,16 @@ function properties(): Record<string, object> {
   };
 }
 
-export function indexBody(name: string, options: IndexOptions, maxFields: number): object {
+export interface IndexLimits {
+  readonly maxFields: number;
+  /**
+   * Whether a dot in a name is a character like any other (`disable_objects`). Otherwise `a` beside `a.b` is a conflict, which
+   * the engine refuses and the fitter repairs.
+   */
+  readonly flatNames: boolean;
+}
+
+export function indexBody(name: string, options: IndexOptions, { maxFields, flatNames }: IndexLimits): object {
   return {
     settings: {
       number_of_shards: options.shards,
@@ -60,7 +69,7 @@ export function indexBody(name: string, options: IndexOptions, maxFields: number
       analysis,
     },
     mappings: {
-      disable_objects: true,
+      ...(flatNames ? { disable_objects: true } : {}),
       date_detection: false,
       numeric_detection: false,
       dynamic_templates: [
@@ -87,10 +96,20 @@ const typeNames: Readonly<Record<string, FieldType>> = { text: 'text', match_onl
 
 export interface MappedField {
   readonly type?: string;
+  readonly properties?: Readonly<Record<string, MappedField>>;
   readonly meta?: { readonly first?: string };
 }
 
-export function fieldTypeOf(field: MappedField): FieldType {
+function fieldTypeOf(field: MappedField): FieldType {
   if (field.meta?.first === 'boolean') return 'boolean';
   return typeNames[field.type ?? ''] ?? 'string';
+}
+
+/** Types by whole name: where names are not flat the mapping is a tree. */
+export function flatTypes(properties: Readonly<Record<string, MappedField>>, prefix = '', found: Map<string, FieldType> = new Map()): Map<string, FieldType> {
+  for (const [name, field] of Object.entries(properties)) {
+    if (field.properties !== undefined) flatTypes(field.properties, `${prefix}${name}.`, found);
+    else if (name !== idField && name !== stubField) found.set(`${prefix}${name}`, fieldTypeOf(field));
+  }
+  return found;
 }

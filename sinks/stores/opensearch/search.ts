@@ -5,7 +5,7 @@ import type { SearchHit, SearchRequest, SearchResult } from '../../../schemas/qu
 import { storeErrors } from '../errors.js';
 import type { FieldType } from '../contract.js';
 import { wholeError } from './bulk.js';
-import { fieldTypeOf, idField, stubField, type MappedField } from './mapping.js';
+import { flatTypes, idField, stubField, type MappedField } from './mapping.js';
 import { compileQuery, typedFields, type Clause, type TypeOf } from './query.js';
 import { chunkNames, indicesPath, sendExpecting, type Send } from './requests.js';
 
@@ -70,12 +70,8 @@ async function typesOf(send: Send, indices: readonly string[], fields: readonly 
   const known = new Map<string, ReadonlyMap<string, FieldType>>();
   if (reply.status === 404) return known;
   for (const [index, { mappings }] of Object.entries(reply.body as MappingReply)) {
-    const types = new Map<string, FieldType>();
-    for (const field of fields) {
-      const mapped = Object.hasOwn(mappings.properties ?? {}, field) ? mappings.properties?.[field] : undefined;
-      if (mapped !== undefined) types.set(field, fieldTypeOf(mapped));
-    }
-    known.set(index, types);
+    const types = flatTypes(mappings.properties ?? {});
+    known.set(index, new Map(fields.flatMap((field) => (types.has(field) ? [[field, types.get(field) as FieldType]] : []))));
   }
   return known;
 }

@@ -8,7 +8,7 @@ import type { FieldType, IndexInfo, IndexOptions, IndexStore, StoreCapabilities,
 import { storeErrors } from '../errors.js';
 import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
-import { createIndex, fieldTypes, listIndices } from './indices.js';
+import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
 import { stubField, writeAlias } from './mapping.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
 import { scanIds } from './scan.js';
@@ -19,6 +19,8 @@ export interface OpenSearchStoreOptions extends OpenSearchConnection {
   readonly bulkBytes: number;
   /** Fields of one index that the fitter lets pass. */
   readonly maxFields: number;
+  /** For tests. Default: what the engine's version can. */
+  readonly flatNames?: boolean;
   readonly log: Log;
   readonly registry: Registry;
 }
@@ -29,6 +31,7 @@ const bulkFilter = 'errors,items.*.status,items.*.error.type,items.*.error.reaso
 export class OpenSearchStore implements IndexStore {
   readonly #options: OpenSearchStoreOptions;
   readonly #metrics: BuiltMetrics<typeof storeMetrics>;
+  #flatNames: boolean | undefined;
   #client: OpenSearchClient | undefined;
   #send: Send = () => Promise.reject(storeErrors.create('STORE_STOPPED'));
 
@@ -58,7 +61,8 @@ export class OpenSearchStore implements IndexStore {
   }
 
   async createIndex(name: string, options: IndexOptions): Promise<void> {
-    await createIndex(this.#send, name, options, this.#options.maxFields);
+    this.#flatNames ??= this.#options.flatNames ?? await takesFlatNames(this.#send);
+    await createIndex(this.#send, name, options, { maxFields: this.#options.maxFields, flatNames: this.#flatNames });
   }
 
   async listIndices(prefix: string): Promise<readonly IndexInfo[]> {

@@ -39,7 +39,7 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
     const client = createOpenSearchClient({ nodes: [openSearchNode() ?? ''], requestTimeoutMs: 10_000 });
     test.teardown(() => client.close());
     const index = `${newPrefix()}_0`;
-    await client.request({ method: 'PUT', path: `/${index}`, body: indexBody(index, indexOptions(index.slice(0, -2)), 100) });
+    await client.request({ method: 'PUT', path: `/${index}`, body: indexBody(index, indexOptions(index.slice(0, -2)), { maxFields: 100, flatNames: true }) });
     test.teardown(() => client.request({ method: 'DELETE', path: `/${index}` }));
     const analyze = async (texts: readonly string[]): Promise<string[]> => {
       const { body } = await client.request({ method: 'POST', path: `/${index}/_analyze`, body: { analyzer: 'words', text: texts } });
@@ -82,6 +82,28 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
     test.same(await find([index], { kind: 'regex', field: 'b', pattern: 't.o' }), [idOf(300)]);
     test.same(await find([index], { kind: 'exists', field: 'b' }), [idOf(300)]);
     test.same((await find([index], { kind: 'exists', field: 'e' })).sort(), [idOf(301), idOf(302)]);
+  });
+
+  await suite.test('an engine that takes dots for objects refuses a conflict of names, and the fitter repairs it', async (test) => {
+    const older = await openStore(test, { flatNames: false });
+    const index = `${newPrefix()}_0`;
+    await older.createIndex(index, indexOptions(index.slice(0, -2)));
+    const fitter = createFitter({ maxFields: 100 });
+    const documents = [{ 'a.b': 5, c: 'x' }, { a: 'plain' }, { 'c.d': 'deep' }, { 'a.b': 'text' }].map((document) => fitter.fit(index, document));
+    const batch = { ...batchOf(index, [{}, {}, {}, {}], 0), documents };
+    const first = await older.write(batch);
+    test.match(first, { stored: 2, failures: [{ position: 1, kind: 'refused' }, { position: 2, kind: 'refused' }] });
+    const repaired = documents.map((document, at) => {
+      const failure = first.failures.find(({ position }) => position === at);
+      return failure === undefined ? document : fitter.repair(document, failure, index) ?? document;
+    });
+    test.match(await older.write({ ...batch, documents: repaired }), { stored: 2, alreadyStored: 2, failures: [] });
+    await older.refresh([index]);
+    test.same(await find([index], term('a.b', '5')), [idOf(0)]);
+    test.same(await find([index], term('a', 'plain')), [idOf(1)]);
+    test.same(await find([index], term('c.d', 'deep')), [idOf(2)]);
+    test.same(await find([index], term('a.b_text', 'text')), [idOf(3)]);
+    test.equal((await older.fieldTypes(index)).get('a.b'), 'number');
   });
 
   await suite.test('more hits than the engine gives at once are fetched page by page', async (test) => {
