@@ -10,6 +10,8 @@ import { createDuckStore } from '../sinks/stores/duckdb.js';
 
 const documents = Number(process.env['BENCH_DOCUMENTS'] ?? 200_000);
 const batchDocuments = Number(process.env['BENCH_BATCH'] ?? 4000);
+/** Field names of which each document has five, besides the common ones. */
+const dynamicNames = Number(process.env['BENCH_DYNAMIC_NAMES'] ?? 0);
 /** Batches made before the clock runs; written, they make room for the next. */
 const roundBatches = 10;
 const index = 'bench_0';
@@ -37,6 +39,7 @@ function createGenerator(): (at: number) => string {
       host: `node-${pod % 12}`, stream: 'stdout', 'labels-app': `service-${pod % 60}`, 'labels-version': `1.${pod % 7}`, tag: `kube.var.log.containers.service-${pod % 60}`,
       trace_id: next().toString(16).padStart(6, '0') + next().toString(16), duration_ms: next() % 5000,
       ...(next() % 200 === 0 && { rare: `r${next() % 50}` }),
+      ...(dynamicNames > 0 && Object.fromEntries(Array.from({ length: 5 }, () => [`dynamic_${next() % dynamicNames}`, next() % 1000]))),
     });
   };
 }

@@ -10,25 +10,17 @@ import { createGate } from './gate.js';
 import { markerKey, type IndexFile } from './index-file.js';
 import type { EngineHealth, EngineOptions, IdPage } from './protocol.js';
 import { searchIndices, type SearchedIndex } from './search.js';
-import { parseWrite, writeGroup, type ParsedWrite } from './writer.js';
+import { WriteQueue } from './write-queue.js';
 
 /** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
 const concurrentSearches = 2;
 const waitingSearches = 64;
-/** Documents of the requests that are joined into one transaction; more make the pause of one commit long. */
-const groupDocuments = 20_000;
 /** Ids of one page of a scan. */
 const pageRows = 20_000;
 
-interface WaitingWrite {
-  readonly write: ParsedWrite;
-  readonly resolve: (result: WriteResult) => void;
-  readonly reject: (thrown: unknown) => void;
-}
-
 export class Engine {
   readonly #catalog: Catalog;
-  readonly #writes = new Map<IndexEntry, WaitingWrite[]>();
+  readonly #writes: WriteQueue;
   readonly #gate = createGate(concurrentSearches, waitingSearches);
   readonly #searches = new Map<number, DuckDBConnection>();
   readonly #cancelled = new Set<number>();
@@ -37,6 +29,7 @@ export class Engine {
     this.#catalog = new Catalog(options, () => {
       for (const connection of this.#searches.values()) connection.interrupt();
     });
+    this.#writes = new WriteQueue(this.#catalog);
   }
 
   start(): Promise<void> {
@@ -79,58 +72,7 @@ export class Engine {
   }
 
   write(request: WriteRequest): Promise<WriteResult> {
-    const entry = this.#catalog.need(request.index);
-    const write = parseWrite(request);
-    return new Promise((resolve, reject) => {
-      const waiting = this.#writes.get(entry);
-      if (waiting !== undefined) {
-        waiting.push({ write, resolve, reject });
-        return;
-      }
-      this.#writes.set(entry, [{ write, resolve, reject }]);
-      void entry.exclusive(() => this.#drain(entry));
-    });
-  }
-
-  /** Writes what waits for this index, group by group, until nothing does. Never rejects. */
-  async #drain(entry: IndexEntry): Promise<void> {
-    const waiting = this.#writes.get(entry) ?? [];
-    this.#writes.delete(entry);
-    while (waiting.length > 0) {
-      const group = nextGroup(waiting);
-      try {
-        const results = await this.#writeOnce(entry, group.map((one) => one.write));
-        const indexBytes = this.#catalog.folder.bytes(entry.name);
-        group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
-      } catch (thrown) {
-        for (const one of group) one.reject(thrown);
-      }
-    }
-  }
-
-  async #writeOnce(entry: IndexEntry, writes: readonly ParsedWrite[]): Promise<WriteResult[]> {
-    if (this.#catalog.find(entry.name) !== entry) throw storeError('STORE_INDEX_MISSING', entry.name);
-    if (entry.closed) throw storeError('STORE_INDEX_CLOSED', entry.name);
-    const file = await this.#catalog.attachLocked(entry);
-    const before = new Map(file.markers);
-    try {
-      return await this.#catalog.use(() => writeGroup(file, writes));
-    } catch (thrown) {
-      const now = await this.#recover(entry, file, thrown);
-      return writes.map(({ request }) => committedAnyway(request, before, now, thrown));
-    }
-  }
-
-  /** A failed COMMIT may be durable all the same: only the file, attached anew, knows. */
-  async #recover(entry: IndexEntry, file: IndexFile, thrown: unknown): Promise<IndexFile> {
-    await this.#catalog.use(() => file.connection.run('ROLLBACK')).catch(() => undefined);
-    try {
-      if (isFatal(thrown)) await this.#catalog.reopen();
-      else await this.#catalog.detachLocked(entry);
-    } catch {
-      await this.#catalog.reopen();
-    }
-    return this.#catalog.attachLocked(entry);
+    return this.#writes.write(request);
   }
 
   async checkpoint(index: string): Promise<void> {
@@ -201,7 +143,7 @@ export class Engine {
       return await this.#searchNow(id, request);
     } catch (thrown) {
       if (isFatal(thrown)) await this.#catalog.reopen();
-      throw searchError(this.#cancelled.has(id) ? new Error('interrupted') : thrown);
+      throw this.#cancelled.has(id) ? storeError('STORE_SEARCH_CANCELLED', 'search') : searchError(thrown);
     } finally {
       this.#cancelled.delete(id);
       leave();
@@ -234,8 +176,8 @@ export class Engine {
     const entries: IndexEntry[] = [];
     for (const name of new Set(names)) {
       const entry = this.#catalog.find(name);
-      const file = entry === undefined || entry.closed ? undefined : await this.#catalog.attached(entry).catch(() => undefined);
-      if (entry === undefined || file === undefined || entry.file !== file) {
+      const file = entry === undefined ? undefined : await this.#attachedNow(entry);
+      if (entry === undefined || file === undefined) {
         skipped.push(name);
         continue;
       }
@@ -247,6 +189,15 @@ export class Engine {
       for (const entry of entries) entry.readers -= 1;
     };
     return { indices, skipped, release };
+  }
+
+  /** Undefined when the index cannot be read. A file may be detached again before the caller learns that it is attached. */
+  async #attachedNow(entry: IndexEntry): Promise<IndexFile | undefined> {
+    for (let attempt = 0; attempt < 5 && !entry.closed; attempt += 1) {
+      const file = await this.#catalog.attached(entry).catch(() => undefined);
+      if (file === undefined || entry.file === file) return file;
+    }
+    return undefined;
   }
 
   /** The request with this id is a search that waits or runs. */
@@ -269,23 +220,4 @@ export class Engine {
     for (const entry of this.#catalog.entries()) if (entry.blocked !== undefined) blocked.set(entry.name, entry.blocked);
     return { blocked };
   }
-}
-
-function nextGroup(waiting: WaitingWrite[]): WaitingWrite[] {
-  let documents = 0;
-  let count = 0;
-  while (count < waiting.length && (count === 0 || documents + (waiting[count]?.write.request.ids.length ?? 0) <= groupDocuments)) {
-    documents += waiting[count]?.write.request.ids.length ?? 0;
-    count += 1;
-  }
-  return waiting.splice(0, count);
-}
-
-/** The answer to a request whose transaction failed, by the marker that the file has now. */
-function committedAnyway(request: WriteRequest, before: ReadonlyMap<string, number>, now: IndexFile, thrown: unknown): WriteResult {
-  const key = markerKey(request.topic, request.topicGeneration, request.partition);
-  if ((now.markers.get(key) ?? 0) < request.nextOffset) throw writeError(thrown, request.index);
-  const marker = before.get(key) ?? 0;
-  const stored = request.offsets.filter((offset) => offset >= marker).length;
-  return { stored, alreadyStored: request.ids.length - stored, failures: [] };
 }

@@ -27,8 +27,7 @@ function writeCode(message: string): StoreCode {
 export function searchError(thrown: unknown): Error {
   if (isSluiceError(thrown)) return thrown;
   const message = toError(thrown).message;
-  if (/interrupt/i.test(message)) return storeError('STORE_SEARCH_CANCELLED', 'search');
-  if (isFatal(thrown) || /Connection|IO Error/i.test(message)) return storeError('STORE_UNAVAILABLE', 'search', shorten(message));
+  if (isFatal(thrown) || /Connection|IO Error|interrupt/i.test(message)) return storeError('STORE_UNAVAILABLE', 'search', shorten(message));
   return storeError(/Out of Memory/i.test(message) ? 'STORE_OVERLOADED' : 'STORE_QUERY_INVALID', 'search', shorten(message));
 }
 

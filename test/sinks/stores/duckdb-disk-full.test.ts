@@ -12,6 +12,8 @@ import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb.js';
 import { batchOf, idOf, indexOptions, samples } from './contract.js';
 
+t.setTimeout(90_000);
+
 function storeIn(folder: string, more: Partial<DuckStoreOptions> = {}): IndexStore {
   return createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 4 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry(), ...more });
 }

@@ -12,6 +12,8 @@ import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb.js';
 import { batchOf, indexOptions, samples } from './contract.js';
 
+t.setTimeout(90_000);
+
 const all: QueryNode = { kind: 'all' };
 const exitProcess = fileURLToPath(new URL('./support/exit-process.js', import.meta.url));
 

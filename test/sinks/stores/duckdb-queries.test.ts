@@ -11,6 +11,8 @@ import { compileQuery } from '../../../search/evaluate.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from './contract.js';
 
+t.setTimeout(90_000);
+
 const seed = Number(process.env['SLUICE_TEST_SEED'] ?? 20261121);
 const documentCount = 300;
 const queryCount = 250;
@@ -29,7 +31,7 @@ const value = fc.oneof({ weight: 6, arbitrary: scalar }, { weight: 1, arbitrary:
 const documentArbitrary = fc.tuple(
   fc.record({ message: fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.integer() }), full_message: text, source: fc.oneof(text, fc.boolean()), timestamp: time, receive_time: time, streams: fc.array(text, { maxLength: 3 }) }, { requiredKeys: [] }),
   fc.array(fc.tuple(name, value), { maxLength: 5 }),
-).map(([standard, free]) => ({ ...standard, ...Object.fromEntries(free) }) as StoredDocument);
+).map(([standard, free]): StoredDocument => ({ ...standard, ...Object.fromEntries(free) }));
 
 const anyField = fc.oneof(name, fc.constantFrom('message', 'full_message', 'source', 'timestamp', 'streams', 'missing'));
 const someField = fc.oneof({ weight: 3, arbitrary: anyField }, { weight: 1, arbitrary: fc.constant(undefined) });
@@ -69,7 +71,7 @@ t.test('random queries on random documents answer as the reference evaluation', 
   const prefix = newPrefix();
   const index = `${prefix}_0`;
   await store.createIndex(index, indexOptions(prefix));
-  const documents = fc.sample(documentArbitrary, { seed, numRuns: documentCount }).map((document) => JSON.parse(JSON.stringify(document)) as StoredDocument);
+  const documents = fc.sample(documentArbitrary, { seed, numRuns: documentCount }).map((document): StoredDocument => JSON.parse(JSON.stringify(document)));
   for (let first = 0; first < documents.length; first += 60) await store.write(batchOf(index, documents.slice(first, first + 60), first));
   const byId = new Map(documents.map((document, at) => [`${idOf(at)}-0`, document]));
   await t.test('every document comes back as it was', async (t) => {

@@ -1,0 +1,99 @@
+/** Writes that wait: those for one index are joined into one transaction; what a failed one really did is read from the file. */
+import type { WriteRequest, WriteResult } from '../contract.js';
+import type { Catalog, IndexEntry } from './catalog.js';
+import { isFatal, storeError, writeError } from './failures.js';
+import { markerKey, type IndexFile } from './index-file.js';
+import { parseWrite, writeGroup, type ParsedWrite } from './writer.js';
+
+/** Documents of the requests that are joined into one transaction; more make the pause of one commit long. */
+const groupDocuments = 20_000;
+
+interface WaitingWrite {
+  readonly write: ParsedWrite;
+  readonly resolve: (result: WriteResult) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+export class WriteQueue {
+  readonly #catalog: Catalog;
+  readonly #waiting = new Map<IndexEntry, WaitingWrite[]>();
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+  }
+
+  write(request: WriteRequest): Promise<WriteResult> {
+    const entry = this.#catalog.need(request.index);
+    const write = parseWrite(request);
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(entry);
+      if (waiting !== undefined) {
+        waiting.push({ write, resolve, reject });
+        return;
+      }
+      this.#waiting.set(entry, [{ write, resolve, reject }]);
+      void entry.exclusive(() => this.#drain(entry));
+    });
+  }
+
+  /** Writes what waits for this index, group by group, until nothing does. Never rejects. */
+  async #drain(entry: IndexEntry): Promise<void> {
+    const waiting = this.#waiting.get(entry) ?? [];
+    this.#waiting.delete(entry);
+    while (waiting.length > 0) {
+      const group = nextGroup(waiting);
+      try {
+        const results = await this.#writeOnce(entry, group.map((one) => one.write));
+        const indexBytes = this.#catalog.folder.bytes(entry.name);
+        group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
+      } catch (thrown) {
+        for (const one of group) one.reject(thrown);
+      }
+    }
+  }
+
+  async #writeOnce(entry: IndexEntry, writes: readonly ParsedWrite[]): Promise<WriteResult[]> {
+    if (this.#catalog.find(entry.name) !== entry) throw storeError('STORE_INDEX_MISSING', entry.name);
+    if (entry.closed) throw storeError('STORE_INDEX_CLOSED', entry.name);
+    const file = await this.#catalog.attachLocked(entry);
+    const before = new Map(file.markers);
+    try {
+      return await this.#catalog.use(() => writeGroup(file, writes));
+    } catch (thrown) {
+      const now = await this.#recover(entry, file, thrown);
+      return writes.map(({ request }) => committedAnyway(request, before, now, thrown));
+    }
+  }
+
+  /** A failed COMMIT may be durable all the same: only the file, attached anew, knows. */
+  async #recover(entry: IndexEntry, file: IndexFile, thrown: unknown): Promise<IndexFile> {
+    if (entry.file !== file) return this.#catalog.attachLocked(entry);
+    await this.#catalog.use(() => file.connection.run('ROLLBACK')).catch(() => undefined);
+    try {
+      if (isFatal(thrown)) await this.#catalog.reopen();
+      else await this.#catalog.detachLocked(entry);
+    } catch {
+      await this.#catalog.reopen();
+    }
+    return this.#catalog.attachLocked(entry);
+  }
+}
+
+function nextGroup(waiting: WaitingWrite[]): WaitingWrite[] {
+  let documents = 0;
+  let count = 0;
+  while (count < waiting.length && (count === 0 || documents + (waiting[count]?.write.request.ids.length ?? 0) <= groupDocuments)) {
+    documents += waiting[count]?.write.request.ids.length ?? 0;
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
+
+/** The answer to a request whose transaction failed, by the marker that the file has now. */
+function committedAnyway(request: WriteRequest, before: ReadonlyMap<string, number>, now: IndexFile, thrown: unknown): WriteResult {
+  const key = markerKey(request.topic, request.topicGeneration, request.partition);
+  if ((now.markers.get(key) ?? 0) < request.nextOffset) throw writeError(thrown, request.index);
+  const marker = before.get(key) ?? 0;
+  const stored = request.offsets.filter((offset) => offset >= marker).length;
+  return { stored, alreadyStored: request.ids.length - stored, failures: [] };
+}
