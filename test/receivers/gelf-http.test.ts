@@ -135,6 +135,27 @@ t.test('a body that is too large is 413, by header, by length and after inflatio
   t.same(sink.shorts(), ['small']);
 });
 
+t.test('bodies that arrive at the same time share a bound, and what is beyond it is told to come later', async (t) => {
+  const { port } = await startReceiver(t, 'gelf_http', { max_body_bytes: 1000 });
+  const sockets = Array.from({ length: 17 }, () => createConnection({ port, host: '127.0.0.1' }));
+  t.teardown(() => { for (const socket of sockets) socket.destroy(); });
+  let answers = '';
+  for (const socket of sockets) {
+    socket.on('data', (data: Buffer) => { answers += data.toString(); });
+    socket.write(`POST /gelf HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n${' '.repeat(950)}`);
+  }
+  await until('one to be refused', () => answers.includes('429'));
+  t.match(answers, /^HTTP\/1\.1 429 [^]*Retry-After: 1[^]*RECEIVER_FULL/);
+  for (const socket of sockets) socket.write(gelf('x').padEnd(50).slice(0, 50));
+  await until('the others', () => answers.split('HTTP/1.1').length === 18);
+});
+
+t.test('a request with too many messages is 413', async (t) => {
+  const running = await startReceiver(t, 'gelf_http');
+  t.match(await send(running.port, `[${'{},'.repeat(100_001)}]`), { status: 413, json: { type: 'RECEIVER_DOCUMENTS_TOO_MANY' } });
+  t.match(await reconcile(running), { received: 0, exact: true });
+});
+
 t.test('other paths are 404, other methods 405 with Allow', async (t) => {
   const { port } = await startReceiver(t, 'gelf_http');
   t.match(await send(port, gelf('a'), { path: '/other' }), { status: 404, json: { type: 'RECEIVER_PATH_UNKNOWN', message: /POST \/gelf/ } });
