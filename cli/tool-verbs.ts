@@ -1,11 +1,38 @@
-/** Verbs that do something beside the running program: config, load. */
+/** Verbs that work beside the running program: rules, config, load. */
 import type { Command } from 'commander';
 import { configOption, settings, wholeNumber } from './options.js';
 import type { LoadCommandOptions } from './load.js';
 
 export function addToolVerbs(program: Command): void {
+  addRules(program);
   addConfig(program);
   addLoad(program);
+}
+
+function addRules(program: Command): void {
+  const rules = program.command('rules').description('rule files: check them, try them on a message, ask why');
+  const folderOf = (flags: { config?: string; folder?: string }): string => flags.folder ?? settings(flags).config.rules.folder;
+  const verb = (name: string, description: string): Command => rules.command(name).description(description)
+    .addOption(configOption()).option('--folder <path>', 'folder of rule files (default: rules.folder of the settings)').option('--json', 'as JSON');
+  verb('check', 'say what is wrong, with file, line and column; exit code 2 when something is').action(async (flags: RuleFlags) => {
+    const { rulesCheck } = await import('./rules.js');
+    tell(await rulesCheck({ ...flags, folder: folderOf(flags) }));
+  });
+  for (const [name, description, run] of [['test', 'what becomes of a message', 'rulesTest'], ['explain', 'every rule and condition with its verdict for a message', 'rulesExplain']] as const) {
+    verb(`${name} <message>`, `${description}; <message> is a file with GELF or a stored document, or - for standard input`)
+      .option('--receiver <name>', 'the receiver it is taken to come from')
+      .action(async (file: string, flags: RuleFlags) => {
+        const verbs = await import('./rules.js');
+        tell(await verbs[run]({ ...flags, folder: folderOf(flags), file, input: process.stdin }));
+      });
+  }
+}
+
+interface RuleFlags {
+  readonly config?: string;
+  readonly folder?: string;
+  readonly json?: boolean;
+  readonly receiver?: string;
 }
 
 function addConfig(program: Command): void {

@@ -14,6 +14,7 @@ import { createInflater } from '../receivers/inflate/inflater.js';
 import { createReceiver } from '../receivers/registry.js';
 import { compileRules } from '../rules/compile.js';
 import { readRuleSource } from '../rules/source.js';
+import { watchRules } from '../rules/watch.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import { createStore } from '../sinks/stores/registry.js';
@@ -136,11 +137,14 @@ export class Sluice {
 
   #createProcessor(store: IndexStore, state: StateStore): Processor {
     const { config, registry, log, onFatal } = this.#options;
-    const { folder } = config.rules;
+    const { folder, watch } = config.rules;
     return createProcessor({
       config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
       maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, loadRules: async () => compileOrThrow(await readRuleSource(folder)),
-      watchRules: undefined,
+      watchRules: watch ? (onChange) => {
+        const watching = watchRules(folder, onChange);
+        return () => watching.close();
+      } : undefined,
     });
   }
 
