@@ -89,8 +89,6 @@ export interface IndexStore {
   stubsAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. Absent where there is none. */
   checkpoint?(index: string): Promise<void>;
-  /** Whether the document with this id is a stub: asked after a 409 on a message that was refused before. Absent where offsets deduplicate. */
-  isStub?(index: string, id: string): Promise<boolean>;
   /** Embedded: the largest next offset of each partition in this index (protocol rule 11). OpenSearch: empty. */
   markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>>;
   /** Types of the fields the index knows. */

@@ -68,6 +68,7 @@ export function splitPart(part: BulkPart, outcome: BulkOutcome): readonly BulkPa
 export interface BulkOutcome {
   stored: number;
   alreadyStored: number;
+  readonly alreadyStoredAt: number[];
   readonly failures: WriteFailure[];
 }
 
@@ -86,8 +87,10 @@ export function addReply(outcome: BulkOutcome, part: BulkPart, reply: OpenSearch
   }
   for (const [place, { create }] of items.entries()) {
     if (create.status === 201) outcome.stored += 1;
-    else if (create.status === 409) outcome.alreadyStored += 1;
-    else outcome.failures.push(itemFailure(part.positions[place] as number, create.status, flatFault(create.error ?? {}), index));
+    else if (create.status === 409) {
+      outcome.alreadyStored += 1;
+      outcome.alreadyStoredAt.push(part.positions[place] as number);
+    } else outcome.failures.push(itemFailure(part.positions[place] as number, create.status, flatFault(create.error ?? {}), index));
   }
 }
 

@@ -1,7 +1,8 @@
-/** Every id of an index, in the order of the index. */
+/** Ids: every one of an index, and which of some are stubs. */
 import { storeErrors } from '../errors.js';
+import { indexError } from './bulk.js';
 import { stubField } from './mapping.js';
-import { indicesPath, sendExpecting, type Send } from './requests.js';
+import { indicesPath, pathOf, sendExpecting, type Send } from './requests.js';
 
 const pageSize = 10_000;
 /** How long the engine keeps the snapshot between two pages. */
@@ -28,4 +29,24 @@ export async function scanIds(send: Send, index: string, onIds: (ids: readonly s
   } finally {
     await send({ method: 'DELETE', path: '/_search/scroll', body: { scroll_id: page._scroll_id } }, index).catch(() => undefined);
   }
+}
+
+interface FoundDocument {
+  readonly _id: string;
+  readonly error?: { readonly type: string };
+  readonly _source?: Readonly<Record<string, unknown>>;
+}
+
+/** Reads by id, which needs no refresh. */
+export async function stubsAmong(send: Send, index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const stubs = new Set<string>();
+  for (let from = 0; from < ids.length; from += pageSize) {
+    const body = { ids: ids.slice(from, from + pageSize) };
+    const reply = await sendExpecting(send, { method: 'POST', path: pathOf(index, '_mget'), query: { _source_includes: stubField }, body }, index);
+    for (const document of (reply.body as { docs: readonly FoundDocument[] }).docs) {
+      if (document.error !== undefined) throw indexError(404, { type: document.error.type, reason: '' }, index) ?? storeErrors.create('STORE_UNAVAILABLE', { place: index, got: document.error.type });
+      if (document._source?.[stubField] === true) stubs.add(document._id);
+    }
+  }
+  return stubs;
 }

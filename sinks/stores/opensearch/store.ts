@@ -11,7 +11,7 @@ import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type Bulk
 import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
 import { stubField, writeAlias } from './mapping.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
-import { scanIds } from './scan.js';
+import { scanIds, stubsAmong } from './scan.js';
 import { search } from './search.js';
 
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
@@ -70,7 +70,7 @@ export class OpenSearchStore implements IndexStore {
   }
 
   async write(request: WriteRequest): Promise<WriteResult> {
-    const outcome: BulkOutcome = { stored: 0, alreadyStored: 0, failures: [] };
+    const outcome: BulkOutcome = { stored: 0, alreadyStored: 0, alreadyStoredAt: [], failures: [] };
     const observe = this.#metrics.writeSeconds.startTimer({ store: 'opensearch' });
     try {
       for (const part of bulkParts(request, this.#options.bulkBytes, outcome)) await this.#writePart(request.index, part, outcome);
@@ -103,10 +103,8 @@ export class OpenSearchStore implements IndexStore {
     await sendExpecting(this.#send, { method: 'PUT', path: pathOf(writeAlias(index), '_create', id), query, body: { [stubField]: true } }, index, [409]);
   }
 
-  async isStub(index: string, id: string): Promise<boolean> {
-    const reply = await sendExpecting(this.#send, { method: 'GET', path: pathOf(index, '_doc', id), query: { _source_includes: stubField } }, index, [404]);
-    if (reply.status === 404 && (reply.body as { found?: boolean }).found === undefined) throw this.#error(reply.status, reply.body, index);
-    return (reply.body as { _source?: Record<string, unknown> })._source?.[stubField] === true;
+  async stubsAmong(index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return stubsAmong(this.#send, index, ids);
   }
 
   #error(status: number, body: unknown, index: string): SluiceError {

@@ -137,9 +137,9 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     const [id = ''] = batch.ids;
     await store.writeStub(index, id);
     await store.writeStub(index, id);
-    test.match(await store.write(batch), { stored: 1, alreadyStored: 1 });
-    test.equal(await store.isStub?.(index, id), true);
-    test.equal(await store.isStub?.(index, batch.ids[1] ?? ''), false);
+    test.match(await store.write(batch), { stored: 1, alreadyStored: 1, alreadyStoredAt: [0] });
+    test.same(await store.stubsAmong?.(index, [...batch.ids, 'unknown']), new Set([id]));
+    await test.rejects(async () => store.stubsAmong?.(`${index}9`, [id]), { code: 'STORE_INDEX_MISSING' });
     test.same(await idsIn(store, index), [batch.ids[1]]);
     test.equal((await store.search({ indices: [index], query: { kind: 'not', child: { kind: 'exists', field: 'message' } }, limit: 10 })).total, 0);
     test.match(await store.listIndices(index.slice(0, -2)), [{ documents: 1 }]);
