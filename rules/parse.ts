@@ -1,6 +1,7 @@
 /** Text of a rule file → its checked data; what is wrong becomes problems. */
 import { Ajv, type ErrorObject } from 'ajv';
-import { LineCounter, parseDocument } from 'yaml';
+import { LineCounter, parseDocument, type Document } from 'yaml';
+import { toError } from '../core/errors.js';
 import { ruleFileSchema, type RuleFileIndexSet, type RuleFileObfuscation, type RuleFileRule, type RuleFileStream } from '../schemas/rule-files.js';
 import { actions } from './actions/registry.js';
 import { conditions } from './conditions/registry.js';
@@ -31,11 +32,24 @@ export function parseRuleFile(name: string, text: string, problems: Problem[]): 
     problems.push({ file: name, line: Math.max(1, line), column: Math.max(1, col), path: '', message: yamlMessage(error.code, error.message), got: undefined, allowed: undefined, suggestion: undefined });
   }
   if (document.errors.length > 0) return undefined;
-  const data: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  const data = dataOf(document);
   const file: ParsedFile = { name, document, lines, data };
+  if (data instanceof Error) {
+    createPlace(file, [], problems).report(`This is no YAML: ${data.message}.`);
+    return undefined;
+  }
   if (validate(data)) return file;
   reportShape(file, validate.errors ?? [], problems);
   return undefined;
+}
+
+/** Aliases without an anchor, and aliases that multiply, show only now. */
+function dataOf(document: Document): unknown {
+  try {
+    return (document.toJS({ maxAliasCount: 100 }) as unknown) ?? {};
+  } catch (error) {
+    return toError(error);
+  }
 }
 
 function yamlMessage(code: string, message: string): string {
