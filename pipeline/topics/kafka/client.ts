@@ -5,6 +5,7 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import kafkajs, { type Cluster, type ISocketFactory, type Kafka, type KafkaConfig, type LogEntry, type SASLOptions } from 'kafkajs';
 import { createRateLimit, type Log } from '../../../core/log.js';
 import type { ClientTls } from '../../../schemas/config/engines.js';
+import { repairKafkajs } from './kafkajs-repairs.js';
 import type { KafkaSasl, KafkaSettings } from './options.js';
 
 /** Keep-alive probes find a broker whose machine vanished while a long poll waits. */
@@ -16,7 +17,7 @@ const retry = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000, factor: 
 
 const directSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
-    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...(ssl as ConnectionOptions) }, onConnect)
+    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
     : connectTcp({ host, port }, onConnect);
   socket.setNoDelay(true);
   socket.setKeepAlive(true, keepAliveMs);
@@ -70,6 +71,7 @@ export function kafkaConfig(settings: KafkaSettings): KafkaConfig {
 }
 
 export function createClient(settings: KafkaSettings): Kafka {
+  repairKafkajs();
   return new kafkajs.Kafka(kafkaConfig(settings));
 }
 
@@ -172,5 +174,5 @@ export function errorType(thrown: unknown): string {
     if (typeof current.type === 'string') return current.type;
     current = (current.cause ?? current.originalError) as typeof current;
   }
-  return String((thrown as { name?: unknown } | undefined)?.name ?? 'Error');
+  return thrown instanceof Error ? thrown.name : 'Error';
 }

@@ -5,7 +5,7 @@ import { errorText, isSluiceError } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
 import type { Consumer, ConsumeHandler, ConsumeOptions } from '../contract.js';
 import { topicMetrics } from '../metrics.js';
-import { errorType, type RawMessage } from './client.js';
+import { errorType } from './client.js';
 import type { CodecByAttribute } from './decode-records.js';
 import { observingAssigner, type GroupSession } from './group-session.js';
 import type { KafkaSettings } from './options.js';
@@ -180,13 +180,14 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  #onFetched({ batch, resolveOffset }: EachBatchPayload): void {
+  #onFetched(payload: EachBatchPayload): void {
+    const { batch } = payload;
     const partition = this.#epoch?.partitions.get(keyOf(batch.topic, batch.partition));
     const { fetchedOffset } = batch as unknown as { readonly fetchedOffset: string };
-    const run = fetchedRun(batch.messages as readonly RawMessage[], Number(fetchedOffset));
+    const run = fetchedRun(batch.messages, Number(fetchedOffset));
     if (partition === undefined || run === undefined) return;
     partition.push(run, Number(batch.highWatermark));
-    resolveOffset(String(run.nextOffset - 1));
+    payload.resolveOffset(String(run.nextOffset - 1));
   }
 
   async #offsets(topic: string, partition: number): Promise<{ earliest: number; logEnd: number }> {
@@ -225,7 +226,7 @@ export class GroupConsumer implements Consumer {
     const epoch = this.#epoch;
     if (epoch === undefined) return;
     for (const partition of epoch.partitions.values()) partition.drain();
-    const runs = [...epoch.partitions.keys()].map((key) => this.#tails.get(key));
+    const runs = [...epoch.partitions.keys()].map((key) => this.#tails.get(key) ?? Promise.resolve());
     await Promise.race([Promise.all(runs), sleep(patienceMs, undefined, { ref: false })]);
     this.#revoke(epoch);
   }
@@ -272,7 +273,8 @@ export class GroupConsumer implements Consumer {
     await this.#endEpoch(deadlineMs);
     clearInterval(this.#heartbeats);
     const left = Math.max(disconnectMs, deadline - Date.now());
-    await Promise.race([this.#consumer?.disconnect().catch(() => undefined), sleep(left, undefined, { ref: false })]);
+    const disconnected = this.#consumer?.disconnect().catch(() => undefined) ?? Promise.resolve();
+    await Promise.race([disconnected, sleep(left, undefined, { ref: false })]);
     this.#finish.resolve();
   }
 }
