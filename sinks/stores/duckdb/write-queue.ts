@@ -1,7 +1,7 @@
 /** Writes that wait: those for one index are joined into one transaction; what a failed one really did is read from the file. */
 import type { WriteRequest, WriteResult } from '../contract.js';
 import type { Catalog, IndexEntry } from './catalog.js';
-import { isFatal, storeError, writeError } from './failures.js';
+import { storeError, writeError } from './failures.js';
 import { markerKey, type IndexFile } from './index-file.js';
 import { parseWrite, writeGroup, type ParsedWrite } from './writer.js';
 
@@ -60,18 +60,20 @@ export class WriteQueue {
     try {
       return await this.#catalog.use(() => writeGroup(file, writes));
     } catch (thrown) {
-      const now = await this.#recover(entry, file, thrown);
+      const now = await this.#recover(entry, file);
       return writes.map(({ request }) => committedAnyway(request, before, now, thrown));
     }
   }
 
-  /** A failed COMMIT may be durable all the same: only the file, attached anew, knows. */
-  async #recover(entry: IndexEntry, file: IndexFile, thrown: unknown): Promise<IndexFile> {
+  /**
+   * A failed COMMIT may be durable all the same: only the file, attached anew, knows. Most errors spoil this file's
+   * attachment alone; when it cannot even be detached, the whole instance is spoilt.
+   */
+  async #recover(entry: IndexEntry, file: IndexFile): Promise<IndexFile> {
     if (entry.file !== file) return this.#catalog.attachLocked(entry);
     await this.#catalog.use(() => file.connection.run('ROLLBACK')).catch(() => undefined);
     try {
-      if (isFatal(thrown)) await this.#catalog.reopen();
-      else await this.#catalog.detachLocked(entry);
+      await this.#catalog.detachLocked(entry);
     } catch {
       await this.#catalog.reopen();
     }
