@@ -3,6 +3,7 @@
  * One process; the broker shares the cores.
  */
 import { randomBytes } from 'node:crypto';
+import kafkajs from 'kafkajs';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import type { TopicRecord } from '../pipeline/topics/contract.js';
@@ -61,6 +62,15 @@ async function run(seconds: number, compression: NonNullable<KafkaTopicLogOption
   });
   console.log(rate(`kafka consume ${compression}`, consumed, startedAt, cpu));
   await log.stop(2_000);
+  await remove(topic);
+}
+
+async function remove(name: string): Promise<void> {
+  const admin = new kafkajs.Kafka({ brokers: (kafkaBrokers() as string).split(','), logLevel: kafkajs.logLevel.NOTHING }).admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: [name] });
+  await admin.deleteGroups([name]).catch(() => undefined);
+  await admin.disconnect();
 }
 
 if (kafkaBrokers() === undefined) console.log('kafka: left out, set SLUICE_TEST_KAFKA');

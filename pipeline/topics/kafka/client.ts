@@ -169,10 +169,10 @@ export function forgetBroker(cluster: Cluster, thrown: unknown): void {
 
 /** The protocol's name of an error, through kafkajs' wrappers. */
 export function errorType(thrown: unknown): string {
-  let current = thrown as { type?: unknown; name?: unknown; cause?: unknown; originalError?: unknown } | undefined;
+  let current = thrown as { type?: unknown; cause?: unknown; originalError?: unknown; errors?: readonly unknown[] } | undefined;
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
     if (typeof current.type === 'string') return current.type;
-    current = (current.cause ?? current.originalError) as typeof current;
+    current = (current.cause ?? current.originalError ?? current.errors?.[0]) as typeof current;
   }
   return thrown instanceof Error ? thrown.name : 'Error';
 }

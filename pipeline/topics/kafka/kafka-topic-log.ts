@@ -6,7 +6,7 @@ import { buildMetrics } from '../../../core/metrics.js';
 import type { ConsumedRecord, Consumer, ConsumeHandler, ConsumeOptions, PartitionState, TopicLog, TopicLogCapabilities, TopicRecord, TopicSpec } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import { KafkaAppender } from './appender.js';
-import { createClient } from './client.js';
+import { createClient, errorType } from './client.js';
 import { codecByAttribute, loadCodecs } from './codecs.js';
 import { GroupConsumer } from './group-consumer.js';
 import type { KafkaSettings } from './options.js';
@@ -16,6 +16,10 @@ import { committedOffsets, ensureTopics, partitionStates, withAdmin } from './to
 import { topicMetrics } from '../metrics.js';
 
 const startPauseMs = 500;
+const permanentErrors = new Set([
+  'CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED', 'SASL_AUTHENTICATION_FAILED', 'UNSUPPORTED_SASL_MECHANISM', 'KafkaJSSASLAuthenticationError',
+  'INVALID_TOPIC_EXCEPTION', 'INVALID_CONFIG', 'POLICY_VIOLATION', 'INVALID_PARTITIONS',
+]);
 
 export class KafkaTopicLog implements TopicLog {
   readonly #settings: KafkaSettings;
@@ -48,15 +52,21 @@ export class KafkaTopicLog implements TopicLog {
   }
 
   async #awaitBrokers(kafka: Kafka): Promise<void> {
-    const until = Date.now() + this.#settings.startPatienceMs;
     const place = this.#settings.brokers.join(', ');
+    await this.#patiently('Kafka does not answer yet; trying again', () => withAdmin(kafka, (admin) => admin.describeCluster())).catch((thrown: unknown) => {
+      throw topicErrors.create('TOPIC_BROKERS_UNREACHABLE', { place, got: errorText(thrown), allowed: 'topics.kafka.brokers, tls and sasl as the brokers listen', cause: thrown });
+    });
+  }
+
+  /** Brokers that start together with us refuse much for some seconds: too few replicas, no controller, no coordinator. */
+  async #patiently<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
+    const until = Date.now() + this.#settings.startPatienceMs;
     for (;;) {
       try {
-        await withAdmin(kafka, (admin) => admin.describeCluster());
-        return;
+        return await run();
       } catch (thrown: unknown) {
-        if (Date.now() > until) throw topicErrors.create('TOPIC_BROKERS_UNREACHABLE', { place, got: errorText(thrown), allowed: 'topics.kafka.brokers, tls and sasl as the brokers listen', cause: thrown });
-        this.#settings.log.warn({ brokers: place, error: errorText(thrown) }, 'Kafka does not answer yet; trying again');
+        if (Date.now() >= until || this.#stopped || permanentErrors.has(errorType(thrown))) throw thrown;
+        this.#settings.log.warn({ brokers: this.#settings.brokers, error: errorText(thrown), type: errorType(thrown) }, what);
         await sleep(startPauseMs);
       }
     }
@@ -72,7 +82,7 @@ export class KafkaTopicLog implements TopicLog {
 
   async ensureTopics(specs: readonly TopicSpec[]): Promise<readonly string[]> {
     const { kafka, appender } = this.#started();
-    const { warnings, topics } = await ensureTopics(kafka, specs, this.#settings.replication, this.#settings.log);
+    const { warnings, topics } = await this.#patiently('the topics cannot be created or checked yet; trying again', () => ensureTopics(kafka, specs, this.#settings.replication, this.#settings.log));
     for (const spec of specs) {
       const found = topics.get(spec.name);
       if (found !== undefined) appender.setTopic(spec.name, found.partitions, Math.min(spec.maxMessageBytes, found.maxMessageBytes));

@@ -38,6 +38,8 @@ function startLoad(log: TopicLog, topic: string) {
   };
 }
 
+t.setTimeout(240_000);
+
 await t.test('a broker that is killed, or hangs, costs nothing but waiting', { ...skipWithoutEngines(), timeout: 240_000 }, async (test) => {
   const home = await mkdtemp(join(tmpdir(), 'sluice-outage-'));
   const engines: Engines = await startEngines({ home, engines: ['kafka'] });
