@@ -9,7 +9,7 @@ export interface Definition<Settings extends { readonly id: string }> {
   /** Place of the first file's definition. */
   readonly place: Place;
   /** Place of one setting; of the definition when it is not set. */
-  placeOf(key: keyof Settings & string): Place;
+  readonly placeOf: (key: keyof Settings & string) => Place;
 }
 
 type Listed = 'rules' | 'streams' | 'index_sets';

@@ -1,6 +1,6 @@
 /** Runs a program over messages: candidates from the index, conditions and actions in order. One message at a time, synchronous. */
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
-import type { RuleTarget } from './actions/define.js';
+import type { RuleTarget } from './target.js';
 import type { RuleContext, RuleCounts, Routing } from './contract.js';
 import { obfuscateField } from './obfuscation.js';
 import { droppedOutcome, outcomeOf, type Outcome, type Program } from './program.js';

@@ -1,6 +1,6 @@
 /** The plain meaning of a program: every rule and stream tested in order, no index. The engine must come to the same result. */
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
-import type { RuleTarget } from './actions/define.js';
+import type { RuleTarget } from './target.js';
 import type { RuleContext, Routing } from './contract.js';
 import { obfuscateField } from './obfuscation.js';
 import { droppedOutcome, outcomeOf, type Entry, type Program } from './program.js';

@@ -16,7 +16,7 @@ interface Located<T> {
 export interface ObfuscationSettings {
   readonly compiled: CompiledObfuscation;
   /** For the action: patterns of these ids (undefined: all) and another replacement. */
-  select(ids: readonly string[] | undefined, replacement: string | undefined, place: Place): Obfuscator;
+  readonly select: (ids: readonly string[] | undefined, replacement: string | undefined, place: Place) => Obfuscator;
 }
 
 const eightStars = '********';

@@ -1,6 +1,6 @@
 /** Replaces sensitive text. It fails closed: a field that cannot be searched is removed. */
 import type { Pattern } from './pattern.js';
-import type { RuleTarget } from './actions/define.js';
+import type { RuleTarget } from './target.js';
 
 export interface SensitivePattern {
   readonly pattern: Pattern;

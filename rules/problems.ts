@@ -28,8 +28,8 @@ export interface ProblemDetails {
 export interface Place {
   readonly file: string;
   readonly path: Path;
-  at(...more: Path): Place;
-  report(message: string, details?: ProblemDetails): void;
+  readonly at: (...more: Path) => Place;
+  readonly report: (message: string, details?: ProblemDetails) => void;
 }
 
 export interface ParsedFile {
@@ -95,7 +95,7 @@ export function formatProblem(problem: Problem): string {
 /** Shortened for a message. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value) ?? String(value);
+  const text = (JSON.stringify(value) as string | undefined) ?? typeof value;
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 

@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import type { FieldValue } from '../../schemas/messages.js';
 import { plainReader, storableName, type Value } from '../fields.js';
-import { checkWritable, type RuleTarget } from './define.js';
+import { checkWritable } from './define.js';
+import type { RuleTarget } from '../target.js';
 import type { Place } from '../problems.js';
 
 /** A message that yields more fields than this is not meant to be taken apart this way; the rest stays in the text. */

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { isProtected, plainReader, storableName } from '../fields.js';
 import { shown } from '../problems.js';
-import { asFieldValue, checkWritable, defineAction, nothing, type Action, type RuleTarget } from './define.js';
+import { asFieldValue, checkWritable, defineAction, nothing, type Action } from './define.js';
+import type { RuleTarget } from '../target.js';
 
 export const rename = defineAction({
   name: 'rename',

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { compilePattern, type Pattern } from '../../rules/pattern.js';
 import { obfuscateField, obfuscateText } from '../../rules/obfuscation.js';
-import type { RuleTarget } from '../../rules/actions/define.js';
+import type { RuleTarget } from '../../rules/target.js';
 import { rulesText, run } from './support.js';
 
 const stars = '********';

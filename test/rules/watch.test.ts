@@ -14,7 +14,7 @@ function createFolder(t: Test): string {
 }
 
 /** The changes, each awaited by `next`. */
-function watching(t: Test, folder: string, options: WatchOptions): { next(): Promise<RuleChange> } {
+function watching(t: Test, folder: string, options: WatchOptions): { readonly next: () => Promise<RuleChange> } {
   const waiting: ((change: RuleChange) => void)[] = [];
   const seen: RuleChange[] = [];
   const watch = watchRules(folder, (change) => {
