@@ -82,15 +82,15 @@ t.test('a large limit is fetched page by page', async (t) => {
 
 t.test('--follow prints the newest, oldest first, then each later one once, until it is stopped', async (t) => {
   const controller = new AbortController();
-  const { printed, exitCode, bodies } = await run({ follow: true, json: true, fields: 'message' }, (body, call) => {
+  const { printed, exitCode, bodies } = await run({ query: 'level:3 x', follow: true, json: true, fields: 'message' }, (body, call) => {
     if (call === 1) return [hit(1), hit(2)];
     if (call === 4) controller.abort();
-    t.match(body, { sort: { field: 'receive_time', direction: 'asc' }, limit: 1000 });
+    t.match(body, { sort: { field: 'receive_time', direction: 'asc' }, limit: 5000, query: /^receive_time:\[2026-03-10T12:34:[345]\d\.789Z TO \*\] AND \(level:3 OR x\)$/ });
     return call === 2 ? [hit(2), hit(1), hit(-1)] : [hit(1), hit(0), hit(-1), hit(-2)];
   }, undefined, controller);
   t.equal(exitCode, 0);
   t.same(printed.map((line) => (JSON.parse(line) as { message: string }).message), ['message 2', 'message 1', 'message -1', 'message 0', 'message -2']);
-  t.same(bodies[2]?.after, { sortValue: now + 1000 - 3000, id: '' });
+  t.same(bodies[2]?.after, { sortValue: now + 1000 - 15_000, id: '' });
 });
 
 t.test('a wrong time range is a typed error', async (t) => {
