@@ -22,7 +22,7 @@ interface SearchBody {
   readonly index_sets?: readonly string[];
 }
 
-export function controlRoutes(sluice: Sluice): Readonly<Record<string, ControlHandler>> {
+export function controlRoutes(sluice: Sluice, adminPort: () => number | undefined): Readonly<Record<string, ControlHandler>> {
   const storeOf = (): NonNullable<Sluice['store']> => {
     if (sluice.store === undefined) throw apiErrors.create('API_REQUEST_INVALID', { got: 'a search on a process without the role processor', allowed: 'a process with it' });
     return sluice.store;
@@ -60,11 +60,11 @@ export function controlRoutes(sluice: Sluice): Readonly<Record<string, ControlHa
       await sluice.processor?.indexSets.checkRetention();
       return {};
     },
-    'GET /status': () => status(sluice),
+    'GET /status': async () => ({ ...(await status(sluice)), admin_port: adminPort() }),
   };
 }
 
-async function status(sluice: Sluice): Promise<unknown> {
+async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>> {
   const { processor, store } = sluice;
   const sets = await Promise.all((processor?.rules()?.indexSets ?? []).map(async (set) => ({ id: set.id, indices: (await store?.listIndices(set.id)) ?? [] })));
   return {

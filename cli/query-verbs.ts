@@ -1,5 +1,5 @@
 /** Verbs that look at the running program: search, status. */
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { connectControl } from './connect.js';
 import { configOption, settings, wholeNumber } from './options.js';
 
@@ -15,9 +15,6 @@ interface SearchFlags {
   readonly follow?: boolean;
   readonly quiet?: boolean;
 }
-
-/** Pause between two polls of `--follow`. */
-const followMs = 1_000;
 
 export function addQueryVerbs(program: Command): void {
   program.command('search')
@@ -36,13 +33,13 @@ export function addQueryVerbs(program: Command): void {
     .action(async (query: string, flags: SearchFlags) => {
       const { config } = settings(flags);
       const { runSearch } = await import('./search.js');
-      const interrupted = new AbortController();
-      process.once('SIGINT', () => interrupted.abort());
-      const color = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
-      process.exitCode = await runSearch({ query, ...flags }, connectControl(config), {
-        print: (line) => void process.stdout.write(`${line}\n`), note: (line) => void process.stderr.write(`${line}\n`),
-        color, now: Date.now, signal: interrupted.signal, pollMs: followMs,
-      });
+      const { createSearchTerminal } = await import('./search-terminal.js');
+      const { terminal, stop } = createSearchTerminal();
+      try {
+        process.exitCode = await runSearch({ query, ...flags }, connectControl(config), terminal);
+      } finally {
+        stop();
+      }
     });
   program.command('status')
     .description('what the running program does: receivers, backlog, index sets, health')

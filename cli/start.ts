@@ -43,7 +43,7 @@ export async function runStart(options: StartOptions): Promise<number> {
     live: () => ({ ok: true, checks: [{ name: 'event loop', ok: true, reason: 'answers' }] }), ready: () => sluice.ready(),
   });
   const socketPath = controlSocketPath(config.data_folder, options.runtimeFolder);
-  const control = createControlServer(socketPath, controlRoutes(sluice));
+  const control = createControlServer(socketPath, controlRoutes(sluice, () => (config.admin.enabled ? admin.port() : undefined)));
   try {
     if (config.admin.enabled) await admin.start();
     await sluice.start();

@@ -155,7 +155,7 @@ export function simulate(seed: number, drops: Drops = {}): string | undefined {
   late = [];
   for (let turn = 0; turn < 400 && owner !== undefined; turn += 1) {
     if (owner.state.phase === 'abandoned') start();
-    carryOut(owner as Processor);
+    carryOut(owner);
   }
   const problem = verdict(topic, stored, committed.offset);
   return problem === undefined ? undefined : `seed ${seed}: ${problem}\n${trace.join('\n')}`;
