@@ -2,8 +2,8 @@
  * Runs the tests in build/test with tap; arguments (files, --grep) pass through. Starts the engines that tests need, on free ports, unless
  * SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH name running ones. The last line is always 'N passed, N failed'.
  */
-import { spawn } from 'node:child_process';
-import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -41,9 +41,18 @@ async function provideEngines() {
   if (reason !== undefined) console.log(`Left out: the tests that need ${wanted.join(' or ')}: ${reason}.`);
 }
 
+/** A clean checkout has tap without the plugin choice of .taprc: built once, it starts each test file in half the time. */
+function buildTap(tap) {
+  if (existsSync(join(root, '.tap', 'plugins-built'))) return;
+  mkdirSync(join(root, '.tap'), { recursive: true });
+  const { status } = spawnSync(process.execPath, [tap, 'build'], { cwd: root, stdio: 'ignore' });
+  if (status === 0) writeFileSync(join(root, '.tap', 'plugins-built'), '');
+}
+
 function runTap(output) {
-  const tap = createRequire(import.meta.url).resolve('tap/package.json');
-  child = spawn(process.execPath, [join(dirname(tap), 'dist/esm/run.mjs'), `--output-file=${output}`, ...(process.stdout.isTTY ? [] : ['--reporter=terse']), ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+  const tap = join(dirname(createRequire(import.meta.url).resolve('tap/package.json')), 'dist/esm/run.mjs');
+  buildTap(tap);
+  child = spawn(process.execPath, [tap, `--output-file=${output}`, ...(process.stdout.isTTY ? [] : ['--reporter=terse']), ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
   return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
 }
 

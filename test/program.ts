@@ -43,9 +43,9 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
-/** This process's variables without settings of the tests, which the program would take for its own. */
+/** This process's variables without settings of the tests, which the program would take for its own, and without the test runner's hooks. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SLUICE_|NODE_OPTIONS$|_?TAP)/.test(name)));
 }
 
 interface Teardown {
