@@ -1,7 +1,12 @@
 /** One way to talk to OpenSearch: plain requests with a deadline, an abort signal and errors of one shape. */
 import { readFileSync } from 'node:fs';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { Client, Connection, type ClientOptions } from '@opensearch-project/opensearch';
+import { createRequire } from 'node:module';
+import type { Client, ClientOptions, Connection } from '@opensearch-project/opensearch';
+
+type Library = typeof import('@opensearch-project/opensearch');
+/** Loaded at the first use: 20 MiB that a program on embedded engines does not need. */
+const loadLibrary = (): Library => createRequire(import.meta.url)('@opensearch-project/opensearch') as Library;
 
 export interface OpenSearchTls {
   readonly enabled: boolean;
@@ -54,17 +59,19 @@ export interface OpenSearchClient {
 }
 
 /** The library writes a line to standard output for each connection that breaks in the middle of a reply. */
-class QuietConnection extends Connection {
-  override request(params: Parameters<Connection['request']>[0], callback: (error: Error | null, response: IncomingMessage | null) => void): ClientRequest {
-    const request: ClientRequest = super.request(params, (error, response) => {
-      if (error === null) {
-        request.removeAllListeners('error');
-        request.on('error', () => {});
-      }
-      callback(error, response);
-    });
-    return request;
-  }
+function quietConnection(library: Library): typeof Connection {
+  return class QuietConnection extends library.Connection {
+    override request(params: Parameters<Connection['request']>[0], callback: (error: Error | null, response: IncomingMessage | null) => void): ClientRequest {
+      const request: ClientRequest = super.request(params, (error, response) => {
+        if (error === null) {
+          request.removeAllListeners('error');
+          request.on('error', () => {});
+        }
+        callback(error, response);
+      });
+      return request;
+    }
+  };
 }
 
 function tlsOptions(tls: OpenSearchTls | undefined): NonNullable<ClientOptions['ssl']> | undefined {
@@ -75,13 +82,14 @@ function tlsOptions(tls: OpenSearchTls | undefined): NonNullable<ClientOptions['
 
 export function createOpenSearchClient(options: OpenSearchConnection): OpenSearchClient {
   const ssl = tlsOptions(options.tls);
-  const client = new Client({
+  const library = loadLibrary();
+  const client = new library.Client({
     nodes: [...options.nodes],
     ...(options.username === undefined || options.username === '' ? {} : { auth: { username: options.username, password: options.password ?? '' } }),
     ...(ssl === undefined ? {} : { ssl }),
     maxRetries: 0,
     requestTimeout: options.requestTimeoutMs,
-    Connection: QuietConnection,
+    Connection: quietConnection(library),
   });
   return {
     request: (request) => send(client, request, request.timeoutMs ?? options.requestTimeoutMs),

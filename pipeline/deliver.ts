@@ -11,6 +11,7 @@ import type { pipelineMetrics } from './metrics.js';
 import { deadLetterSet, emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type RouteContext, type Routed } from './route.js';
 import type { RuleSets } from './rule-sets.js';
 import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from './topics/contract.js';
+import type { SearchableProbe } from './searchable.js';
 import { writeIndexBatch, type WriteOutcome } from './write.js';
 
 export interface DeliverContext {
@@ -29,6 +30,7 @@ export interface DeliverContext {
   readonly signal: AbortSignal;
   /** Told after each write how large an index is, where the store knows. */
   readonly onIndexBytes: (indexSet: string, index: string, bytes: number) => void;
+  readonly searchable: SearchableProbe;
 }
 
 /** Resolves with the indices that had stored some of the documents before (rule 12). */
@@ -95,6 +97,7 @@ async function writeOne(context: DeliverContext, batch: ConsumedBatch, generatio
     metrics.repaired.inc(label, outcome.repaired);
     metrics.deadLettered.inc(label, outcome.refused.length + stubs.length);
     metrics.storedSeconds.observe(label, (Date.now() - indexBatch.oldest) / 1000);
+    if (outcome.stored > 0) context.searchable.stored(indexBatch.indexSet, indexBatch.index, indexBatch.ids[0] as string, indexBatch.oldest);
     if (outcome.indexBytes !== undefined) context.onIndexBytes(indexBatch.indexSet, indexBatch.index, outcome.indexBytes);
     return outcome.alreadyStored > 0;
   } catch (error) {

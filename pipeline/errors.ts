@@ -1,6 +1,7 @@
 import { defineErrors } from '../core/errors.js';
 
 export const pipelineErrors = defineErrors({
+  PIPELINE_ROLE_IMPOSSIBLE: { retryable: false, summary: 'Receiver and processor can be processes of their own only on a shared topic log; set topics.kind to kafka, or start without --role.' },
   PIPELINE_STOPPED: { retryable: true, summary: 'The pipeline is stopping and takes nothing more.' },
   PIPELINE_PARTITION_LOST: { retryable: true, summary: 'The partition belongs to another processor now; its messages are delivered there.' },
   PIPELINE_MESSAGE_TOO_LARGE: { retryable: false, summary: 'The message is larger than a topic record may be; raise topics.max_message_bytes or send smaller messages.' },

@@ -29,6 +29,7 @@ export const pipelineMetrics = defineMetrics({
   storeRetries: { type: 'counter', name: 'sluice_store_retries_total', help: 'Writes repeated, by code.', labels: ['index_set', 'code'] },
   appendSeconds: { type: 'histogram', name: 'sluice_append_seconds', help: 'From receive to durable in the topic, one observation a batch.', buckets: latencyBuckets },
   storedSeconds: { type: 'histogram', name: 'sluice_stored_seconds', help: 'From receive to stored, the oldest message of a batch.', labels: ['index_set'], buckets: latencyBuckets },
+  searchableSeconds: { type: 'histogram', name: 'sluice_searchable_seconds', help: 'From receive to found by a search, of one message every 5 seconds.', labels: ['index_set'], buckets: latencyBuckets },
   oldestUnprocessed: { type: 'gauge', name: 'sluice_oldest_unprocessed_seconds', help: 'Age of the oldest message that is accepted and not yet stored; 0 when there is none.' },
   indexBytes: { type: 'gauge', name: 'sluice_index_set_bytes', help: 'Bytes of all indices of a set.', labels: ['index_set'] },
   indexDocuments: { type: 'gauge', name: 'sluice_index_set_documents', help: 'Documents of all indices of a set.', labels: ['index_set'] },

@@ -14,6 +14,7 @@ import { createLedger, type Ledger } from './ledger.js';
 import { pipelineMetrics } from './metrics.js';
 import { createProcess } from './process.js';
 import { createRuleSets } from './rule-sets.js';
+import { createSearchableProbe } from './searchable.js';
 import type { Consumer, TopicLog } from './topics/contract.js';
 
 export interface ProcessorOptions {
@@ -72,6 +73,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender' },
     prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
     repair: (index, document, reason) => fitter.repair(document, { reason }, index),
+    searchable: createSearchableProbe(store, registry, log, stopping.signal),
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
   });
 

@@ -60,6 +60,7 @@ export class Sluice {
   constructor(options: SluiceOptions) {
     this.#options = options;
     const { config, roles, registry, log } = options;
+    if (roles.receiver !== roles.processor && config.topics.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
     const inflater = createInflater();
     const decoder = createDecoder();
     this.inflaterName = inflater.name;

@@ -87,6 +87,8 @@ export interface IndexStore {
   writeStub(index: string, id: string): Promise<void>;
   /** Which of these ids are stubs, read in real time: a redelivered document that met one is not stored (protocol rule 10). Absent where offsets deduplicate. */
   stubsAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Whether a search finds the document already. Absent where it does as soon as it is stored. */
+  isSearchable?(index: string, id: string): Promise<boolean>;
   /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. Absent where there is none. */
   checkpoint?(index: string): Promise<void>;
   /** Embedded: the largest next offset of each partition in this index (protocol rule 11). OpenSearch: empty. */

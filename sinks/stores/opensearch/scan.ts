@@ -38,6 +38,13 @@ interface FoundDocument {
 }
 
 /** Reads by id, which needs no refresh. */
+/** Whether a search finds the document already: after the index's next refresh. */
+export async function isSearchable(send: Send, index: string, id: string): Promise<boolean> {
+  const body = { size: 0, query: { ids: { values: [id] } } };
+  const reply = await sendExpecting(send, { method: 'POST', path: pathOf(index, '_search'), query: { filter_path: 'hits.total' }, body }, index);
+  return (reply.body as { hits?: { total?: { value?: number } } }).hits?.total?.value === 1;
+}
+
 export async function stubsAmong(send: Send, index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const stubs = new Set<string>();
   for (let from = 0; from < ids.length; from += pageSize) {

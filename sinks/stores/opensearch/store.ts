@@ -11,7 +11,7 @@ import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type Bulk
 import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
 import { stubField, writeAlias } from './mapping.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
-import { scanIds, stubsAmong } from './scan.js';
+import { isSearchable, scanIds, stubsAmong } from './scan.js';
 import { search } from './search.js';
 
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
@@ -105,6 +105,10 @@ export class OpenSearchStore implements IndexStore {
 
   async stubsAmong(index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     return stubsAmong(this.#send, index, ids);
+  }
+
+  async isSearchable(index: string, id: string): Promise<boolean> {
+    return isSearchable(this.#send, index, id);
   }
 
   #error(status: number, body: unknown, index: string): SluiceError {
