@@ -10,6 +10,7 @@ const benches: readonly { readonly title: string; readonly file: string; readonl
   { title: 'Receive: TCP, UDP, gzip, chunked', file: 'receive.js' },
   { title: 'Append and consume, embedded topics', file: 'topics.js' },
   { title: 'Append and consume, Kafka', file: 'kafka.js', needs: 'kafka' },
+  { title: 'From record to document text, step by step', file: 'route.js' },
   { title: 'Rules: 10, 100, 1000', file: 'rules.js' },
   { title: 'Embedded store', file: 'store-embedded.js' },
   { title: 'OpenSearch', file: 'store-opensearch.js', needs: 'opensearch' },

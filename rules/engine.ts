@@ -2,6 +2,7 @@
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
 import type { RuleTarget } from './target.js';
 import type { RuleContext, RuleCounts, Routing } from './contract.js';
+import { removeField } from './fields.js';
 import { obfuscateField } from './obfuscation.js';
 import { droppedOutcome, outcomeOf, type Outcome, type Program } from './program.js';
 
@@ -42,7 +43,7 @@ class Run implements RuleTarget {
   }
 
   remove(field: string): void {
-    delete this.document[field];
+    removeField(this.document, field);
     this.#program.index.refresh(this.document, field, this.candidates);
   }
 

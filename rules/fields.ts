@@ -45,7 +45,14 @@ export function numberOf(value: Value): number {
 
 /** Present, and not blank when it is text. */
 export function isPresent(value: Value): boolean {
-  return value !== undefined && (typeof value !== 'string' || value.trim() !== '');
+  if (typeof value !== 'string') return value !== undefined;
+  const first = value.charCodeAt(0);
+  return (first > 0x20 && first < 0x80) || value.trim() !== '';
+}
+
+/** `delete` would turn the document into a hash table, at twice the cost for every step that follows; undefined counts as absent everywhere. */
+export function removeField(document: LogDocument, field: string): void {
+  if (field in document) (document as Record<string, unknown>)[field] = undefined;
 }
 
 const own: ReadonlySet<string> = new Set(ownFields);

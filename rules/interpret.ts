@@ -2,6 +2,7 @@
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
 import type { RuleTarget } from './target.js';
 import type { RuleContext, Routing } from './contract.js';
+import { removeField } from './fields.js';
 import { obfuscateField } from './obfuscation.js';
 import { droppedOutcome, outcomeOf, type Entry, type Program } from './program.js';
 
@@ -59,7 +60,7 @@ function plainTarget(document: LogDocument, context: RuleContext, routed: Set<nu
     document,
     context,
     set: (field: string, value: FieldValue) => { document[field] = value; },
-    remove: (field) => { delete document[field]; },
+    remove: (field) => removeField(document, field),
     route: (stream) => { routed.add(stream); },
     drop,
     adjust: (note) => {

@@ -7,6 +7,7 @@ export type FieldValue = string | number | boolean;
  * design section 11: `source`, `message`, `full_message`, `timestamp`, `level`, `facility`, additional fields without
  * their first underscore, and Sluice's own: `receive_time`, `receiver`, `peer_address`, `streams`, `rule_set_version`,
  * `adjustments`. Times are ISO 8601 UTC with milliseconds. `streams` and `adjustments` are the only lists.
+ * A field that a rule removed may stay as a key with the value undefined, which means that it is absent; JSON leaves it out.
  */
 export type LogDocument = Record<string, FieldValue | readonly string[]>;
 

@@ -5,6 +5,7 @@ import type { DecodeContext, ParsedMessage } from './contract.js';
 import { readLevel } from './levels.js';
 import { compactJson, literalsOf } from './members.js';
 import { createFieldNames } from './names.js';
+import { newDocument } from './new-document.js';
 import { isBlank } from './parse.js';
 import { createIsoFormatter, fromSeconds, readTime } from './times.js';
 
@@ -56,14 +57,13 @@ export function createDocumentBuilder(): (message: ParsedMessage, context: Decod
     const { root } = message;
     const received = receiveIso(context.receivedAt);
     const address = addressOf(context.peer);
-    const document: LogDocument = {
-      source: typeof root['host'] === 'string' ? trimmed(root['host']) : address,
-      message: messageOf(root),
-      timestamp: received,
-      receive_time: received,
-      receiver: context.receiver,
-      peer_address: address,
-    };
+    const document = newDocument();
+    document['source'] = typeof root['host'] === 'string' ? trimmed(root['host']) : address;
+    document['message'] = messageOf(root);
+    document['timestamp'] = received;
+    document['receive_time'] = received;
+    document['receiver'] = context.receiver;
+    document['peer_address'] = address;
     const draft = new Draft(document);
     const literals = createLiterals(message);
     setTimestamp(draft, root['timestamp'], context.timestamp, literals, senderIso);

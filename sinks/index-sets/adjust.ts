@@ -115,7 +115,7 @@ function moveToTwin(draft: Draft, name: string, value: FieldValue, why: string):
   const twin = `${name}_text`;
   const text = String(value);
   const type = draft.table.types.get(twin) ?? learn(draft, twin, text);
-  const taken = Object.hasOwn(draft.source, twin) || Object.hasOwn(draft.result, twin);
+  const taken = draft.source[twin] !== undefined || Object.hasOwn(draft.result, twin);
   if (taken || (type !== 'string' && type !== 'boolean') || draft.options.evict.has(twin) || nameProblem(twin) !== undefined) return moveToOthers(draft, name, value, why);
   note(draft, `${shown(name)}: ${why}, moved to ${shown(twin)}`);
   placeAs(draft, twin, text, type);

@@ -78,6 +78,7 @@ const noFields: ReadonlySet<string> = new Set();
 function fits(types: ReadonlyMap<string, FieldType>, document: LogDocument): boolean {
   for (const name in document) {
     const value = document[name];
+    if (value === undefined) continue;
     const type = types.get(name);
     if (typeof value === 'string') {
       if (type === 'text') continue;
