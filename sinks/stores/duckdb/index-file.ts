@@ -1,12 +1,11 @@
 /** One attached index file: its tables, what is known of its fields, and its markers. */
-import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, type DuckDBConnection, type DuckDBType, DuckDBDataChunk, type DuckDBVector } from '@duckdb/node-api';
+import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api';
 import { baseFieldTable, FieldCounts, type Cell } from './batch.js';
+import { appendChunks } from './chunks.js';
 import { columnDefinition, type Field, type FieldKind, type FieldTable } from './fields.js';
 import type { Database } from './database.js';
 
 const formatVersion = 1;
-/** Rows of one chunk, fixed by the engine. */
-const chunkRows = 2048;
 
 export class IndexFile {
   readonly alias: string;
@@ -116,40 +115,12 @@ export async function appendFields(connection: DuckDBConnection, alias: string, 
 
 /** Appends in the connection's transaction. */
 export async function appendColumns(connection: DuckDBConnection, alias: string, table: string, types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
-  const rows = columns[0]?.length ?? 0;
   const appender = await connection.createAppender(table, 'main', alias);
   try {
-    for (let start = 0; start < rows; start += chunkRows) {
-      const end = Math.min(rows, start + chunkRows);
-      const chunk = DuckDBDataChunk.create(types, end - start);
-      for (let at = 0; at < columns.length; at += 1) fillVector(chunk.getColumnVector(at), columns[at] as Cell[], start, end);
-      appender.appendDataChunk(chunk);
-    }
+    appendChunks(appender, types, columns);
   } finally {
     appender.closeSync();
   }
-}
-
-/** Bit by bit, 1 for a value; the vector's own way to mark a missing one takes longer than storing a text. */
-interface VectorInternals {
-  readonly validity: { data: BigUint64Array | null };
-}
-
-function fillVector(vector: DuckDBVector, cells: readonly Cell[], start: number, end: number): void {
-  const validity = new BigUint64Array(Math.ceil((end - start) / 64));
-  const bits = new Uint32Array(validity.buffer);
-  let missing = false;
-  for (let row = 0; row < end - start; row += 1) {
-    const cell = cells[start + row] as Cell;
-    if (cell === null) {
-      missing = true;
-    } else {
-      vector.setItem(row, cell);
-      bits[row >>> 5] = (bits[row >>> 5] as number) | (1 << (row & 31));
-    }
-  }
-  if (missing) (vector as unknown as VectorInternals).validity.data = validity;
-  vector.flush();
 }
 
 export function columnType(kind: FieldKind): DuckDBType {
