@@ -3,8 +3,8 @@
  * value, literals are found in one pass over the text, limits are sorted; entries without a requirement are always in.
  * A written field only ever adds candidates: each candidate's whole condition is tested at its turn.
  */
-import type { LogDocument } from '../schemas/messages.js';
-import { aliases, fieldReader, numberOf, textOf, type Value } from './fields.js';
+import type { FieldValue, LogDocument } from '../schemas/messages.js';
+import { aliases, numberOf, textOf, type Value } from './fields.js';
 import { createLiteralScanner, type LiteralScanner } from './literal-scanner.js';
 import { indexedRequirements, type Clause, type Requirements } from './requirement.js';
 
@@ -15,16 +15,14 @@ export interface CandidateIndex {
    */
   readonly words: number;
   start(document: LogDocument, bits: Uint32Array): void;
-  /** After a field was written or removed. */
-  refresh(document: LogDocument, field: string, bits: Uint32Array): void;
+  /** Before a field is written. */
+  write(document: LogDocument, field: string, value: FieldValue, bits: Uint32Array): void;
+  /** After a field was removed: conditions on it may see its alias now. */
+  reveal(document: LogDocument, field: string, bits: Uint32Array): void;
 }
 
 type Mark = (entries: readonly number[]) => void;
-
-interface FieldIndex {
-  readonly read: (document: LogDocument) => Value;
-  readonly mark: (value: Exclude<Value, undefined>) => void;
-}
+type MarkValue = (value: Exclude<Value, undefined>) => void;
 
 interface Gathered {
   readonly values: Map<string, number[]>;
@@ -42,40 +40,47 @@ export function createCandidateIndex(requirements: readonly Requirements[]): Can
   const mark: Mark = (entries) => {
     for (const entry of entries) current[entry >>> 5] = (current[entry >>> 5] as number) | (1 << (entry & 31));
   };
-  const byField = new Map([...gathered].map(([field, found]) => [field, createFieldIndex(field, found, mark)]));
-  const all = [...byField.values()];
-  const dependent = dependents(byField);
+  const byField = marksByField(new Map([...gathered].map(([field, found]) => [field, createMarks(found, mark)])));
   return {
     words,
     start: (document, bits) => {
       current = bits as Uint32Array<ArrayBuffer>;
       for (let word = 0; word < always.length; word += 1) bits[word] = always[word] as number;
-      for (const index of all) {
-        const value = index.read(document);
-        if (value !== undefined) index.mark(value);
+      for (const field in document) {
+        const marks = byField.get(field);
+        if (marks === undefined) continue;
+        const value = document[field];
+        if (value !== undefined) for (const markValue of marks) markValue(value);
       }
     },
-    refresh: (document, field, bits) => {
-      const indexes = dependent.get(field);
-      if (indexes === undefined) return;
+    write: (document, field, value, bits) => {
+      const marks = byField.get(field);
+      if (marks === undefined) return;
+      const alias = aliases.get(field);
+      // Both names mark the same entries: what stands under the other one has marked them.
+      if (alias !== undefined && document[alias] === value) return;
       current = bits as Uint32Array<ArrayBuffer>;
-      for (const index of indexes) {
-        const value = index.read(document);
-        if (value !== undefined) index.mark(value);
-      }
+      for (const markValue of marks) markValue(value);
+    },
+    reveal: (document, field, bits) => {
+      const alias = aliases.get(field);
+      const value = alias === undefined ? undefined : document[alias];
+      if (value === undefined) return;
+      current = bits as Uint32Array<ArrayBuffer>;
+      for (const markValue of byField.get(field) ?? []) markValue(value);
     },
   };
 }
 
-/** By field, also under its alias: a condition on `pod` may see `pod_name`. */
-function dependents(byField: ReadonlyMap<string, FieldIndex>): ReadonlyMap<string, readonly FieldIndex[]> {
-  const dependent = new Map<string, FieldIndex[]>();
-  for (const [field, index] of byField) {
+/** By field, also under its alias: a condition on `pod` may see `pod_name`. Where a message has both, one of them marks in vain. */
+function marksByField(own: ReadonlyMap<string, MarkValue>): ReadonlyMap<string, readonly MarkValue[]> {
+  const marks = new Map<string, MarkValue[]>();
+  for (const [field, markValue] of own) {
     for (const name of [field, aliases.get(field)]) {
-      if (name !== undefined) dependent.set(name, [...(dependent.get(name) ?? []), index]);
+      if (name !== undefined) marks.set(name, [...(marks.get(name) ?? []), markValue]);
     }
   }
-  return dependent;
+  return marks;
 }
 
 function gather(requirements: readonly Requirements[], words: number, always: Uint32Array): ReadonlyMap<string, Gathered> {
@@ -107,23 +112,20 @@ function addTo(map: Map<string, number[]>, key: string, entry: number): void {
   else if (entries.at(-1) !== entry) entries.push(entry);
 }
 
-function createFieldIndex(field: string, found: Gathered, mark: Mark): FieldIndex {
+function createMarks(found: Gathered, mark: Mark): MarkValue {
   const { values, exists } = found;
   const longest = Math.max(0, ...[...values.keys()].map((value) => value.length));
   const scanner: LiteralScanner | undefined = found.literals.size > 0 ? createLiteralScanner(found.literals) : undefined;
   const greater = found.greater.sort((left, right) => left.limit - right.limit);
   const less = found.less.sort((left, right) => right.limit - left.limit);
   const compares = greater.length + less.length > 0;
-  return {
-    read: fieldReader(field),
-    mark: (value) => {
-      if (exists.length > 0) mark(exists);
-      if (compares) markNumber(numberOf(value), greater, less, mark);
-      if (longest === 0 && scanner === undefined) return;
-      const text = textOf(value);
-      if (longest > 0) markEqual(text, values, longest, mark);
-      if (scanner !== undefined) scanner.scan(text, mark);
-    },
+  return (value) => {
+    if (exists.length > 0) mark(exists);
+    if (compares) markNumber(numberOf(value), greater, less, mark);
+    if (longest === 0 && scanner === undefined) return;
+    const text = textOf(value);
+    if (longest > 0) markEqual(text, values, longest, mark);
+    if (scanner !== undefined) scanner.scan(text, mark);
   };
 }
 

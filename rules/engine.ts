@@ -38,13 +38,13 @@ class Run implements RuleTarget {
   }
 
   set(field: string, value: FieldValue): void {
+    this.#program.index.write(this.document, field, value, this.candidates);
     this.document[field] = value;
-    this.#program.index.refresh(this.document, field, this.candidates);
   }
 
   remove(field: string): void {
     removeField(this.document, field);
-    this.#program.index.refresh(this.document, field, this.candidates);
+    this.#program.index.reveal(this.document, field, this.candidates);
   }
 
   route(stream: number): void {

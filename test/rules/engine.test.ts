@@ -88,7 +88,7 @@ t.test('a rule that throws costs that rule for that message and is counted', asy
     { id: 'throws', when: { field: 'trap', exists: true }, then: [{ set: { field: 'a', value: 1 } }] },
     { id: 'works', when: { always: true }, then: [{ set: { field: 'b', value: 2 } }] },
   ], streams: [{ id: 's', when: { field: 'b', equals: 2 } }] });
-  const document = Object.defineProperty({ x: 1 }, 'trap', { get: () => { throw new Error('hostile'); } }) as unknown as LogDocument;
+  const document = Object.defineProperty({ x: 1 }, 'trap', { enumerable: true, get: () => { throw new Error('hostile'); } }) as unknown as LogDocument;
   const routing = ruleSet.apply(document, context);
   t.same(routing.streams, ['all-messages', 's']);
   t.equal(document['b'], 2);
