@@ -45,21 +45,42 @@ function renameOne(from: string, to: string, keeps: boolean): Action {
   };
 }
 
+/** Names repeat; a flood of new ones empties the table and starts it again. */
+const maxNames = 1_000;
+
 function renameAll(fromPrefix: string, toPrefix: string, keeps: boolean): Action {
+  const targets = new Map<string, string>();
+  const first = fromPrefix.charCodeAt(0);
   return {
     text: `rename fields ${fromPrefix}* to ${toPrefix}*`,
     run: (target) => {
       let found: string[] | undefined;
-      for (const field in target.document) if (field.startsWith(fromPrefix) && field.length > fromPrefix.length) (found ??= []).push(field);
-      if (found !== undefined) for (const field of found) move(target, field, `${toPrefix}${field.slice(fromPrefix.length)}`, keeps);
+      for (const field in target.document) {
+        // Most names differ in the first character already.
+        if (field.charCodeAt(0) === first && field.startsWith(fromPrefix) && field.length > fromPrefix.length) (found ??= []).push(field);
+      }
+      if (found === undefined) return;
+      for (const field of found) {
+        let to = targets.get(field);
+        if (to === undefined) {
+          to = targetOf(field, `${toPrefix}${field.slice(fromPrefix.length)}`);
+          if (targets.size >= maxNames) targets.clear();
+          targets.set(field, to);
+        }
+        if (to !== field) move(target, field, to, keeps);
+      }
     },
   };
 }
 
-function move(target: RuleTarget, from: string, wanted: string, keeps: boolean): void {
-  const to = storableName(wanted);
+/** The field itself where it must keep its name. */
+function targetOf(from: string, wanted: string): string {
+  return isProtected(from) ? from : (storableName(wanted) ?? from);
+}
+
+function move(target: RuleTarget, from: string, to: string, keeps: boolean): void {
   const value = target.document[from];
-  if (to === undefined || to === from || value === undefined || isProtected(from) || (keeps && target.document[to] !== undefined)) return;
+  if (value === undefined || (keeps && target.document[to] !== undefined)) return;
   target.remove(from);
   target.set(to, asFieldValue(value));
 }
