@@ -32,8 +32,13 @@ export interface IndexSetsOptions {
   readonly now: () => number;
 }
 
-/** A size rotation happens at this share of the limit, measured after a checkpoint: what is in flight comes on top. */
-const rotationShare = 0.985;
+/** At this share of its size limit an index is measured exactly, after a checkpoint where the store has one: documents take more room in a write-ahead log than in the file. */
+const measureShare = 0.985;
+/**
+ * An index measured exactly gives way at this share: what is in flight comes on top, and an index that a checkpoint made
+ * a little smaller would otherwise come close to the limit in ever smaller steps, with a checkpoint each.
+ */
+const foldedShare = 0.96;
 
 export interface IndexSets {
   start(): void;
@@ -49,6 +54,10 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
   const { ledger, store, log } = options;
   const metrics = buildMetrics(options.registry, pipelineMetrics);
   const rotating = new Set<string>();
+  /** Sets with a check that was asked for by a write and has not ended. */
+  const measuring = new Set<string>();
+  /** Rotated indices whose last documents, in flight at the rotation, are still in the write-ahead log. */
+  const unfolded = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -56,14 +65,15 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
   const currentOf = (indexSet: string): string | undefined => ledger.latestEpoch()?.indices[indexSet];
   const setOf = (indexSet: string): IndexSetDefinition | undefined => options.sets().find((set) => set.id === indexSet);
 
-  const rotate = async (set: IndexSetDefinition, current: string, cause: string): Promise<boolean> => {
+  const rotate = async (set: IndexSetDefinition, current: string, cause: string, facts: Pick<IndexInfo, 'bytes' | 'documents'>): Promise<boolean> => {
     if (rotating.has(set.id)) return false;
     rotating.add(set.id);
     try {
       const done = await options.epochs.rotate(set, current);
       if (done) {
         metrics.rotations.inc({ index_set: set.id, cause });
-        log.info({ index_set: set.id, from: current, to: currentOf(set.id), cause }, 'index rotated');
+        log.info({ index_set: set.id, from: current, to: currentOf(set.id), cause, bytes: facts.bytes, documents: facts.documents }, 'index rotated');
+        if (store.checkpoint !== undefined) unfolded.add(current);
       }
       return done;
     } finally {
@@ -78,16 +88,26 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     let info = infos.find((candidate) => candidate.name === current);
     if (current === undefined || info === undefined) return;
     const { rotation } = set;
-    if (rotation.type === 'size' && info.bytes >= rotation.max_bytes * rotationShare && store.checkpoint !== undefined) {
+    let share = measureShare;
+    if (rotation.type === 'size' && info.bytes >= rotation.max_bytes * measureShare && store.checkpoint !== undefined) {
       await store.checkpoint(current);
       info = (await measured(set, current)) ?? info;
+      share = foldedShare;
     }
     const mark = await ledger.mark(current);
-    const limit = rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * rotationShare) } : rotation;
-    if (shouldRotate(limit, { bytes: info.bytes, documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type);
+    const limit = rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * share) } : rotation;
+    if (shouldRotate(limit, { bytes: info.bytes, documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type, info);
+  };
+
+  const foldRotated = async (): Promise<void> => {
+    for (const index of unfolded) {
+      unfolded.delete(index);
+      await store.checkpoint?.(index).catch((error: unknown) => log.warn({ index, error: errorText(error) }, 'the write-ahead log of a rotated index could not be folded in'));
+    }
   };
 
   const checkRotation = async (): Promise<void> => {
+    await foldRotated();
     for (const set of options.sets()) {
       try {
         const infos = await store.listIndices(set.id);
@@ -170,13 +190,21 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     },
     observe(indexSet, index, bytes) {
       const set = setOf(indexSet);
-      if (set?.rotation.type !== 'size' || bytes < set.rotation.max_bytes * rotationShare || rotating.has(indexSet) || currentOf(indexSet) !== index) return;
-      serially(async () => checkSet(set, await store.listIndices(set.id)));
+      if (set?.rotation.type !== 'size' || bytes < set.rotation.max_bytes * measureShare || measuring.has(indexSet) || currentOf(indexSet) !== index) return;
+      measuring.add(indexSet);
+      serially(async () => {
+        try {
+          await checkSet(set, await store.listIndices(set.id));
+        } finally {
+          measuring.delete(indexSet);
+        }
+      });
     },
     async rotateNow(indexSet) {
       const set = setOf(indexSet);
       const current = currentOf(indexSet);
-      return set !== undefined && current !== undefined && rotate(set, current, 'request');
+      if (set === undefined || current === undefined) return false;
+      return rotate(set, current, 'request', (await measured(set, current)) ?? { bytes: 0, documents: 0 });
     },
     checkRotation,
     checkRetention,

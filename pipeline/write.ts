@@ -37,6 +37,9 @@ export interface WriteContext {
 
 /** Repairs of one document before it counts as refused. */
 const maxRepairs = 3;
+/** Writes, about twenty seconds of them, after which a document that fails by itself counts as refused: it must not hold its partition for ever. */
+const maxAttempts = 10;
+const failedByItself = 'STORE_DOCUMENT_FAILED';
 
 interface Pending {
   readonly at: number[];
@@ -49,12 +52,15 @@ export async function writeIndexBatch(batch: IndexBatch, context: WriteContext):
   const repairs = new Map<number, number>();
   const backOff = createBackOff(100, 5_000);
   let pending = batch.ids.map((_, at) => at);
-  for (;;) {
+  for (let attempts = 1; ; attempts += 1) {
     if (context.lost()) throw pipelineErrors.create(context.signal.aborted ? 'PIPELINE_STOPPED' : 'PIPELINE_PARTITION_LOST', { place: `${context.topic}/${context.partition}` });
     const code = await attempt(batch, documents, pending, context, outcome).then(
       (failures) => {
-        pending = sortFailures({ at: pending, repairs }, failures, batch, context, outcome);
-        return failures.find((failure) => failure.kind === 'retry')?.code;
+        const judged = attempts < maxAttempts ? failures : failures.map((failure) => (failure.code === failedByItself ? { ...failure, kind: 'refused' as const } : failure));
+        pending = sortFailures({ at: pending, repairs }, judged, batch, context, outcome);
+        const retry = judged.find((failure) => failure.kind === 'retry');
+        if (retry !== undefined) context.log.warn({ index: batch.index, code: retry.code, reason: retry.reason, documents: pending.length }, 'the store did not take some documents; they are written again');
+        return retry?.code;
       },
       (error: unknown) => wholeFailure(error, batch, context, outcome, pending),
     );

@@ -31,7 +31,7 @@ export interface WriteRequest {
 export interface WriteFailure {
   /** Place in the request's arrays. */
   readonly position: number;
-  /** `retry`: the same document may pass later; `refused`: it never will. */
+  /** `retry`: the same document may pass later (with STORE_DOCUMENT_FAILED it may also fail each time: bound the attempts); `refused`: it never will. */
   readonly kind: 'retry' | 'refused';
   readonly code: string;
   readonly reason: string;

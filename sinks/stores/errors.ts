@@ -10,6 +10,7 @@ export const storeErrors = defineErrors({
   STORE_INDEX_CLOSED: { retryable: false, summary: 'This index is closed; open it first.' },
   STORE_INDEX_NAME_INVALID: { retryable: false, summary: 'This name cannot be the name of an index.' },
   STORE_DOCUMENT_INVALID: { retryable: false, summary: 'A document is not a JSON object.' },
+  STORE_DOCUMENT_FAILED: { retryable: true, summary: 'The index store failed on this document; it is written again, and becomes a dead letter when it fails each time.' },
   STORE_DOCUMENT_REFUSED: { retryable: false, summary: 'The index store refused a document for what is in it.' },
   STORE_QUERY_INVALID: { retryable: false, summary: 'The index store cannot run this query.' },
   STORE_SEARCH_CANCELLED: { retryable: false, summary: 'The search was cancelled.' },

@@ -97,8 +97,10 @@ export function addReply(outcome: BulkOutcome, part: BulkPart, reply: OpenSearch
 function itemFailure(position: number, status: number, fault: OpenSearchFault, index: string): WriteFailure {
   const whole = indexError(status, fault, index);
   if (whole !== undefined) throw whole;
-  const retry = status === 429 || status >= 500;
-  return { position, kind: retry ? 'retry' : 'refused', code: retry ? 'STORE_OVERLOADED' : 'STORE_DOCUMENT_REFUSED', reason: `${fault.type}: ${fault.reason}`.slice(0, 1_000) };
+  const reason = `${fault.type}: ${fault.reason}`.slice(0, 1_000);
+  if (status === 429 || status === 503) return { position, kind: 'retry', code: 'STORE_OVERLOADED', reason };
+  // Perhaps the engine stumbled, perhaps this document makes it stumble each time: the caller bounds the attempts.
+  return status >= 500 ? { position, kind: 'retry', code: 'STORE_DOCUMENT_FAILED', reason } : { position, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED', reason };
 }
 
 /** What concerns the index and not one document. */
