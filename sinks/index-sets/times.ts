@@ -3,15 +3,17 @@
 /** ISO 8601 in UTC with a four-digit year, as both stores read it. */
 const iso = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/;
 
-/** `2026-11-21T10:00:`, of the last time that was checked whole: nearly all that follow begin like it. */
+/** `2026-11-21T10:00:`, of the last two times that were checked whole: nearly all that follow begin like one, the sender's time and the receive time. */
 let lastMinute = 'none';
+let minuteBefore = 'none';
 const minuteLength = 17;
 /** Length of `2026-11-21T10:00:00.000Z`, the form that decoding writes. */
 const usualLength = 24;
 
 export function isTime(text: string): boolean {
-  if (text.length === usualLength && text.startsWith(lastMinute)) return isSecond(text);
+  if (text.length === usualLength && (text.startsWith(lastMinute) || text.startsWith(minuteBefore))) return isSecond(text);
   if (!iso.test(text) || !isDay(text)) return false;
+  minuteBefore = lastMinute;
   lastMinute = text.slice(0, minuteLength);
   return true;
 }
