@@ -26,7 +26,7 @@ Examples:
 }
 
 function addStart(program: Command): void {
-  program.command('start', { isDefault: true })
+  program.command('start')
     .description('run the program until SIGINT or SIGTERM')
     .addOption(configOption())
     .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor']).default('all'))
