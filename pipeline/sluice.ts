@@ -40,6 +40,9 @@ export interface SluiceOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
+/** 64 KiB of raw bytes, each escaped to six characters at the most, and what is said about them. */
+const largestLetterBytes = 512 * 1024;
+
 /** Nothing ends by itself in this time: what is left is durable or will be delivered again. */
 const stopShares = { receivers: 0.3, receive: 0.2, processor: 0.3, engines: 0.2 } as const;
 
@@ -132,7 +135,7 @@ export class Sluice {
     const common = { retentionBytes: topics.retention_bytes, retentionMs: topics.retention_ms, maxMessageBytes: topics.max_message_bytes };
     return [
       { name: this.logsTopic, partitions: topics.partitions, ...common },
-      { name: this.deadLettersTopic, partitions: 1, ...common },
+      { name: this.deadLettersTopic, partitions: 1, ...common, maxMessageBytes: Math.max(topics.max_message_bytes, largestLetterBytes) },
     ];
   }
 
