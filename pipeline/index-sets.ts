@@ -215,7 +215,7 @@ const isOpen = (mark: IndexMark | undefined): boolean => mark === undefined || m
 
 async function consumedPartitions(options: IndexSetsOptions): Promise<Parameters<typeof isPassed>[2]> {
   const all = await Promise.all(options.consumedTopics.map(async (topic) => {
-    const records = await options.ledger.partitionRecords(topic);
+    const records = await options.ledger.partitionRecords(topic, await options.topics.generation(topic));
     const committed = await options.topics.committed(options.group, topic);
     return [...records].map(([partition, record]) => ({ record, committed: committed.get(partition) }));
   }));

@@ -24,8 +24,8 @@ export interface Ledger {
   partitionRecord(topic: string, generation: number, partition: number): Promise<VersionedRecord | undefined>;
   /** The new revision, or undefined on a conflict. */
   writePartitionRecord(topic: string, generation: number, partition: number, record: PartitionRecord, expected: string | undefined): Promise<string | undefined>;
-  /** Records of the newest generation of a topic, by partition. */
-  partitionRecords(topic: string): Promise<ReadonlyMap<number, PartitionRecord>>;
+  /** Records of one generation of a topic, by partition. */
+  partitionRecords(topic: string, generation: number): Promise<ReadonlyMap<number, PartitionRecord>>;
   mark(index: string): Promise<{ readonly mark: IndexMark; readonly revision: string } | undefined>;
   marks(): Promise<ReadonlyMap<string, { readonly mark: IndexMark; readonly revision: string }>>;
   /** False on a conflict. */
@@ -80,14 +80,10 @@ export function createLedger(state: StateStore): Ledger {
       return entry === undefined ? undefined : { record: entry.value as PartitionRecord, revision: entry.revision };
     },
     writePartitionRecord: (topic, generation, partition, record, expected) => put(`${partitionPrefix(topic)}${generation}/${partition}`, record, expected),
-    async partitionRecords(topic) {
-      const prefix = partitionPrefix(topic);
-      const found = new Map<number, { generation: number; record: PartitionRecord }>();
-      for (const entry of await state.list(prefix)) {
-        const [generation, partition] = entry.key.slice(prefix.length).split('/').map(Number) as [number, number];
-        if ((found.get(partition)?.generation ?? -1) < generation) found.set(partition, { generation, record: entry.value as PartitionRecord });
-      }
-      return new Map([...found].map(([partition, { record }]) => [partition, record]));
+    async partitionRecords(topic, generation) {
+      const prefix = `${partitionPrefix(topic)}${generation}/`;
+      const entries = await state.list(prefix);
+      return new Map(entries.map((entry) => [Number(entry.key.slice(prefix.length)), entry.value as PartitionRecord]));
     },
     async mark(index) {
       const entry = await state.get(`indices/${index}`);

@@ -9,6 +9,7 @@ import { createReceive, type Receive } from '../../pipeline/receive.js';
 import { createEmbeddedTopicLog } from '../../pipeline/topics/embedded.js';
 import type { ConsumedRecord } from '../../pipeline/topics/contract.js';
 import type { DeadLetter, MessageBatch } from '../../schemas/messages.js';
+import { until } from '../program.js';
 
 const run = createRun(1, Buffer.alloc(4));
 
@@ -17,6 +18,8 @@ interface World {
   readonly registry: Registry;
   records(topic: string, partition: number): Promise<ConsumedRecord[]>;
   free: number;
+  /** Resolves when the topics have seen that the disk is full. */
+  refused(): Promise<void>;
 }
 
 async function open(t: { teardown(action: () => Promise<void>): void }, maxWaitingBytes = 10_000): Promise<World> {
@@ -38,7 +41,13 @@ async function open(t: { teardown(action: () => Promise<void>): void }, maxWaiti
     await topics.read(topic, partition, 0, (some) => { all.push(...some.map((record) => ({ ...record, value: Buffer.from(record.value) }))); });
     return all;
   };
-  return Object.assign(world, { receive, registry, records });
+  const refused = async () => {
+    await until(async () => {
+      await topics.maintain();
+      return topics.writable().ok ? undefined : true;
+    }, 10_000, () => 'the topics still take appends');
+  };
+  return Object.assign(world, { receive, registry, records, refused });
 }
 
 function batch(lane: number | undefined, texts: readonly string[]): MessageBatch {
@@ -65,7 +74,7 @@ t.test('batches without a lane are spread', async (t) => {
 t.test('it is full while the topic takes nothing, and goes on when it does', async (t) => {
   const world = await open(t, 1000);
   world.free = 0;
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await world.refused();
   const pending = [0, 1].map((lane) => world.receive.push(batch(lane, ['x'.repeat(600)])));
   t.equal(world.receive.full(), true);
   t.equal(world.receive.waitingBytes(), 1200);
