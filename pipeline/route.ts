@@ -1,5 +1,5 @@
 /** Decodes the records of one span, runs the rules of its epoch over them, and groups the documents by concrete index. */
-import type { RuleSet } from '../rules/contract.js';
+import type { Routing, RuleSet } from '../rules/contract.js';
 import type { Decoder } from '../receivers/decode/contract.js';
 import { isSluiceError, type SluiceError } from '../core/errors.js';
 import type { DeadLetter, LogDocument } from '../schemas/messages.js';
@@ -53,16 +53,36 @@ export function parseOrigin(origin: string): Origin {
   return space < 0 ? { receiver: origin, peer: '' } : { receiver: origin.slice(0, space), peer: origin.slice(space + 1) };
 }
 
-function add(routed: Routed, indexSet: string, index: string, record: ConsumedRecord, place: number, document: string): void {
+function batchOf(routed: Routed, indexSet: string, index: string, record: ConsumedRecord): IndexBatch {
   let batch = routed.byIndex.get(index);
   if (batch === undefined) {
     batch = { indexSet, index, ids: [], offsets: [], documents: [], places: [], oldest: record.timestamp };
     routed.byIndex.set(index, batch);
   }
+  return batch;
+}
+
+function add(batch: IndexBatch, record: ConsumedRecord, place: number, document: string): void {
   batch.ids.push(record.key);
   batch.offsets.push(record.offset);
   batch.documents.push(document);
   batch.places.push(place);
+}
+
+/** What messages of the same routing share, so that it is looked up once. */
+interface Lane {
+  readonly routing: Routing;
+  readonly batches: readonly IndexBatch[];
+  messages: number;
+}
+
+function laneOf(lanes: Map<Routing, Lane>, routing: Routing, routed: Routed, epoch: Epoch, record: ConsumedRecord): Lane {
+  const known = lanes.get(routing);
+  if (known !== undefined) return known;
+  const batches = routing.indexSets.map((indexSet) => batchOf(routed, indexSet, indexOf(epoch, indexSet), record));
+  const opened: Lane = { routing, batches, messages: 0 };
+  lanes.set(routing, opened);
+  return opened;
 }
 
 /** Routes records[start..end) by one epoch; `skip` holds the places of resends. */
@@ -73,6 +93,8 @@ export function routeMessages(
   let origin = parseOrigin('');
   let timestamp = context.timestampOf('');
   const ruleContext = { messageId: '', receiver: '' };
+  const lanes = new Map<Routing, Lane>();
+  let lane: Lane | undefined;
   for (let place = start; place < end; place += 1) {
     if (skip.has(place)) continue;
     const record = records[place] as ConsumedRecord;
@@ -96,10 +118,12 @@ export function routeMessages(
     }
     document['rule_set_version'] = rules.version;
     document['streams'] = routing.streams;
-    for (const stream of routing.streams) routed.streams.set(stream, (routed.streams.get(stream) ?? 0) + 1);
-    for (const indexSet of routing.indexSets) {
-      add(routed, indexSet, indexOf(epoch, indexSet), record, place, context.fit(indexOf(epoch, indexSet), document));
-    }
+    if (lane?.routing !== routing) lane = laneOf(lanes, routing, routed, epoch, record);
+    lane.messages += 1;
+    for (const batch of lane.batches) add(batch, record, place, context.fit(batch.index, document));
+  }
+  for (const { routing, messages } of lanes.values()) {
+    for (const stream of routing.streams) routed.streams.set(stream, (routed.streams.get(stream) ?? 0) + messages);
   }
 }
 
@@ -120,7 +144,7 @@ export function routeDeadLetters(
   for (let place = start; place < end; place += 1) {
     if (skip.has(place)) continue;
     const record = records[place] as ConsumedRecord;
-    add(routed, deadLetterSet, index, record, place, context.fit(index, deadLetterDocument(record, rules.version)));
+    add(batchOf(routed, deadLetterSet, index, record), record, place, context.fit(index, deadLetterDocument(record, rules.version)));
   }
 }
 

@@ -28,8 +28,19 @@ export function mintId(prefix: string, sequence: number): string {
 /** The sequence of an id of the receiver's form; undefined for any other key (a dead letter's, a foreign producer's). */
 export function sequenceOf(id: string): number | undefined {
   if (id.length !== idWidth || id.charCodeAt(runWidth) !== 45 || id.charCodeAt(prefixWidth - 1) !== 45) return undefined;
-  const sequence = Number.parseInt(id.slice(prefixWidth), 16);
-  return Number.isNaN(sequence) ? undefined : sequence;
+  let sequence = 0;
+  for (let place = prefixWidth; place < idWidth; place += 1) {
+    const digit = digitOf(id.charCodeAt(place));
+    if (digit < 0) return undefined;
+    sequence = sequence * 16 + digit;
+  }
+  return sequence;
+}
+
+/** Of a hexadecimal digit as ids have them, in lower case; -1 for any other character. */
+function digitOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
 }
 
 /** Id of a document among the dead letters: the refused message and the index set that refused it, without the reason (rule 10). */
