@@ -15,11 +15,11 @@ import { apiErrors } from './errors.js';
 const maxSocketPath = 107;
 const maxRequestBytes = 1024 * 1024;
 
-/** `control.sock` in the data folder, or in the runtime folder when that path is too long for a socket. */
-export function controlSocketPath(dataFolder: string, runtimeFolder: string | undefined): string {
-  const path = join(dataFolder, 'control.sock');
+/** `control.sock` in the data folder (`control-receiver.sock` of a process that only receives), or in the runtime folder when that path is too long for a socket. */
+export function controlSocketPath(dataFolder: string, runtimeFolder: string | undefined, onlyReceives = false): string {
+  const path = join(dataFolder, onlyReceives ? 'control-receiver.sock' : 'control.sock');
   if (Buffer.byteLength(path) <= maxSocketPath) return path;
-  const name = `sluice-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 16)}.sock`;
+  const name = `sluice-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`;
   return join(runtimeFolder ?? tmpdir(), name);
 }
 

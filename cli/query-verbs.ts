@@ -44,11 +44,12 @@ export function addQueryVerbs(program: Command): void {
   program.command('status')
     .description('what the running program does: receivers, backlog, index sets, health')
     .addOption(configOption())
+    .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor']).default('all'))
     .addOption(new Option('--json', 'everything, as JSON'))
-    .action(async (flags: { config?: string; json?: boolean }) => {
+    .action(async (flags: { config?: string; json?: boolean; role: string }) => {
       const { config } = settings(flags);
       const { statusText } = await import('./status.js');
-      const status = await connectControl(config).request('GET', '/status');
+      const status = await connectControl(config, flags.role === 'receiver').request('GET', '/status');
       process.stdout.write(flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
     });
   program.command('rotate')

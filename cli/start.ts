@@ -42,7 +42,7 @@ export async function runStart(options: StartOptions): Promise<number> {
     host: config.admin.host, port: config.admin.port, registry, collect: async () => sluice.processor?.collect(),
     live: () => ({ ok: true, checks: [{ name: 'event loop', ok: true, reason: 'answers' }] }), ready: () => sluice.ready(),
   });
-  const socketPath = controlSocketPath(config.data_folder, options.runtimeFolder);
+  const socketPath = controlSocketPath(config.data_folder, options.runtimeFolder, !roles.processor);
   const control = createControlServer(socketPath, controlRoutes(sluice, () => (config.admin.enabled ? admin.port() : undefined)));
   try {
     if (config.admin.enabled) await admin.start();

@@ -65,7 +65,7 @@ export function testFolder(t: Teardown): string {
 export async function startProgram(t: Teardown, options: ProgramOptions = {}): Promise<Program> {
   const folder = options.folder ?? testFolder(t);
   const settingsFile = join(folder, `sluice-${options.role ?? 'all'}.yaml`);
-  const dataFolder = join(folder, options.role === undefined || options.role === 'all' ? 'data' : `data-${options.role}`);
+  const dataFolder = join(folder, 'data');
   writeFileSync(settingsFile, stringify({
     data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
   }));
@@ -80,7 +80,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
     child.kill('SIGKILL');
     await ended;
   });
-  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR']));
+  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR'], options.role === 'receiver'));
   const status = async (): Promise<Status> => (await control.request('GET', '/status')) as Status;
   const first = await until(async () => {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program ended: ${child.exitCode ?? child.signalCode}\n${output}`);
