@@ -24,6 +24,11 @@ export interface CandidateIndex {
 type Mark = (entries: readonly number[]) => void;
 type MarkValue = (value: Exclude<Value, undefined>) => void;
 
+interface KnownField {
+  readonly alias: string | undefined;
+  readonly marks: readonly MarkValue[];
+}
+
 interface Gathered {
   readonly values: Map<string, number[]>;
   readonly literals: Map<string, number[]>;
@@ -47,40 +52,42 @@ export function createCandidateIndex(requirements: readonly Requirements[]): Can
       current = bits as Uint32Array<ArrayBuffer>;
       for (let word = 0; word < always.length; word += 1) bits[word] = always[word] as number;
       for (const field in document) {
-        const marks = byField.get(field);
-        if (marks === undefined) continue;
+        const known = byField.get(field);
+        if (known === undefined) continue;
         const value = document[field];
-        if (value !== undefined) for (const markValue of marks) markValue(value);
+        if (value !== undefined) for (const markValue of known.marks) markValue(value);
       }
     },
     write: (document, field, value, bits) => {
-      const marks = byField.get(field);
-      if (marks === undefined) return;
-      const alias = aliases.get(field);
+      const known = byField.get(field);
+      if (known === undefined) return;
       // Both names mark the same entries: what stands under the other one has marked them.
-      if (alias !== undefined && document[alias] === value) return;
+      if (known.alias !== undefined && document[known.alias] === value) return;
       current = bits as Uint32Array<ArrayBuffer>;
-      for (const markValue of marks) markValue(value);
+      for (const markValue of known.marks) markValue(value);
     },
     reveal: (document, field, bits) => {
-      const alias = aliases.get(field);
-      const value = alias === undefined ? undefined : document[alias];
-      if (value === undefined) return;
+      const known = byField.get(field);
+      const value = known?.alias === undefined ? undefined : document[known.alias];
+      if (known === undefined || value === undefined) return;
       current = bits as Uint32Array<ArrayBuffer>;
-      for (const markValue of byField.get(field) ?? []) markValue(value);
+      for (const markValue of known.marks) markValue(value);
     },
   };
 }
 
 /** By field, also under its alias: a condition on `pod` may see `pod_name`. Where a message has both, one of them marks in vain. */
-function marksByField(own: ReadonlyMap<string, MarkValue>): ReadonlyMap<string, readonly MarkValue[]> {
-  const marks = new Map<string, MarkValue[]>();
+function marksByField(own: ReadonlyMap<string, MarkValue>): ReadonlyMap<string, KnownField> {
+  const fields = new Map<string, { alias: string | undefined; marks: MarkValue[] }>();
   for (const [field, markValue] of own) {
     for (const name of [field, aliases.get(field)]) {
-      if (name !== undefined) marks.set(name, [...(marks.get(name) ?? []), markValue]);
+      if (name === undefined) continue;
+      const known = fields.get(name) ?? { alias: aliases.get(name), marks: [] };
+      known.marks.push(markValue);
+      fields.set(name, known);
     }
   }
-  return marks;
+  return fields;
 }
 
 function gather(requirements: readonly Requirements[], words: number, always: Uint32Array): ReadonlyMap<string, Gathered> {

@@ -23,11 +23,11 @@ export const copy = defineAction({
     return {
       text: `copy ${sources.join(' or ')} to ${to}${keeps ? ' where missing' : ''}`,
       run: (target) => {
-        if (keeps && target.document[to] !== undefined) return;
+        // Most sources are missing from most messages, so they come before the look at the field to write.
         for (const read of readers) {
           const value = read(target.document);
           if (value === undefined) continue;
-          target.set(to, asFieldValue(value));
+          if (!keeps || target.document[to] === undefined) target.set(to, asFieldValue(value));
           return;
         }
       },
