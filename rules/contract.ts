@@ -1,20 +1,10 @@
 /** What the pipeline knows of the rules. */
+import type { RetentionSettings, RotationSettings } from '../schemas/index-sets.js';
 import type { LogDocument } from '../schemas/messages.js';
 
 /** The text of all rule files, shipped ones first, in the order they apply: kept with each epoch. */
 export interface RuleSource {
   readonly files: readonly { readonly name: string; readonly text: string }[];
-}
-
-export type RotationSettings =
-  | { readonly type: 'size'; readonly max_bytes: number }
-  | { readonly type: 'count'; readonly max_documents: number }
-  | { readonly type: 'time'; readonly period_ms: number };
-
-export interface RetentionSettings {
-  readonly type: 'delete' | 'close' | 'none';
-  readonly max_indices: number | undefined;
-  readonly max_total_bytes: number | undefined;
 }
 
 export interface IndexSetDefinition {

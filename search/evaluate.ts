@@ -7,7 +7,7 @@
 import { RE2JS } from 're2js';
 import type { QueryNode, RangeEnd } from '../schemas/query.js';
 import { textFields, wordsOf, lowerCase } from '../schemas/words.js';
-import { compareCodePoints, readNumber } from './values.js';
+import { compareCodePoints, readNumber } from '../core/values.js';
 import { wildcardExpression } from './patterns.js';
 
 export type Matcher = (document: Readonly<Record<string, unknown>>) => boolean;

@@ -8,7 +8,7 @@ import { fail, type Place } from './problem.js';
 import { parseTime, timeForms, type TimeSpan } from './times.js';
 import type { EndToken, RangeToken, TextToken, WordToken } from './tokens.js';
 import { all, or } from './tree.js';
-import { readNumber } from './values.js';
+import { readNumber } from '../core/values.js';
 
 export interface LeafContext {
   /** Milliseconds since the epoch that `now` means. */

@@ -1,5 +1,5 @@
 /** What becomes of the indices of a set that are over its limits. Pure. */
-import type { RetentionSettings } from '../settings.js';
+import type { RetentionSettings } from '../../../schemas/index-sets.js';
 
 export interface RetainedIndex {
   readonly name: string;

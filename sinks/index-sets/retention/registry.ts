@@ -1,4 +1,4 @@
-import type { RetentionSettings } from '../settings.js';
+import type { RetentionSettings } from '../../../schemas/index-sets.js';
 import { retentionByClose } from './close.js';
 import type { RetainedIndex, Retention, RetentionAction } from './contract.js';
 import { retentionByDelete } from './delete.js';

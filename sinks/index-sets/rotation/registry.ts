@@ -1,4 +1,4 @@
-import type { RotationSettings } from '../settings.js';
+import type { RotationSettings } from '../../../schemas/index-sets.js';
 import type { Rotation, RotationFacts } from './contract.js';
 import { rotationByCount } from './count.js';
 import { rotationBySize } from './size.js';

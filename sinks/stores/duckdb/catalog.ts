@@ -1,6 +1,6 @@
 /** All indices of the folder, which of them are attached, and the one engine instance below them. */
 import { toError } from '../../../core/errors.js';
-import { isIndexName } from '../values.js';
+import { isIndexName } from '../index-names.js';
 import { Database } from './database.js';
 import { isFatal, storeError } from './failures.js';
 import { IndexFolder, type IndexFacts } from './folder.js';

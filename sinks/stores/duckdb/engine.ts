@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FieldType, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
 import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
-import { indexNumber } from '../values.js';
+import { indexNumber } from '../index-names.js';
 import { Catalog, type IndexEntry } from './catalog.js';
 import { isFatal, searchError, storeError, writeError } from './failures.js';
 import { fieldType } from './fields.js';

@@ -1,7 +1,7 @@
 /** A query tree as an SQL condition on the table `documents`, after the matching rules of `schemas/query.ts`. */
 import { lowerCase, maxWordLength, separatorClass, textFields, wordsOf } from '../../../schemas/words.js';
 import type { QueryNode, RangeEnd } from '../../../schemas/query.js';
-import { readNumber } from '../values.js';
+import { readNumber } from '../../../core/values.js';
 import type { FieldTable } from './fields.js';
 import { readTime } from './times.js';
 import { fieldSql, numberSql, type SqlParameters, type ValueTest } from './value-sql.js';

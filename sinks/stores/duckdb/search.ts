@@ -1,7 +1,7 @@
 /** Runs one search over several index files and merges what they find. */
 import { DuckDBListValue, type DuckDBConnection, type DuckDBStructValue } from '@duckdb/node-api';
 import type { SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
-import { compareCodePoints } from '../values.js';
+import { compareCodePoints } from '../../../core/values.js';
 import type { Field, FieldTable } from './fields.js';
 import type { IndexFile } from './index-file.js';
 import { querySql } from './query-sql.js';

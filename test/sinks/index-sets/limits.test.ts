@@ -1,7 +1,7 @@
 import t from 'tap';
 import { checkPrefixes, indexName, indexNumber, nextNumber } from '../../../sinks/index-sets/names.js';
 import { expiredIndices, retentions } from '../../../sinks/index-sets/retention/registry.js';
-import type { RetentionSettings, RotationSettings } from '../../../sinks/index-sets/settings.js';
+import type { RetentionSettings, RotationSettings } from '../../../schemas/index-sets.js';
 import { rotations, shouldRotate } from '../../../sinks/index-sets/rotation/registry.js';
 
 const day = 86_400_000;

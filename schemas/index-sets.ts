@@ -1,4 +1,4 @@
-/** What an index set says about its indices; the same shape as in the rules' definition of the set. */
+/** What an index set says about its indices. */
 export type RotationSettings =
   | { readonly type: 'size'; readonly max_bytes: number }
   | { readonly type: 'count'; readonly max_documents: number }
