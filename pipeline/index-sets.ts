@@ -10,6 +10,7 @@ import { isPassed, type IndexMark } from './delivery/records.js';
 import type { Epochs } from './epochs.js';
 import type { Ledger } from './ledger.js';
 import { pipelineMetrics } from './metrics.js';
+import { deadLetterSet } from './route.js';
 import type { TopicLog } from './topics/contract.js';
 
 export interface IndexSetsOptions {
@@ -19,6 +20,7 @@ export interface IndexSetsOptions {
   readonly topics: TopicLog;
   readonly group: string;
   readonly consumedTopics: readonly string[];
+  readonly deadLettersTopic: string;
   /** The sets of the newest rule set. */
   readonly sets: () => readonly IndexSetDefinition[];
   readonly rotationCheckMs: number;
@@ -154,14 +156,15 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     }
   };
 
-  /** Rule 7: close or delete only what no partition can write to any more. */
+  /** Rule 7: close or delete only what no partition can write to any more. Dead letters go to one set alone, and may be silent for ever. */
   const retirePassed = async (): Promise<void> => {
     const retiring = [...(await ledger.marks())].filter(([, { mark }]) => mark.state === 'retiring');
     if (retiring.length === 0) return;
     await ledger.refresh();
     const partitions = await consumedPartitions(options);
     for (const [name, { mark, revision }] of retiring) {
-      if (!isPassed(name, ledger.epochs(), partitions)) continue;
+      const writing = partitions.filter(({ topic }) => topic !== options.deadLettersTopic || mark.indexSet === deadLetterSet);
+      if (!isPassed(name, ledger.epochs(), writing)) continue;
       const action = mark.action ?? 'delete';
       if (action === 'close') await store.closeIndex(name);
       else await store.deleteIndex(name);
@@ -213,11 +216,11 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
 
 const isOpen = (mark: IndexMark | undefined): boolean => mark === undefined || mark.state === 'open';
 
-async function consumedPartitions(options: IndexSetsOptions): Promise<Parameters<typeof isPassed>[2]> {
+async function consumedPartitions(options: IndexSetsOptions): Promise<(Parameters<typeof isPassed>[2][number] & { readonly topic: string })[]> {
   const all = await Promise.all(options.consumedTopics.map(async (topic) => {
     const records = await options.ledger.partitionRecords(topic, await options.topics.generation(topic));
     const committed = await options.topics.committed(options.group, topic);
-    return [...records].map(([partition, record]) => ({ record, committed: committed.get(partition) }));
+    return [...records].map(([partition, record]) => ({ topic, record, committed: committed.get(partition) }));
   }));
   return all.flat();
 }

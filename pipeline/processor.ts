@@ -65,7 +65,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
   let unwatch: (() => void)[] = [];
 
   const indexSets = createIndexSets({
-    ledger, epochs, store, topics, group: processing.group, consumedTopics, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
+    ledger, epochs, store, topics, group: processing.group, consumedTopics, deadLettersTopic, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
     retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
   });
   const process = createProcess({
