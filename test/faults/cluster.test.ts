@@ -1,6 +1,6 @@
 /**
  * Receiver and processor as one process each on a Kafka and an OpenSearch of their own, under load, while each of them is
- * killed, paused or made to refuse. `SLUICE_FAULT_ROUNDS=20` kills each process 20 times. Prints the fault table.
+ * killed, paused or made to refuse. `SLUICE_FAULT_ROUNDS=20` kills each process 20 times, `SLUICE_FAULT_ROWS=Kafka` runs the faults with that word. Prints the fault table.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,15 +10,19 @@ import { freePorts, skipWithoutEngines, startEngines, type Engines } from '../en
 import { startProgram, testFolder, until, workedOff, type Program } from '../program.js';
 import { startHttpProxy, type HttpProxy } from './http-proxy.js';
 import { reckon } from './reckoning.js';
+import { createTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import { startTraffic } from './traffic.js';
 
 const rounds = Number(process.env['SLUICE_FAULT_ROUNDS'] ?? 2);
 const pauseMs = Number(process.env['SLUICE_FAULT_PAUSE_MS'] ?? 5_000);
+/** Only faults whose name holds this text. */
+const chosen = process.env['SLUICE_FAULT_ROWS'] ?? '';
 const rate = 1_500;
 
 interface World {
   readonly engines: Engines;
   readonly proxy: HttpProxy;
+  readonly kafkaProxy: TcpProxy;
   receiver: Program;
   processor: Program;
   restartReceiver(): Promise<void>;
@@ -67,6 +71,11 @@ const faults: readonly { readonly name: string; readonly act: (world: World) => 
     await wait(pauseMs);
     await proxy.heal();
   } },
+  { name: '50 acknowledgements of appends cut', act: async ({ kafkaProxy }) => {
+    const before = kafkaProxy.cutAcknowledgements;
+    kafkaProxy.cutAcknowledgementsOf(50, 5);
+    await until(() => (kafkaProxy.cutAcknowledgements - before >= 50 ? true : undefined), 60_000, () => `only ${kafkaProxy.cutAcknowledgements - before} acknowledgements were cut`);
+  } },
   { name: 'Kafka paused', act: async ({ engines }) => {
     await engines.pause('kafka');
     await wait(pauseMs);
@@ -100,14 +109,17 @@ rules:
 
 t.test('faults on Kafka and OpenSearch lose and double nothing', { ...skipWithoutEngines(), timeout: 300_000 + rounds * 60_000 }, async (t) => {
   const folder = testFolder(t);
-  const engines = await startEngines({ home: join(folder, 'engines') });
+  const kafkaPort = await freePorts(2);
+  const kafkaProxy = await createTcpProxy({ host: '127.0.0.1', port: kafkaPort });
+  t.teardown(() => kafkaProxy.close());
+  const engines = await startEngines({ home: join(folder, 'engines'), kafkaPort, environment: { KAFKA_ADVERTISED_PORT: String(kafkaProxy.port) } });
   t.teardown(() => engines.stop());
   const proxy = await startHttpProxy(engines.opensearch);
   t.teardown(() => proxy.close());
   const port = await freePorts(1);
   const settings = {
     receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port }],
-    topics: { kind: 'kafka', kafka: { brokers: engines.kafka, request_timeout_ms: 20_000 } },
+    topics: { kind: 'kafka', kafka: { brokers: [`127.0.0.1:${kafkaProxy.port}`], request_timeout_ms: 20_000 } },
     store: { kind: 'opensearch', opensearch: { nodes: [proxy.url], request_timeout_ms: 20_000 } },
     processing: { rotation_check_ms: 1_000 },
   };
@@ -116,14 +128,14 @@ t.test('faults on Kafka and OpenSearch lose and double nothing', { ...skipWithou
   const processor = await start('processor');
   const receiver = await start('receiver');
   const world: World = {
-    engines, proxy, receiver, processor,
+    engines, proxy, kafkaProxy, receiver, processor,
     restartReceiver: async () => { world.receiver = await start('receiver'); },
     restartProcessor: async () => { world.processor = await start('processor'); },
   };
   const traffic = startTraffic({ port: () => port, connections: 4, rate });
   const rows: string[] = [];
   let version = 0;
-  for (const { name, act } of faults) {
+  for (const { name, act } of faults.filter(({ name }) => name.includes(chosen))) {
     writeRules(folder, version += 1);
     await wait(1_000);
     await act(world);
