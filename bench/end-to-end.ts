@@ -47,7 +47,7 @@ export async function benchEndToEnd(kind: 'embedded' | 'cluster', messages = 400
     const already = await found(control);
     const cpuBefore = cpuSeconds(child.pid as number);
     const begun = Date.now();
-    const sending = spawn(process.execPath, [sender, 'tcp', String(receivers[0]?.port), String(messages)], { stdio: 'ignore' });
+    const sending = spawn(process.execPath, [sender, 'tcp_4', String(receivers[0]?.port), String(messages)], { stdio: 'ignore' });
     await new Promise((resolve) => sending.once('exit', resolve));
     await untilSearchable(control, already + messages);
     const seconds = (Date.now() - begun) / 1000;

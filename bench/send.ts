@@ -96,6 +96,8 @@ const poolOf = (make: (index: number) => readonly Buffer[]) => {
 
 export const senders: Readonly<Record<string, (port: number, messages: number, rate: number) => Promise<number>>> = {
   tcp: (port, messages) => sendTcp(port, messages, plainFrame),
+  /** As several forwarders: each connection is a lane, and lanes are spread over the partitions. */
+  tcp_4: async (port, messages) => (await Promise.all(Array.from({ length: 4 }, () => sendTcp(port, messages / 4, plainFrame)))).reduce((sum, sent) => sum + sent, 0),
   tcp_gzip: (port, messages) => sendTcp(port, messages, gzipLine),
   udp: (port, messages, rate) => sendUdp(port, messages, poolOf((index) => [Buffer.from(benchMessage(index))]), rate),
   udp_gzip: (port, messages, rate) => sendUdp(port, messages, poolOf((index) => [gzipSync(benchMessage(index))]), rate),

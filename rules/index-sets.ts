@@ -34,7 +34,7 @@ export function parsePeriod(text: string): number | undefined {
 
 /** Rule files without any index set, the shipped ones included, still need a place for every message. */
 const fallbackSet: IndexSetDefinition = {
-  id: defaultIndexSet, title: 'Default index set', rotation: fallbackRotation, retention: fallbackRetention, shards: 1, replicas: 1, refresh_interval_ms: 1000,
+  id: defaultIndexSet, title: 'Default index set', rotation: fallbackRotation, retention: fallbackRetention, shards: 1, replicas: 1, refresh_interval_ms: 5000,
 };
 
 export function buildIndexSets(definitions: readonly Definition<RuleFileIndexSet>[]): readonly IndexSetDefinition[] {
@@ -50,7 +50,7 @@ export function buildIndexSets(definitions: readonly Definition<RuleFileIndexSet
     retention: buildRetention(settings.retention, placeOf('retention')),
     shards: settings.shards ?? 1,
     replicas: settings.replicas ?? 1,
-    refresh_interval_ms: settings.refresh_interval_ms ?? 1000,
+    refresh_interval_ms: settings.refresh_interval_ms ?? 5000,
   }));
 }
 

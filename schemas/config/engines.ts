@@ -48,6 +48,7 @@ export const storeOptions = Type.Object({
     password: secret('Password.'),
     request_timeout_ms: milliseconds('A request without an answer is repeated after this time.', 30_000),
     bulk_bytes: bytes('Largest bulk request.', 5 * 2 ** 20),
+    bulks_in_flight: count('Bulk requests of this process at the same time. One machine: 2, so that one is made while another is indexed; larger clusters take more.', 2, 1),
     state_index: text('Index that keeps epochs, partition records and what users create.', 'sluice-state'),
     tls: clientTls,
   }, { additionalProperties: false, default: {}, description: 'OpenSearch.' }),

@@ -19,8 +19,8 @@ export const storeKinds: Kinds = {
     return createDuckStore({ folder: config.data_folder, memoryBytes, threads, checkpointBytes, reserveBytes, ...context });
   },
   opensearch: (config, context) => {
-    const { nodes, username, password, tls, request_timeout_ms: requestTimeoutMs, bulk_bytes: bulkBytes } = config.store.opensearch;
-    return createOpenSearchStore({ nodes, username, password, tls, requestTimeoutMs, bulkBytes, maxFields: config.store.max_fields, ...context });
+    const { nodes, username, password, tls, request_timeout_ms: requestTimeoutMs, bulk_bytes: bulkBytes, bulks_in_flight: bulksInFlight } = config.store.opensearch;
+    return createOpenSearchStore({ nodes, username, password, tls, requestTimeoutMs, bulkBytes, bulksInFlight, maxFields: config.store.max_fields, ...context });
   },
 };
 

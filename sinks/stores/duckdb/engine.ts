@@ -6,7 +6,7 @@ import { indexNumber } from '../index-names.js';
 import { Catalog, type IndexEntry } from './catalog.js';
 import { isFatal, searchError, storeError, writeError } from './failures.js';
 import { fieldType } from './fields.js';
-import { createGate } from './gate.js';
+import { createGate } from '../gate.js';
 import { markerKey, type IndexFile } from './index-file.js';
 import type { EngineHealth, EngineOptions, IdPage } from './protocol.js';
 import { searchIndices, type SearchedIndex } from './search.js';

@@ -10,6 +10,7 @@ import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
 import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
 import { stubField, writeAlias } from './mapping.js';
+import { createGate, type Gate } from '../gate.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
 import { isSearchable, scanIds, stubsAmong } from './scan.js';
 import { search } from './search.js';
@@ -17,6 +18,8 @@ import { search } from './search.js';
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
   /** Largest bulk body. */
   readonly bulkBytes: number;
+  /** Bulk requests at the same time; the others wait, so that one is being made while another is being indexed. Default 2. */
+  readonly bulksInFlight?: number;
   /** Fields of one index that the fitter lets pass. */
   readonly maxFields: number;
   /** For tests. Default: what the engine's version can. */
@@ -31,12 +34,15 @@ const bulkFilter = 'errors,items.*.status,items.*.error.type,items.*.error.reaso
 export class OpenSearchStore implements IndexStore {
   readonly #options: OpenSearchStoreOptions;
   readonly #metrics: BuiltMetrics<typeof storeMetrics>;
+  readonly #bulks: Gate;
   #flatNames: boolean | undefined;
   #client: OpenSearchClient | undefined;
   #send: Send = () => Promise.reject(storeErrors.create('STORE_STOPPED'));
 
   constructor(options: OpenSearchStoreOptions) {
     this.#options = options;
+    // Callers are few: each partition in process has one write for an index.
+    this.#bulks = createGate(options.bulksInFlight ?? 2, Infinity);
     this.#metrics = buildMetrics(options.registry, storeMetrics);
   }
 
@@ -86,9 +92,9 @@ export class OpenSearchStore implements IndexStore {
   }
 
   async #writePart(index: string, part: BulkPart, outcome: BulkOutcome): Promise<void> {
-    const reply = await this.#send({
-      method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: bulkFilter }, bulkBody: part.body,
-    }, index);
+    const leave = await this.#bulks.enter();
+    const request = { method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: bulkFilter }, bulkBody: part.body } as const;
+    const reply = await this.#send(request, index).finally(leave);
     if (reply.status !== 413) addReply(outcome, part, reply, index);
     else for (const half of splitPart(part, outcome)) await this.#writePart(index, half, outcome);
   }

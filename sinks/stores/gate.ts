@@ -1,11 +1,12 @@
 /** Lets a few through at once; the others wait in order, and only so many of them. */
-import { storeError } from './failures.js';
+import { storeErrors } from './errors.js';
 
 export interface Gate {
   /** Resolves with the call that makes room for the next. */
   enter(): Promise<() => void>;
 }
 
+/** Past `maxWaiting` it rejects with STORE_OVERLOADED. */
 export function createGate(places: number, maxWaiting: number): Gate {
   let free = places;
   const waiting: (() => void)[] = [];
@@ -20,7 +21,7 @@ export function createGate(places: number, maxWaiting: number): Gate {
         free -= 1;
         return leave;
       }
-      if (waiting.length >= maxWaiting) throw storeError('STORE_OVERLOADED', 'search', `${maxWaiting} searches waiting`);
+      if (waiting.length >= maxWaiting) throw storeErrors.create('STORE_OVERLOADED', { got: `${maxWaiting} requests waiting` });
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
       });
