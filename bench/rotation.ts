@@ -1,6 +1,6 @@
 /**
- * How far from its size limit an index is when it is rotated at full rate, the whole program on embedded engines:
- * `node build/bench/rotation.js [messages] [limit in bytes]`. Messages of about 1 kB of random text, which hardly gets smaller.
+ * How far from its size limit an index is when it is rotated at full rate, the whole program on embedded topics:
+ * `node build/bench/rotation.js [messages] [limit in bytes] [embedded|opensearch]`, the latter with SLUICE_TEST_OPENSEARCH. Messages of about 1 kB of random text, which hardly gets smaller.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,10 +12,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
+import { openSearchNode } from '../test/engines.js';
 import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
 
 const messages = Number(process.argv[2] ?? 3_500_000);
 const limit = Number(process.argv[3] ?? 1e9);
+const store = process.argv[4] ?? 'embedded';
 const blockMessages = 200;
 const checkMs = 500;
 
@@ -39,6 +41,7 @@ function writeSettings(folder: string): string {
   writeFileSync(join(rules, 'sets.yaml'), stringify({ index_sets: [{ id: 'sluice_default', rotation: { type: 'size', max_size: limit } }] }));
   writeFileSync(file, stringify({
     data_folder: join(folder, 'data'), log_level: 'info', admin: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }], rules: { folder: rules },
+    store: store === 'opensearch' ? { kind: 'opensearch', opensearch: { nodes: [openSearchNode()], state_index: `rotation-${randomBytes(4).toString('hex')}` } } : { kind: 'embedded' },
   }));
   return file;
 }
@@ -71,7 +74,8 @@ async function watchSizes(control: ControlClient, largest: Map<string, number>, 
 }
 
 async function run(folder: string): Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'cli.js'), 'start', '--config', writeSettings(folder)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')));
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'cli.js'), 'start', '--config', writeSettings(folder)], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   const rotated: LogLine[] = [];
   try {
     await new Promise<void>((resolve, reject) => {
