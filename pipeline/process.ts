@@ -24,11 +24,16 @@ interface Held {
   committed: { readonly commit: number; readonly metadata: string } | undefined;
   /** Receive time of the first record of the batch under way. */
   oldest: number | undefined;
+  /** What is done to this partition is done one after the other. */
+  tail: Promise<unknown>;
+  gone: boolean;
 }
 
 export interface Process extends ConsumeHandler {
   /** Receive time of the oldest message that is being delivered; undefined when none is. */
   oldestInDelivery(): number | undefined;
+  /** Lets silent partitions take the newest epoch. Resolves when all have, or have given up. */
+  epochAppended(): Promise<void>;
 }
 
 export function createProcess(options: ProcessOptions): Process {
@@ -42,18 +47,23 @@ export function createProcess(options: ProcessOptions): Process {
       const generation = await options.topics.generation(assignment.topic);
       const held: Held = {
         topic: assignment.topic, partition: assignment.partition, generation, state: unassigned,
-        batch: undefined, check: undefined, abandoned: undefined, committed: undefined, oldest: undefined,
+        batch: undefined, check: undefined, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
       };
       partitions.set(keyOf(assignment.topic, assignment.partition), held);
-      await assign(context, held, assignment);
+      await serially(held, () => assign(context, held, assignment));
     },
     async batch(batch) {
       const held = partitions.get(keyOf(batch.topic, batch.partition));
       if (held === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: keyOf(batch.topic, batch.partition) });
-      return process(context, metrics, held, batch);
+      return serially(held, () => process(context, metrics, held, batch));
     },
     revoked(topic, partition) {
+      const held = partitions.get(keyOf(topic, partition));
+      if (held !== undefined) held.gone = true;
       partitions.delete(keyOf(topic, partition));
+    },
+    async epochAppended() {
+      await Promise.all([...partitions.values()].map((held) => serially(held, () => takeEpoch(context, held))));
     },
     oldestInDelivery() {
       let oldest: number | undefined;
@@ -61,6 +71,20 @@ export function createProcess(options: ProcessOptions): Process {
       return oldest;
     },
   };
+}
+
+function serially<Result>(held: Held, work: () => Promise<Result>): Promise<Result> {
+  const done = held.tail.then(work);
+  held.tail = done.catch(() => undefined);
+  return done;
+}
+
+async function takeEpoch(context: DeliverContext, held: Held): Promise<void> {
+  const latestEpoch = context.ledger.latestEpoch()?.number;
+  if (latestEpoch === undefined || held.gone || held.state.phase !== 'ready') return;
+  await run(context, held, { type: 'epoch_appended', latestEpoch }).catch((error: unknown) => {
+    context.log.warn({ topic: held.topic, partition: held.partition, error: errorText(error) }, 'a silent partition could not take the new epoch; its next batch will');
+  });
 }
 
 async function assign(context: DeliverContext, held: Held, assignment: Assignment): Promise<void> {
@@ -206,7 +230,7 @@ async function persist<Result>(context: DeliverContext, held: Held, action: () =
       return await action();
     } catch (error) {
       if (isSluiceError(error) && !error.retryable) throw error;
-      if (context.signal.aborted || held.batch?.revoked() === true) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, cause: error });
+      if (context.signal.aborted || held.gone || held.batch?.revoked() === true) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, cause: error });
       context.log.warn({ topic: held.topic, partition: held.partition, error: errorText(error) }, 'the engine does not answer; trying again');
       await pause(backOff(), context.signal);
     }

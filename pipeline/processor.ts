@@ -111,7 +111,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
       await epochs.applyRules(rules);
       indexSets.start();
       if (options.watchRules !== undefined) unwatch.push(options.watchRules(() => { reloading = reloading.then(reload); }));
-      unwatch.push(ledger.watchEpochs(() => void ledger.refresh().catch((error: unknown) => log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'))));
+      unwatch.push(ledger.watchEpochs(() => void ledger.refresh().then(() => process.epochAppended()).catch((error: unknown) => log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'))));
       consumer = await topics.consume({
         group: processing.group, topics: consumedTopics, maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records,
         concurrency: processing.concurrency, waitForMoreMs: processing.wait_for_more_ms,

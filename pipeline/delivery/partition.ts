@@ -20,6 +20,8 @@ export type DeliveryEvent =
   | { readonly type: 'record_conflict' }
   | { readonly type: 'marks_read'; readonly retired: boolean; readonly latestEpoch: number }
   | { readonly type: 'fetched'; readonly first: number; readonly next: number; readonly latestEpoch: number }
+  /** A silent partition takes a new epoch too: its last range would hold the former epoch's indices for ever (rule 7). */
+  | { readonly type: 'epoch_appended'; readonly latestEpoch: number }
   | { readonly type: 'stored'; readonly alreadyStoredIn: readonly string[]; readonly sequences: Sequences }
   | { readonly type: 'synced' }
   | { readonly type: 'failed' }
@@ -39,7 +41,7 @@ export type DeliveryCommand =
   /** The partition belongs to somebody else: write nothing more. */
   | { readonly type: 'abandon'; readonly reason: string };
 
-type Phase = 'unassigned' | 'reading' | 'taking_over' | 'checking_marks' | 'ready' | 'recording' | 'delivering' | 'syncing' | 'abandoned';
+type Phase = 'unassigned' | 'reading' | 'taking_over' | 'checking_marks' | 'ready' | 'cutting' | 'recording' | 'delivering' | 'syncing' | 'abandoned';
 
 export interface PartitionState {
   readonly phase: Phase;
@@ -78,6 +80,7 @@ export function step(state: PartitionState, event: DeliveryEvent): Step {
     case 'record_written': return written(state, event.revision);
     case 'marks_read': return state.phase === 'checking_marks' ? checkMarks(state, event) : unexpected(state, event);
     case 'fetched': return state.phase === 'ready' ? fetch(state, event) : unexpected(state, event);
+    case 'epoch_appended': return cutIdle(state, event.latestEpoch);
     case 'stored': return state.phase === 'delivering' ? stored(state, event) : unexpected(state, event);
     case 'synced': return state.phase === 'syncing' ? commit(state) : unexpected(state, event);
     case 'failed': return { state: { ...state, phase: state.phase === 'abandoned' ? 'abandoned' : 'ready', batch: undefined }, commands: [] };
@@ -134,6 +137,7 @@ function written(state: PartitionState, revision: string): Step {
   const held = { record: state.writing, revision };
   const next: PartitionState = { ...state, held, writing: undefined };
   if (state.phase === 'recording') return deliver(next);
+  if (state.phase === 'cutting') return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
   if (state.phase !== 'taking_over') return unexpected(state, { type: 'record_written', revision });
   if (!first) return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
   const epoch = held.record.ranges.at(-1)?.epoch ?? state.latestEpoch;
@@ -160,6 +164,15 @@ function fetch(state: PartitionState, event: Extract<DeliveryEvent, { type: 'fet
   const ranges = cut ? cutRanges(before, Math.max(next.floor, next.taken), latestEpoch) : before;
   const record: PartitionRecord = { ranges, owner: state.owner, reserved: Math.max(held.record.reserved, event.next + (reserve ? reservedSpan : 0)) };
   return record_({ ...next, phase: 'recording' }, record, held.revision);
+}
+
+/** Between two batches; during one the next fetch sees the epoch. */
+function cutIdle(state: PartitionState, epoch: number): Step {
+  const latestEpoch = Math.max(state.latestEpoch, epoch);
+  const { held } = state;
+  if (state.phase !== 'ready' || held === undefined || latestEpoch <= (held.record.ranges.at(-1)?.epoch ?? -1)) return { state: { ...state, latestEpoch }, commands: [] };
+  const ranges = cutRanges(held.record.ranges, Math.max(state.floor, state.taken), latestEpoch);
+  return record_({ ...state, latestEpoch, phase: 'cutting' }, { ...held.record, ranges }, held.revision);
 }
 
 function deliver(state: PartitionState): Step {

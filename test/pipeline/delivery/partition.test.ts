@@ -41,6 +41,16 @@ t.test('a backlog is bound to the old epoch only as far as it was reserved', (t)
   t.end();
 });
 
+t.test('a silent partition takes a new epoch too, and holds no index of the former one', (t) => {
+  const ready = play([assigned({ position: 5, logEnd: 5 }), read(kept(2, 300), 0), { type: 'record_written', revision: 'b' }]);
+  const { state, commands } = step(ready.state, { type: 'epoch_appended', latestEpoch: 3 });
+  t.match(commands, [{ type: 'write_record', record: { ranges: [{ from: 0, epoch: 0 }, { from: 5, epoch: 3 }] }, expected: 'b' }]);
+  const again = step(state, { type: 'record_written', revision: 'c' });
+  t.match(again, { state: { phase: 'ready' }, commands: [{ type: 'ready' }] });
+  t.same(step(again.state, { type: 'epoch_appended', latestEpoch: 3 }).commands, []);
+  t.end();
+});
+
 t.test('no offset is taken beyond the reservation before it is raised', (t) => {
   const ready = play([assigned(), read(kept(2, 10)), { type: 'record_written', revision: 'b' }]);
   const beyond = reservedSpan + 20;

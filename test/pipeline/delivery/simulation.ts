@@ -124,6 +124,10 @@ export function simulate(seed: number, drops: Drops = {}): string | undefined {
     processor.check = checkResends(topic.slice(first, next).map((key) => ({ key })), processor.state.sequences);
     feed(processor, { type: 'fetched', first, next, latestEpoch: latest() });
   };
+  /** Between two batches a processor hears of a new epoch. */
+  const notice = (processor: Processor | undefined): void => {
+    if (processor !== undefined && processor.state.phase === 'ready' && processor.pending.length === 0) feed(processor, { type: 'epoch_appended', latestEpoch: latest() });
+  };
   const rotate = (rules: boolean): void => {
     const last = epochs[latest()] as Epoch;
     const index = rules ? (last.indices['set'] as string) : `set_${epochs.length}`;
@@ -148,6 +152,7 @@ export function simulate(seed: number, drops: Drops = {}): string | undefined {
     else if (dice < 0.24 && generation < 5) replace(random() < 0.5);
     else if (dice < 0.3 && late.length > 0) apply(late.splice(pick(late.length), 1)[0] as Bulk);
     else if (dice < 0.4 && zombie !== undefined) carryOut(zombie);
+    else if (dice < 0.45) notice(zombie !== undefined && random() < 0.5 ? zombie : owner);
     else if (owner !== undefined) carryOut(owner);
   }
   zombies.forEach((zombie) => { for (let turn = 0; turn < 20; turn += 1) carryOut(zombie); });
