@@ -43,7 +43,10 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
-/** This process's variables without settings of the tests, which the program would take for its own, and without the test runner's hooks. */
+/** Node.js for `spawn`, without the hooks that the test runner adds to the variables of every child: `env` replaces itself with it. */
+export const node: readonly [command: string, ...leading: readonly string[]] = ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath];
+
+/** This process's variables without settings of the tests, which the program would take for its own. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SLUICE_|NODE_OPTIONS$|_?TAP)/.test(name)));
 }
@@ -69,7 +72,8 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
   writeFileSync(settingsFile, stringify({
     data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
   }));
-  const child = spawn(process.execPath, [commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
+  const [command, ...leading] = node;
+  const child = spawn(command, [...leading, commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
     cwd: packageRoot, env: { ...cleanEnvironment(), ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -8,7 +8,7 @@ import { controlSocketPath, createControlClient } from '../../api/control.js';
 import { packageRoot } from '../../core/package-root.js';
 import type { SearchResult } from '../../schemas/query.js';
 import { kafkaBrokers, openSearchNode } from '../engines.js';
-import { cleanEnvironment, commandLine, receiversOnFreePorts, testFolder, until, type Status } from '../program.js';
+import { cleanEnvironment, commandLine, node, receiversOnFreePorts, testFolder, until, type Status } from '../program.js';
 
 interface Test {
   teardown(action: () => Promise<void> | void): void;
@@ -19,7 +19,8 @@ async function runExample(t: Test, name: string, environment: NodeJS.ProcessEnv)
   const word = `example${randomBytes(4).toString('hex')}`;
   const folder = testFolder(t);
   copyFileSync(join(packageRoot, 'examples', name), join(folder, name));
-  const child = spawn(process.execPath, [commandLine, 'start', '--config', join(folder, name)], {
+  const [command, ...leading] = node;
+  const child = spawn(command, [...leading, commandLine, 'start', '--config', join(folder, name)], {
     env: { ...cleanEnvironment(), SLUICE_RECEIVERS: JSON.stringify(receiversOnFreePorts), SLUICE_ADMIN__PORT: '0', SLUICE_DATA_FOLDER: join(folder, 'data'), ...environment }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

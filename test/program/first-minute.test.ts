@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SearchResult } from '../../schemas/query.js';
-import { cleanEnvironment, commandLine, startProgram, testFolder, until } from '../program.js';
+import { cleanEnvironment, commandLine, node, startProgram, testFolder, until } from '../program.js';
 
 interface Ended {
   readonly code: number | null;
@@ -15,7 +15,8 @@ interface Ended {
 
 function sluice(args: readonly string[], options: { cwd?: string; input?: string; environment?: NodeJS.ProcessEnv; uid?: number } = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [commandLine, ...args], { cwd: options.cwd, env: { ...cleanEnvironment(), NO_COLOR: '1', ...options.environment }, ...(options.uid === undefined ? {} : { uid: options.uid }) });
+    const [command, ...leading] = node;
+    const child = spawn(command, [...leading, commandLine, ...args], { cwd: options.cwd, env: { ...cleanEnvironment(), NO_COLOR: '1', ...options.environment }, ...(options.uid === undefined ? {} : { uid: options.uid }) });
     let out = '';
     let err = '';
     child.stdout.on('data', (text) => { out += String(text); });
