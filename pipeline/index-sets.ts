@@ -16,13 +16,18 @@ const measureShare = 0.985;
  */
 const foldedShare = 0.96;
 
+/** From this share of its size limit on, an index of a store without a checkpoint is refreshed and measured often: its size is told only as of its last refresh. */
+const nearShare = 0.7;
+const nearCheckMs = 500;
+
 export interface IndexSets {
   start(): void;
   stop(): Promise<void>;
   /** A write has just made the index this large. */
   observe(indexSet: string, index: string, bytes: number): void;
   rotateNow(indexSet: string): Promise<boolean>;
-  checkRotation(): Promise<void>;
+  /** True when an index is near its limit, so that the next check should come soon. */
+  checkRotation(): Promise<boolean>;
   checkRetention(): Promise<void>;
 }
 
@@ -35,6 +40,7 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
   /** Rotated indices whose last documents, in flight at the rotation, are still in the write-ahead log. */
   const unfolded = new Set<string>();
   const timers: NodeJS.Timeout[] = [];
+  let rotationTimer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
 
@@ -59,12 +65,18 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
 
   const measured = async (set: IndexSetDefinition, index: string): Promise<IndexInfo | undefined> => (await store.listIndices(set.id)).find((info) => info.name === index);
 
-  const checkSet = async (set: IndexSetDefinition, infos: readonly IndexInfo[]): Promise<void> => {
+  /** True when the index is near its limit. */
+  const checkSet = async (set: IndexSetDefinition, infos: readonly IndexInfo[]): Promise<boolean> => {
     const current = currentOf(set.id);
     let info = infos.find((candidate) => candidate.name === current);
-    if (current === undefined || info === undefined) return;
+    if (current === undefined || info === undefined) return false;
     const { rotation } = set;
     let share = measureShare;
+    const near = rotation.type === 'size' && store.checkpoint === undefined && info.bytes >= rotation.max_bytes * nearShare;
+    if (near) {
+      await store.refresh([current]);
+      info = (await measured(set, current)) ?? info;
+    }
     if (rotation.type === 'size' && info.bytes >= rotation.max_bytes * measureShare && store.checkpoint !== undefined) {
       await store.checkpoint(current);
       info = (await measured(set, current)) ?? info;
@@ -73,6 +85,7 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     const mark = await ledger.mark(current);
     const limit = rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * share) } : rotation;
     if (shouldRotate(limit, { bytes: info.bytes, documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type, info);
+    return near;
   };
 
   const foldRotated = async (): Promise<void> => {
@@ -82,18 +95,20 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     }
   };
 
-  const checkRotation = async (): Promise<void> => {
+  const checkRotation = async (): Promise<boolean> => {
     await foldRotated();
+    let near = false;
     for (const set of options.sets()) {
       try {
         const infos = await store.listIndices(set.id);
         metrics.indexBytes.set({ index_set: set.id }, infos.reduce((sum, info) => sum + info.bytes, 0));
         metrics.indexDocuments.set({ index_set: set.id }, infos.reduce((sum, info) => sum + info.documents, 0));
-        await checkSet(set, infos);
+        if (await checkSet(set, infos)) near = true;
       } catch (error) {
         log.warn({ index_set: set.id, error: errorText(error) }, 'rotation check failed; it is repeated');
       }
     }
+    return near;
   };
 
   const serially = (work: () => Promise<void>): void => {
@@ -104,14 +119,26 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
 
   const checkRetention = createRetention(options);
 
+  const scheduleRotation = (delayMs: number): void => {
+    rotationTimer = setTimeout(() => serially(async () => {
+      let near = false;
+      try {
+        near = await checkRotation();
+      } finally {
+        if (!stopped) scheduleRotation(near ? Math.min(nearCheckMs, options.rotationCheckMs) : options.rotationCheckMs);
+      }
+    }), delayMs).unref();
+  };
+
   return {
     start() {
-      timers.push(setInterval(() => serially(checkRotation), options.rotationCheckMs).unref());
+      scheduleRotation(options.rotationCheckMs);
       timers.push(setInterval(() => serially(checkRetention), options.retentionCheckMs).unref());
     },
     async stop() {
       stopped = true;
       timers.forEach(clearInterval);
+      clearTimeout(rotationTimer);
       await running;
     },
     observe(indexSet, index, bytes) {
