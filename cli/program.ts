@@ -1,6 +1,7 @@
 /** Every verb of the command line, its options and help. What a verb needs is loaded when it runs. */
 import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.js';
+import { holdYoungGeneration } from '../core/young-generation.js';
 import { configOption, settings } from './options.js';
 import { addQueryVerbs } from './query-verbs.js';
 import { addToolVerbs } from './tool-verbs.js';
@@ -32,6 +33,7 @@ function addStart(program: Command): void {
     .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor']).default('all'))
     .option('-q, --quiet', 'only log lines, no first steps')
     .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor'; quiet?: boolean }) => {
+      holdYoungGeneration();
       const { config, warnings } = settings(options);
       const { runStart } = await import('./start.js');
       for (const warning of warnings) process.stderr.write(`sluice: ${warning}\n`);

@@ -7,6 +7,7 @@ import { errorText } from '../core/errors.js';
 import { createLog, type Log } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import { packageVersion } from '../core/package-root.js';
+import { releaseYoungGeneration } from '../core/young-generation.js';
 import { Sluice, type Roles } from '../pipeline/sluice.js';
 import type { Config } from '../schemas/config/config.js';
 
@@ -48,6 +49,7 @@ export async function runStart(options: StartOptions): Promise<number> {
     if (config.admin.enabled) await admin.start();
     await sluice.start();
     await control.start();
+    releaseYoungGeneration();
     if (!options.quiet) options.say(banner(config, sluice, config.admin.enabled ? admin.port() : undefined));
     log.info({ version: packageVersion, inflater: sluice.inflaterName, receivers: sluice.receivers.map((receiver) => receiver.address()) }, 'started');
     return await finished;
