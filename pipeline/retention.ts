@@ -72,8 +72,9 @@ const isOpen = (mark: IndexMark | undefined): boolean => mark === undefined || m
 
 async function consumedPartitions(options: IndexSetsOptions): Promise<(Parameters<typeof isPassed>[2][number] & { readonly topic: string })[]> {
   const all = await Promise.all(options.consumedTopics.map(async (topic) => {
-    const records = await options.ledger.partitionRecords(topic, await options.topics.generation(topic));
+    // In this order: what a partition had parked before it committed stands in the record that is read afterwards.
     const committed = await options.topics.committed(options.group, topic);
+    const records = await options.ledger.partitionRecords(topic, await options.topics.generation(topic));
     return [...records].map(([partition, record]) => ({ topic, record, committed: committed.get(partition) }));
   }));
   return all.flat();

@@ -2,7 +2,7 @@
  * The delivery protocol of one partition as a pure state machine: events in, commands out; no I/O, no clock. A driver
  * carries the commands out and reports their outcome as the next event. See docs/delivery.md for the rules by number.
  */
-import { cutRanges, ownerBefore, pruneRanges, spansOf, type Owner, type PartitionRecord, type Span } from './records.js';
+import { cutRanges, ownerBefore, parkSets, prunedRanges, spansOf, unparkSet, type Owner, type PartitionRecord, type Span } from './records.js';
 import type { Sequences } from './sequences.js';
 
 /** Offsets reserved ahead with one compare-and-set (rule 4): a backlog is bound to old rules for at most this many. */
@@ -11,6 +11,12 @@ export const reservedSpan = 50_000;
 export interface VersionedRecord {
   readonly record: PartitionRecord;
   readonly revision: string;
+}
+
+/** What a delivery has brought about. */
+export interface Outcome {
+  readonly alreadyStoredIn: readonly string[];
+  readonly sequences: Sequences;
 }
 
 export type DeliveryEvent =
@@ -22,7 +28,12 @@ export type DeliveryEvent =
   | { readonly type: 'fetched'; readonly first: number; readonly next: number; readonly latestEpoch: number }
   /** A silent partition takes a new epoch too: its last range would hold the former epoch's indices for ever (rule 7). */
   | { readonly type: 'epoch_appended'; readonly latestEpoch: number }
-  | { readonly type: 'stored'; readonly alreadyStoredIn: readonly string[]; readonly sequences: Sequences }
+  | ({ readonly type: 'stored' } & Outcome)
+  /** Rule 9: all of the batch is stored or parked but what these sets get, which do not take writes. */
+  | ({ readonly type: 'blocked'; readonly indexSets: readonly string[] } & Outcome)
+  | { readonly type: 'parked' }
+  /** Rule 9, between two batches: all that this partition has parked for the set is stored, durably. */
+  | { readonly type: 'drained'; readonly indexSet: string }
   | { readonly type: 'synced' }
   | { readonly type: 'failed' }
   | { readonly type: 'revoked' };
@@ -33,15 +44,20 @@ export type DeliveryCommand =
   /** Rule 7: whether an index of this epoch is marked as retiring or retired. */
   | { readonly type: 'read_marks'; readonly epoch: number }
   | { readonly type: 'ready' }
-  /** Rules 1 and 3: route each span by its epoch, fence, then write; answer `stored` or `failed`. */
-  | { readonly type: 'deliver'; readonly spans: readonly Span[] }
+  /**
+   * Rules 1 and 3: route each span by its epoch, fence, then write; what is for a set of `park` is appended to that set's parking
+   * topic instead (rule 9). Answer `stored`, `blocked` or `failed`.
+   */
+  | { readonly type: 'deliver'; readonly spans: readonly Span[]; readonly park: readonly string[] }
+  /** Rule 8: append what the batch holds for these sets to their parking topics, durably; answer `parked` or `failed`. */
+  | { readonly type: 'park'; readonly spans: readonly Span[]; readonly indexSets: readonly string[] }
   /** Rule 12. */
   | { readonly type: 'sync'; readonly indices: readonly string[] }
   | { readonly type: 'commit'; readonly offset: number; readonly sequences: Sequences }
   /** The partition belongs to somebody else: write nothing more. */
   | { readonly type: 'abandon'; readonly reason: string };
 
-type Phase = 'unassigned' | 'reading' | 'taking_over' | 'checking_marks' | 'ready' | 'cutting' | 'recording' | 'delivering' | 'syncing' | 'abandoned';
+type Phase = 'unassigned' | 'reading' | 'taking_over' | 'checking_marks' | 'ready' | 'cutting' | 'recording' | 'delivering' | 'marking' | 'parking' | 'unparking' | 'syncing' | 'abandoned';
 
 export interface PartitionState {
   readonly phase: Phase;
@@ -58,6 +74,8 @@ export interface PartitionState {
   readonly logEnd: number;
   readonly highestMarker: number;
   readonly batch: { readonly first: number; readonly next: number } | undefined;
+  /** Of the batch under way, while sets of it are being parked. */
+  readonly blocked: (Outcome & { readonly indexSets: readonly string[] }) | undefined;
   readonly latestEpoch: number;
 }
 
@@ -68,7 +86,7 @@ export interface Step {
 
 export const unassigned: PartitionState = {
   phase: 'unassigned', owner: { incarnation: 0, groupGeneration: -1 }, held: undefined, writing: undefined, floor: 0, taken: 0, committed: 0,
-  sequences: new Map(), logEnd: 0, highestMarker: 0, batch: undefined, latestEpoch: -1,
+  sequences: new Map(), logEnd: 0, highestMarker: 0, batch: undefined, blocked: undefined, latestEpoch: -1,
 };
 
 export function step(state: PartitionState, event: DeliveryEvent): Step {
@@ -82,8 +100,11 @@ export function step(state: PartitionState, event: DeliveryEvent): Step {
     case 'fetched': return state.phase === 'ready' ? fetch(state, event) : unexpected(state, event);
     case 'epoch_appended': return cutIdle(state, event.latestEpoch);
     case 'stored': return state.phase === 'delivering' ? stored(state, event) : unexpected(state, event);
+    case 'blocked': return state.phase === 'delivering' ? block(state, event) : unexpected(state, event);
+    case 'parked': return state.phase === 'parking' && state.blocked !== undefined ? stored({ ...state, blocked: undefined }, state.blocked) : unexpected(state, event);
+    case 'drained': return unpark(state, event.indexSet);
     case 'synced': return state.phase === 'syncing' ? commit(state) : unexpected(state, event);
-    case 'failed': return { state: { ...state, phase: state.phase === 'abandoned' ? 'abandoned' : 'ready', batch: undefined }, commands: [] };
+    case 'failed': return { state: { ...state, phase: state.phase === 'abandoned' ? 'abandoned' : 'ready', batch: undefined, blocked: undefined }, commands: [] };
   }
 }
 
@@ -92,7 +113,7 @@ function unexpected(state: PartitionState, event: DeliveryEvent): Step {
 }
 
 function abandon(state: PartitionState, reason: string): Step {
-  return { state: { ...state, phase: 'abandoned', batch: undefined, writing: undefined }, commands: [{ type: 'abandon', reason }] };
+  return { state: { ...state, phase: 'abandoned', batch: undefined, blocked: undefined, writing: undefined }, commands: [{ type: 'abandon', reason }] };
 }
 
 function assign(event: Extract<DeliveryEvent, { type: 'assigned' }>): Step {
@@ -122,7 +143,7 @@ function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: '
   const floor = Math.max(Math.min(state.logEnd, found.record.reserved), state.highestMarker);
   // Only here: a commit of this owner may still be refused or lost, the position of the assignment is durable.
   const record: PartitionRecord = {
-    ranges: pruneRanges(found.record.ranges, state.committed), owner, reserved: Math.max(found.record.reserved, state.taken + reservedSpan),
+    ...found.record, ranges: prunedRanges(found.record, state.committed), owner, reserved: Math.max(found.record.reserved, state.taken + reservedSpan),
   };
   return record_({ ...state, owner, phase: 'taking_over', latestEpoch, floor, held: found }, record, found.revision);
 }
@@ -137,7 +158,8 @@ function written(state: PartitionState, revision: string): Step {
   const held = { record: state.writing, revision };
   const next: PartitionState = { ...state, held, writing: undefined };
   if (state.phase === 'recording') return deliver(next);
-  if (state.phase === 'cutting') return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
+  if (state.phase === 'marking') return parkBatch(next);
+  if (state.phase === 'cutting' || state.phase === 'unparking') return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
   if (state.phase !== 'taking_over') return unexpected(state, { type: 'record_written', revision });
   if (!first) return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
   const epoch = held.record.ranges.at(-1)?.epoch ?? state.latestEpoch;
@@ -162,7 +184,7 @@ function fetch(state: PartitionState, event: Extract<DeliveryEvent, { type: 'fet
   if (!cut && !reserve) return deliver(next);
   const { ranges: before } = held.record;
   const ranges = cut ? cutRanges(before, Math.max(next.floor, next.taken), latestEpoch) : before;
-  const record: PartitionRecord = { ranges, owner: state.owner, reserved: Math.max(held.record.reserved, event.next + (reserve ? reservedSpan : 0)) };
+  const record: PartitionRecord = { ...held.record, ranges, owner: state.owner, reserved: Math.max(held.record.reserved, event.next + (reserve ? reservedSpan : 0)) };
   return record_({ ...next, phase: 'recording' }, record, held.revision);
 }
 
@@ -179,10 +201,29 @@ function deliver(state: PartitionState): Step {
   const { batch, held } = state;
   if (batch === undefined || held === undefined) return abandon(state, 'no batch to deliver');
   const spans = spansOf(held.record.ranges, batch.first, batch.next);
-  return { state: { ...state, phase: 'delivering', taken: Math.max(state.taken, batch.next) }, commands: [{ type: 'deliver', spans }] };
+  return { state: { ...state, phase: 'delivering', taken: Math.max(state.taken, batch.next) }, commands: [{ type: 'deliver', spans, park: Object.keys(held.record.parked ?? {}) }] };
 }
 
-function stored(state: PartitionState, event: Extract<DeliveryEvent, { type: 'stored' }>): Step {
+/** The record says so before the first message is parked: whoever takes over parks newer ones behind it (rule 9). The write also proves ownership. */
+function block(state: PartitionState, { indexSets, alreadyStoredIn, sequences }: Extract<DeliveryEvent, { type: 'blocked' }>): Step {
+  const { batch, held } = state;
+  if (batch === undefined || held === undefined) return abandon(state, 'no batch to park');
+  return record_({ ...state, phase: 'marking', blocked: { indexSets, alreadyStoredIn, sequences } }, parkSets(held.record, indexSets, batch.first), held.revision);
+}
+
+function parkBatch(state: PartitionState): Step {
+  const { batch, held, blocked } = state;
+  if (batch === undefined || held === undefined || blocked === undefined) return abandon(state, 'no batch to park');
+  return { state: { ...state, phase: 'parking' }, commands: [{ type: 'park', spans: spansOf(held.record.ranges, batch.first, batch.next), indexSets: blocked.indexSets }] };
+}
+
+function unpark(state: PartitionState, indexSet: string): Step {
+  const { held } = state;
+  if (state.phase !== 'ready' || held?.record.parked?.[indexSet] === undefined) return { state, commands: [] };
+  return record_({ ...state, phase: 'unparking' }, unparkSet(held.record, indexSet), held.revision);
+}
+
+function stored(state: PartitionState, event: Outcome): Step {
   const next = { ...state, sequences: event.sequences };
   if (event.alreadyStoredIn.length === 0) return commit(next);
   return { state: { ...next, phase: 'syncing' }, commands: [{ type: 'sync', indices: event.alreadyStoredIn }] };

@@ -31,9 +31,15 @@ export interface PartitionRecord {
   readonly owner: Owner;
   /** Rule 4: no owner takes an offset at or above this before it has raised it. */
   readonly reserved: number;
+  /**
+   * Rule 9: by index set, the offset from which this partition may have parked messages that are not known to be drained.
+   * Newer messages of such a set are parked too.
+   */
+  readonly parked?: Readonly<Record<string, number>>;
 }
 
-export type IndexState = 'open' | 'retiring' | 'closed' | 'deleted';
+/** `abandoned`: missing, and an operator does not want to restore it; what is bound for it becomes a dead letter. */
+export type IndexState = 'open' | 'retiring' | 'closed' | 'deleted' | 'abandoned';
 
 /** Rules 6 and 7: the mark of a concrete index. Never removed, so that no name is used twice. */
 export interface IndexMark {
@@ -70,6 +76,22 @@ export function cutRanges(ranges: readonly Range[], at: number, epoch: number): 
   return [...(last !== undefined && last.from >= at ? ranges.slice(0, -1) : ranges), { from: at, epoch }];
 }
 
+/** A set that is parked already keeps its first offset. */
+export function parkSets(record: PartitionRecord, indexSets: readonly string[], from: number): PartitionRecord {
+  return { ...record, parked: { ...Object.fromEntries(indexSets.map((indexSet) => [indexSet, from])), ...record.parked } };
+}
+
+export function unparkSet(record: PartitionRecord, indexSet: string): PartitionRecord {
+  const { parked = {}, ...rest } = record;
+  const left = Object.entries(parked).filter(([name]) => name !== indexSet);
+  return left.length === 0 ? rest : { ...rest, parked: Object.fromEntries(left) };
+}
+
+/** Ranges of parked offsets stay: retirement asks them for the indices that parked messages are bound for. */
+export function prunedRanges(record: PartitionRecord, committed: number): readonly Range[] {
+  return pruneRanges(record.ranges, Math.min(committed, ...Object.values(record.parked ?? {})));
+}
+
 /** Leaves out ranges that end at or below the committed offset: nothing is delivered from them again. */
 export function pruneRanges(ranges: readonly Range[], committed: number): readonly Range[] {
   let first = 0;
@@ -82,8 +104,9 @@ export function ownerBefore(a: Owner, b: Owner): boolean {
 }
 
 /**
- * Rule 7: whether no partition can write to the index any more: each range whose epoch names it ends at or below the
- * partition's committed offset. `committed` is undefined for a partition without a commit.
+ * Rule 7: whether nothing can be written to the index any more: each range whose epoch names it ends at or below the
+ * partition's committed offset, and at or below the offset from which its set is parked. `committed` is undefined for a partition
+ * without a commit. It must have been read before the record: a partition says in its record that it parks before it commits.
  */
 export function isPassed(
   index: string,
@@ -92,8 +115,11 @@ export function isPassed(
 ): boolean {
   return partitions.every(({ record, committed }) => record.ranges.every((range, place) => {
     const epoch = epochs.get(range.epoch);
-    if (epoch !== undefined && !Object.values(epoch.indices).includes(index)) return true;
+    const indexSets = Object.entries(epoch?.indices ?? {}).filter(([, name]) => name === index).map(([indexSet]) => indexSet);
+    if (epoch !== undefined && indexSets.length === 0) return true;
     const end = record.ranges[place + 1]?.from;
-    return end !== undefined && committed !== undefined && end <= committed;
+    const parkedFrom = Object.entries(record.parked ?? {}).filter(([indexSet]) => epoch === undefined || indexSets.includes(indexSet)).map(([, from]) => from);
+    const done = Math.min(committed ?? 0, ...parkedFrom);
+    return end !== undefined && committed !== undefined && end <= done;
   }));
 }
