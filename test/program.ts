@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly folder?: string;
   readonly role?: 'all' | 'receiver' | 'processor';
   readonly environment?: NodeJS.ProcessEnv;
+  /** Comes before the command and replaces itself with it, as `ip netns exec <name>` does. */
+  readonly within?: readonly string[];
 }
 
 export interface Status {
@@ -72,7 +74,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
   writeFileSync(settingsFile, stringify({
     data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
   }));
-  const [command, ...leading] = node;
+  const [command, ...leading] = [...(options.within ?? []), ...node] as [string, ...string[]];
   const child = spawn(command, [...leading, commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
     cwd: packageRoot, env: { ...cleanEnvironment(), ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'],
   });
