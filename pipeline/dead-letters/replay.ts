@@ -1,0 +1,145 @@
+/**
+ * Delivery protocol, rule 13: one operator's replay of one dead letter, as a pure state machine (events in, commands out; no
+ * I/O, no clock). The letter itself is the durable record: every change of it is a compare-and-set, and nothing is written
+ * to an index before the letter says where. So a crash at any point, a second replay beside the first and a write that is
+ * applied a minute late all meet the message's own id in the index that the letter names.
+ *
+ * A stub of the message may stand in the target index (rule 10). It gives way only in the revision that the letter
+ * recorded with its target: whoever sees the message refused there again writes the stub anew, and what is still on its way
+ * from before then fits nowhere. A new target is chosen only when that is done.
+ */
+
+/** What the letter remembers; kept in its own document. */
+export type LetterState =
+  | { readonly state: 'open'; readonly replays: number }
+  /** A replay has begun: the message may stand in the indices of this epoch, and nowhere else. */
+  | { readonly state: 'targeted'; readonly replays: number; readonly epoch: number; readonly stubs: Stubs }
+  | { readonly state: 'replayed'; readonly replays: number; readonly epoch: number }
+  | { readonly state: 'dropped'; readonly replays: number };
+
+/** Revision of the message's stub by concrete index, as it stood when the target was chosen; none for indices without one. */
+export type Stubs = Readonly<Record<string, string>>;
+
+/** What became of the message in one index set of the target epoch. */
+export interface SetOutcome {
+  readonly indexSet: string;
+  /**
+   * `stored`: there under its own id, by this write or an earlier one, and durable. `refused`: the index does not take it, and a stub that no
+   * write on its way can replace stands there. `retired`: the index is gone on purpose (rule 6).
+   */
+  readonly outcome: 'stored' | 'refused' | 'retired';
+}
+
+export type ReplayEvent =
+  | { readonly type: 'chosen' }
+  /** The letter as it is now; undefined when it is gone. `epoch` and `stubs`: the target that a letter without one gets. */
+  | { readonly type: 'read'; readonly letter: LetterState | undefined; readonly revision: string; readonly epoch: number; readonly stubs: Stubs }
+  /** The bytes are (still) no message, or no index set of the target takes them; nothing was written. */
+  | { readonly type: 'unusable' }
+  | { readonly type: 'put'; readonly revision: string }
+  | { readonly type: 'conflict' }
+  /** Every index set has answered; none: a rule dropped the message. */
+  | { readonly type: 'written'; readonly outcomes: readonly SetOutcome[] }
+  | { readonly type: 'split' };
+
+export type ReplayCommand =
+  /** Answer `read`, or `unusable` directly after it. */
+  | { readonly type: 'read' }
+  | { readonly type: 'put'; readonly letter: LetterState; readonly expected: string }
+  /** Writes the message under its own id to every index set that the epoch's rules name (one letter, one set: to that), bypassing rule 5. */
+  | { readonly type: 'write'; readonly epoch: number; readonly stubs: Stubs }
+  /** Appends a dead letter of its own for each of these sets; the message is stored in the others. */
+  | { readonly type: 'split'; readonly indexSets: readonly string[] }
+  | { readonly type: 'done'; readonly result: ReplayResult };
+
+/** `elsewhere`: another replay has gone on with it. `skipped`: it was not open. */
+export type ReplayResult = 'replayed' | 'failed' | 'elsewhere' | 'skipped' | 'gone';
+
+export interface Replay {
+  readonly phase: 'idle' | 'reading' | 'targeting' | 'writing' | 'splitting' | 'settling' | 'done';
+  readonly letter: LetterState | undefined;
+  readonly revision: string;
+  /** The letter's next state, until it is written. */
+  readonly next: LetterState | undefined;
+  readonly races: number;
+}
+
+export interface ReplayStep {
+  readonly state: Replay;
+  readonly commands: readonly ReplayCommand[];
+}
+
+export const idleReplay: Replay = { phase: 'idle', letter: undefined, revision: '', next: undefined, races: 0 };
+
+/** Lost races for one target; each means that another replay has the letter. */
+const maxRaces = 5;
+
+export function stepReplay(state: Replay, event: ReplayEvent): ReplayStep {
+  switch (event.type) {
+    case 'chosen': return { state: { ...idleReplay, phase: 'reading' }, commands: [{ type: 'read' }] };
+    case 'read': return begin(state, event);
+    case 'unusable': return unusable(state);
+    case 'put': return put(state, event.revision);
+    case 'conflict': return conflict(state);
+    case 'written': return settle(state, event.outcomes);
+    case 'split': return state.next === undefined ? done(state, 'elsewhere') : write(state, state.next, 'settling');
+  }
+}
+
+function begin(state: Replay, event: Extract<ReplayEvent, { type: 'read' }>): ReplayStep {
+  const { letter, revision, epoch, stubs } = event;
+  if (letter === undefined) return done(state, 'gone');
+  const read = { ...state, letter, revision };
+  if (letter.state === 'targeted') return { state: { ...read, phase: 'writing' }, commands: [{ type: 'write', epoch: letter.epoch, stubs: letter.stubs }] };
+  if (letter.state !== 'open') return done(read, 'skipped');
+  return write(read, { state: 'targeted', replays: letter.replays, epoch, stubs }, 'targeting');
+}
+
+/** A letter with a target keeps it: an earlier attempt may have stored the message there. */
+function unusable(state: Replay): ReplayStep {
+  const { letter } = state;
+  if (letter?.state !== 'open' && letter?.state !== 'targeted') return done(state, 'skipped');
+  return write(state, { ...letter, replays: letter.replays + 1 }, 'settling');
+}
+
+function write(state: Replay, letter: LetterState, phase: Replay['phase']): ReplayStep {
+  return { state: { ...state, phase, next: letter }, commands: [{ type: 'put', letter, expected: state.revision }] };
+}
+
+function put(state: Replay, revision: string): ReplayStep {
+  const { next, phase } = state;
+  const held = { ...state, revision, letter: next, next: undefined };
+  if (phase === 'targeting' && next?.state === 'targeted') return { state: { ...held, phase: 'writing' }, commands: [{ type: 'write', epoch: next.epoch, stubs: next.stubs }] };
+  if (next?.state === 'replayed') return done(held, 'replayed');
+  // Only retired targets lead to an open letter without another attempt counted: choose the next one at once.
+  if (next?.state === 'open' && next.replays === state.letter?.replays) return again(held);
+  return done(held, 'failed');
+}
+
+function again(state: Replay): ReplayStep {
+  if (state.races >= maxRaces) return done(state, 'elsewhere');
+  return { state: { ...state, phase: 'reading', races: state.races + 1 }, commands: [{ type: 'read' }] };
+}
+
+/** Before the write it is read again; afterwards whoever changed the letter has settled it, or has it in hand. */
+function conflict(state: Replay): ReplayStep {
+  return state.phase === 'targeting' ? again({ ...state, next: undefined }) : done(state, 'elsewhere');
+}
+
+function settle(state: Replay, outcomes: readonly SetOutcome[]): ReplayStep {
+  const { letter } = state;
+  if (state.phase !== 'writing' || letter?.state !== 'targeted') return done(state, 'elsewhere');
+  const open = outcomes.filter(({ outcome }) => outcome !== 'stored').map(({ indexSet }) => indexSet);
+  const { replays, epoch } = letter;
+  if (open.length === 0) return write(state, { state: 'replayed', replays, epoch }, 'settling');
+  if (open.length < outcomes.length) {
+    const next: LetterState = { state: 'replayed', replays, epoch };
+    return { state: { ...state, phase: 'splitting', next }, commands: [{ type: 'split', indexSets: open }] };
+  }
+  const refused = outcomes.some(({ outcome }) => outcome === 'refused');
+  return write(state, { state: 'open', replays: replays + (refused ? 1 : 0) }, 'settling');
+}
+
+function done(state: Replay, result: ReplayResult): ReplayStep {
+  return { state: { ...state, phase: 'done' }, commands: [{ type: 'done', result }] };
+}
