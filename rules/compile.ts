@@ -9,6 +9,7 @@ import { joinDefinitions, type Definition } from './definitions.js';
 import { createEngine } from './engine.js';
 import { buildIndexSets } from './index-sets.js';
 import { buildObfuscation, type ObfuscationSettings } from './obfuscation-settings.js';
+import { buildOutputs } from './outputs.js';
 import { parseRuleFile } from './parse.js';
 import { didYouMean, shown, type ParsedFile, type Place, type Problem } from './problems.js';
 import { createProgram, rememberProgram, type CompiledRule } from './program.js';
@@ -28,8 +29,10 @@ export function compileRules(source: RuleSource): Compiled {
 
 function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems: Problem[]): RuleSet {
   const indexSets = buildIndexSets(joinDefinitions('index_sets', files, problems));
-  const streams = buildStreams(joinDefinitions('streams', files, problems), indexSets);
+  const streamDefinitions = joinDefinitions('streams', files, problems);
+  const streams = buildStreams(streamDefinitions, indexSets);
   const streamIds = streams.map((stream) => stream.definition.id);
+  const outputs = buildOutputs(joinDefinitions('outputs', files, problems), streamDefinitions, streamIds);
   const obfuscation = buildObfuscation(files, streamIds, problems);
   const definitions = joinDefinitions('rules', files, problems);
   const ids = definitions.map(({ id }) => id);
@@ -37,7 +40,7 @@ function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems
   const version = versionOf(source);
   const program = createProgram({ version, source, rules, streams, indexSets, obfuscation: obfuscation.compiled });
   const { apply, takeCounts } = createEngine(program);
-  const ruleSet: RuleSet = { version, source, streams: streams.map((stream) => stream.definition), indexSets, apply, takeCounts };
+  const ruleSet: RuleSet = { version, source, streams: streams.map((stream) => stream.definition), indexSets, outputs, apply, takeCounts };
   return rememberProgram(ruleSet, program);
 }
 

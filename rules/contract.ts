@@ -1,4 +1,5 @@
 /** What the pipeline knows of the rules. */
+import type { OutputSettings } from '../schemas/outputs.js';
 import type { RetentionSettings, RotationSettings } from '../schemas/index-sets.js';
 import type { LogDocument } from '../schemas/messages.js';
 
@@ -39,6 +40,8 @@ export interface Routing {
 export interface RuleContext {
   readonly messageId: string;
   readonly receiver: string;
+  /** Where given, the rules add the name of each field that they change, once or more often. */
+  readonly changed?: string[] | undefined;
 }
 
 export interface RuleCounts {
@@ -53,6 +56,7 @@ export interface RuleSet {
   readonly source: RuleSource;
   readonly streams: readonly StreamDefinition[];
   readonly indexSets: readonly IndexSetDefinition[];
+  readonly outputs?: readonly OutputSettings[];
   /**
    * Runs all rules over the document, changing it in place (obfuscation included), and says where it goes. It never throws:
    * a rule that does costs that rule for that message and a count.

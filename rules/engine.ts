@@ -39,10 +39,12 @@ class Run implements RuleTarget {
 
   set(field: string, value: FieldValue): void {
     this.#program.index.write(this.document, field, value, this.candidates);
+    if (this.context.changed !== undefined && this.document[field] !== value) this.context.changed.push(field);
     this.document[field] = value;
   }
 
   remove(field: string): void {
+    if (this.document[field] !== undefined) this.context.changed?.push(field);
     removeField(this.document, field);
     this.#program.index.reveal(this.document, field, this.candidates);
   }

@@ -2,6 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { toError } from '../core/errors.js';
+import type { RuleFileOutput } from '../schemas/outputs.js';
 import { ruleFileSchema, type RuleFileIndexSet, type RuleFileObfuscation, type RuleFileRule, type RuleFileStream } from '../schemas/rule-files.js';
 import { actions } from './actions/registry.js';
 import { conditions } from './conditions/registry.js';
@@ -11,7 +12,7 @@ export interface RuleFile {
   readonly rules?: readonly RuleFileRule[];
   readonly streams?: readonly RuleFileStream[];
   readonly index_sets?: readonly RuleFileIndexSet[];
-  readonly outputs?: readonly { readonly id: string }[];
+  readonly outputs?: readonly RuleFileOutput[];
   readonly roles?: readonly { readonly id: string }[];
   readonly obfuscation?: RuleFileObfuscation;
 }

@@ -1,5 +1,6 @@
 /** The shape of a rule file. The schemas of conditions and actions come from their registries in `rules/`. */
 import { Type, type Static, type TSchema } from 'typebox';
+import { outputSchema } from './outputs.js';
 
 const closed = { additionalProperties: false } as const;
 /** Kebab-case, as in design section 11; also part of metric labels and API answers. */
@@ -33,6 +34,7 @@ export const streamSchema = Type.Object({
   remove_matches_from_default_stream: Type.Optional(Type.Boolean({ description: 'A message of this stream leaves All messages.', default: false })),
   only_within_default_stream: Type.Optional(Type.Boolean({ description: 'A message that left All messages leaves this stream too.', default: false })),
   enabled: Type.Optional(Type.Boolean({ description: 'A stream that is not enabled holds nothing.', default: true })),
+  outputs: Type.Optional(Type.Array(Type.String(), { description: 'Outputs that its messages are sent to.' })),
   when: Type.Optional(condition),
   rules: Type.Optional(Type.Array(streamRuleSchema, { description: 'Instead of `when`.' })),
   matching_type: Type.Optional(Type.Enum(['AND', 'OR'], { description: 'Whether all or any of `rules` must match. A stream without rules never matches.', default: 'AND' })),
@@ -83,7 +85,7 @@ const lists = {
   rules: Type.Optional(Type.Array(ruleSchema, { description: 'All rules run, in file-name order and position, each seeing what the ones before changed.' })),
   streams: Type.Optional(Type.Array(streamSchema, { description: 'Streams.' })),
   index_sets: Type.Optional(Type.Array(indexSetSchema, { description: 'Index sets.' })),
-  outputs: Type.Optional(laterSection('Outputs.')),
+  outputs: Type.Optional(Type.Array(outputSchema, { description: 'Destinations outside that messages of streams are forwarded to.' })),
   roles: Type.Optional(laterSection('Roles.')),
   obfuscation: Type.Optional(obfuscationSchema),
 };
