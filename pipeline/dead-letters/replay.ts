@@ -48,7 +48,7 @@ export type ReplayCommand =
   | { readonly type: 'put'; readonly letter: LetterState; readonly expected: string }
   /** Writes the message under its own id to every index set that the epoch's rules name (one letter, one set: to that), bypassing rule 5. */
   | { readonly type: 'write'; readonly epoch: number; readonly stubs: Stubs }
-  /** Appends a dead letter of its own for each of these sets; the message is stored in the others. */
+  /** Of a message for several sets: appends a dead letter of its own for each of these, which have not stored it. */
   | { readonly type: 'split'; readonly indexSets: readonly string[] }
   | { readonly type: 'done'; readonly result: ReplayResult };
 
@@ -131,11 +131,10 @@ function settle(state: Replay, outcomes: readonly SetOutcome[]): ReplayStep {
   if (state.phase !== 'writing' || letter?.state !== 'targeted') return done(state, 'elsewhere');
   const open = outcomes.filter(({ outcome }) => outcome !== 'stored').map(({ indexSet }) => indexSet);
   const { replays, epoch } = letter;
-  if (open.length === 0) return write(state, { state: 'replayed', replays, epoch }, 'settling');
-  if (open.length < outcomes.length) {
-    const next: LetterState = { state: 'replayed', replays, epoch };
-    return { state: { ...state, phase: 'splitting', next }, commands: [{ type: 'split', indexSets: open }] };
-  }
+  const next: LetterState = { state: 'replayed', replays, epoch };
+  if (open.length === 0) return write(state, next, 'settling');
+  // Never opened again, even when no set has it: a replay beside this one may have split it already.
+  if (outcomes.length > 1) return { state: { ...state, phase: 'splitting', next }, commands: [{ type: 'split', indexSets: open }] };
   const refused = outcomes.some(({ outcome }) => outcome === 'refused');
   return write(state, { state: 'open', replays: replays + (refused ? 1 : 0) }, 'settling');
 }
