@@ -1,0 +1,16 @@
+/** Rotation and retention on request. */
+import type { Sluice } from '../../pipeline/sluice.js';
+import type { ControlRoutes } from './routes.js';
+
+export function indexSetRoutes(sluice: Sluice): ControlRoutes {
+  return {
+    'POST /rotate': async (body) => {
+      const { index_set: indexSet } = (body ?? {}) as { index_set?: string };
+      return { rotated: indexSet === undefined ? false : await sluice.processor?.indexSets.rotateNow(indexSet) };
+    },
+    'POST /retention': async () => {
+      await sluice.processor?.indexSets.checkRetention();
+      return {};
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import type { ControlHandler } from '../control.js';
+
+/** By `METHOD /path`. */
+export type ControlRoutes = Readonly<Record<string, ControlHandler>>;

@@ -1,0 +1,21 @@
+/** What the running program does. */
+import type { Sluice } from '../../pipeline/sluice.js';
+import type { ControlRoutes } from './routes.js';
+
+export function statusRoutes(sluice: Sluice, adminPort: () => number | undefined): ControlRoutes {
+  return { 'GET /status': async () => ({ ...(await status(sluice)), admin_port: adminPort() }) };
+}
+
+async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>> {
+  const { processor, store } = sluice;
+  const sets = await Promise.all((processor?.rules()?.indexSets ?? []).map(async (set) => ({ id: set.id, indices: (await store?.listIndices(set.id)) ?? [] })));
+  return {
+    pid: process.pid,
+    receivers: sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() })),
+    lag: processor === undefined ? undefined : await processor.lag(),
+    rule_set_version: processor?.rules()?.version,
+    epoch: processor?.ledger.latestEpoch(),
+    index_sets: sets,
+    ready: await sluice.ready(),
+  };
+}
