@@ -6,6 +6,7 @@ export const pipelineErrors = defineErrors({
   PIPELINE_PARTITION_LOST: { retryable: true, summary: 'The partition belongs to another processor now; its messages are delivered there.' },
   PIPELINE_MESSAGE_TOO_LARGE: { retryable: false, summary: 'The message is larger than a topic record may be; raise topics.max_message_bytes or send smaller messages.' },
   PIPELINE_RULES_MISSING: { retryable: true, summary: 'The rule set of an epoch cannot be read or compiled; see the state store.' },
+  PIPELINE_RULES_NOT_UNDERSTOOD: { retryable: true, summary: 'Messages were accepted under a kept rule set that this version of Sluice does not understand; they are held. Start the version that kept it until they are worked off.' },
   PIPELINE_EPOCH_MISSING: { retryable: true, summary: 'A partition record names an epoch that the state store does not have.' },
   PIPELINE_EPOCH_INCOMPLETE: { retryable: true, summary: 'An epoch names no index for an index set that its rules route to.' },
   PIPELINE_EPOCH_RACE: { retryable: true, summary: 'Other processors changed epochs or indices at the same moment, again and again.' },

@@ -1,10 +1,13 @@
 /** Reads and writes the durable records of the delivery protocol in the state store. Epochs and marks are cached; the store decides. */
 import { isSluiceError } from '../core/errors.js';
+import { currentVersion, formatVersions, type FormatVersion } from '../core/format-versions.js';
+import { assertVersion } from '../core/formats/stamp.js';
 import type { RuleSource } from '../rules/contract.js';
-import type { StateStore } from '../state/contract.js';
+import type { StateEntry, StateStore } from '../state/contract.js';
 import type { Epoch, IndexMark, PartitionRecord } from './delivery/records.js';
 import type { VersionedRecord } from './delivery/partition.js';
 
+const language = currentVersion(formatVersions.ruleLanguage);
 const epochKey = (number: number): string => `epochs/${String(number).padStart(10, '0')}`;
 const partitionPrefix = (topic: string): string => `partitions/${topic}/`;
 
@@ -32,6 +35,13 @@ export interface Ledger {
   writeMark(index: string, mark: IndexMark, expected: string | undefined): Promise<boolean>;
 }
 
+/** The value of an entry, in this program's shape: a record of a newer version names it. Throws FORMAT_NEWER. */
+function valueOf(entry: StateEntry, format: FormatVersion = formatVersions.protocol): unknown {
+  const version = (entry.value as { readonly format?: unknown } | null)?.format;
+  if (typeof version === 'number') assertVersion(format, version, `state entry ${entry.key}`);
+  return entry.value;
+}
+
 export function createLedger(state: StateStore): Ledger {
   const epochs = new Map<number, Epoch>();
   let latest: Epoch | undefined;
@@ -52,15 +62,16 @@ export function createLedger(state: StateStore): Ledger {
 
   return {
     async refresh() {
-      for (const entry of await state.list('epochs/')) learn(entry.value as Epoch);
+      for (const entry of await state.list('epochs/')) learn(valueOf(entry) as Epoch);
     },
     latestEpoch: () => latest,
     async epoch(number) {
       const known = epochs.get(number);
       if (known !== undefined) return known;
       const entry = await state.get(epochKey(number));
-      if (entry !== undefined) learn(entry.value as Epoch);
-      return entry?.value as Epoch | undefined;
+      if (entry === undefined) return undefined;
+      learn(valueOf(entry) as Epoch);
+      return entry.value as Epoch;
     },
     epochs: () => epochs,
     async appendEpoch(epoch) {
@@ -70,28 +81,29 @@ export function createLedger(state: StateStore): Ledger {
     },
     watchEpochs: (onChange) => state.watch('epochs/', onChange),
     async keepRuleSource(version, source) {
-      if ((await state.get(`rule-sets/${version}`)) === undefined) await put(`rule-sets/${version}`, source, undefined);
+      if ((await state.get(`rule-sets/${version}`)) === undefined) await put(`rule-sets/${version}`, language > 1 ? { ...source, format: language } : source, undefined);
     },
     async ruleSource(version) {
-      return (await state.get(`rule-sets/${version}`))?.value as RuleSource | undefined;
+      const entry = await state.get(`rule-sets/${version}`);
+      return entry === undefined ? undefined : valueOf(entry, formatVersions.ruleLanguage) as RuleSource;
     },
     async partitionRecord(topic, generation, partition) {
       const entry = await state.get(`${partitionPrefix(topic)}${generation}/${partition}`);
-      return entry === undefined ? undefined : { record: entry.value as PartitionRecord, revision: entry.revision };
+      return entry === undefined ? undefined : { record: valueOf(entry) as PartitionRecord, revision: entry.revision };
     },
     writePartitionRecord: (topic, generation, partition, record, expected) => put(`${partitionPrefix(topic)}${generation}/${partition}`, record, expected),
     async partitionRecords(topic, generation) {
       const prefix = `${partitionPrefix(topic)}${generation}/`;
       const entries = await state.list(prefix);
-      return new Map(entries.map((entry) => [Number(entry.key.slice(prefix.length)), entry.value as PartitionRecord]));
+      return new Map(entries.map((entry) => [Number(entry.key.slice(prefix.length)), valueOf(entry) as PartitionRecord]));
     },
     async mark(index) {
       const entry = await state.get(`indices/${index}`);
-      return entry === undefined ? undefined : { mark: entry.value as IndexMark, revision: entry.revision };
+      return entry === undefined ? undefined : { mark: valueOf(entry) as IndexMark, revision: entry.revision };
     },
     async marks() {
       const entries = await state.list('indices/');
-      return new Map(entries.map((entry) => [entry.key.slice('indices/'.length), { mark: entry.value as IndexMark, revision: entry.revision }]));
+      return new Map(entries.map((entry) => [entry.key.slice('indices/'.length), { mark: valueOf(entry) as IndexMark, revision: entry.revision }]));
     },
     async writeMark(index, mark, expected) {
       return (await put(`indices/${index}`, mark, expected)) !== undefined;

@@ -16,6 +16,7 @@ import { createProcess } from './process.js';
 import { createRuleSets } from './rule-sets.js';
 import { createSearchableProbe } from './searchable.js';
 import type { Consumer, TopicLog } from './topics/contract.js';
+import { assertWritable } from './upgrade/indices.js';
 
 export interface ProcessorOptions {
   readonly config: Config;
@@ -109,6 +110,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
       rules = await options.loadRules();
       ruleSets.add(rules);
       await epochs.applyRules(rules);
+      await assertWritable(store, Object.values(ledger.latestEpoch()?.indices ?? {}));
       indexSets.start();
       if (options.watchRules !== undefined) unwatch.push(options.watchRules(() => { reloading = reloading.then(reload); }));
       unwatch.push(ledger.watchEpochs(() => void ledger.refresh().then(() => process.epochAppended()).catch((error: unknown) => log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'))));

@@ -1,5 +1,6 @@
 /** Compiled rule sets by version: an epoch names the one that decides its offsets, and a backlog may need an older one. */
 import type { RuleSet, RuleSource } from '../rules/contract.js';
+import { errorText, isSluiceError } from '../core/errors.js';
 import { pipelineErrors } from './errors.js';
 import type { Ledger } from './ledger.js';
 
@@ -31,11 +32,28 @@ export function createRuleSets(ledger: Ledger, compile: CompileRules): RuleSets 
     async byVersion(version) {
       const known = compiled.get(version);
       if (known !== undefined) return known;
-      const source = await ledger.ruleSource(version);
-      if (source === undefined) throw pipelineErrors.create('PIPELINE_RULES_MISSING', { place: `rule set ${version}` });
-      const ruleSet = compile(source);
+      const ruleSet = await understand(ledger, compile, version);
       add(ruleSet);
       return ruleSet;
     },
   };
+}
+
+/**
+ * What another program kept may not compile here, or may mean something else here: then its messages are held, until a program
+ * that understands it has worked them off. Guessing would route an offset in two ways.
+ */
+async function understand(ledger: Ledger, compile: CompileRules, version: string): Promise<RuleSet> {
+  const place = `rule set ${version}`;
+  let ruleSet: RuleSet;
+  try {
+    const source = await ledger.ruleSource(version);
+    if (source === undefined) throw pipelineErrors.create('PIPELINE_RULES_MISSING', { place });
+    ruleSet = compile(source);
+  } catch (error) {
+    if (isSluiceError(error) && error.retryable) throw error;
+    throw pipelineErrors.create('PIPELINE_RULES_NOT_UNDERSTOOD', { place, got: errorText(error), cause: error });
+  }
+  if (ruleSet.version === version) return ruleSet;
+  throw pipelineErrors.create('PIPELINE_RULES_NOT_UNDERSTOOD', { place, got: 'rules of another version of the rule language' });
 }

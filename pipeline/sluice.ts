@@ -26,6 +26,8 @@ import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from './receive.js';
 import type { TopicLog, TopicSpec } from './topics/contract.js';
 import { createTopicLog } from './topics/registry.js';
+import { openDataFolder } from './upgrade/data-folder.js';
+import { joinProtocol } from './upgrade/protocol.js';
 
 export interface Roles {
   readonly receiver: boolean;
@@ -94,7 +96,11 @@ export class Sluice {
 
   async start(): Promise<void> {
     try {
-      if (this.#state !== undefined) await this.#begin(this.#state, stopShares.engines);
+      await openDataFolder(this.#options.config, this.#options.log);
+      if (this.#state !== undefined) {
+        await this.#begin(this.#state, stopShares.engines);
+        await joinProtocol(this.#state, this.#options.log, this.#options.onFatal);
+      }
       if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
       await this.#begin(this.topics, stopShares.engines);
       this.warnings = await this.topics.ensureTopics(this.#topicSpecs());

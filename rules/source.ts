@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { currentVersion, formatVersions } from '../core/format-versions.js';
 import { packageRoot } from '../core/package-root.js';
 import type { RuleSource } from './contract.js';
 import { rulesErrors } from './errors.js';
@@ -52,9 +53,11 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** First 12 hexadecimal characters of the SHA-256 of names and texts. */
+/** First 12 hexadecimal characters of the SHA-256 of names and texts, and of the version of the rule language: the same text may mean something else in another one. */
 export function versionOf(source: RuleSource): string {
   const hash = createHash('sha256');
+  const language = currentVersion(formatVersions.ruleLanguage);
+  if (language > 1) hash.update(`language ${language}\0`);
   for (const { name, text } of source.files) hash.update(`${name}\0${text}\0`);
   return hash.digest('hex').slice(0, 12);
 }

@@ -4,6 +4,9 @@ import { dirname } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { formatBytes } from '../core/bytes.js';
 import { errorText, isSluiceError } from '../core/errors.js';
+import { formatVersions } from '../core/format-versions.js';
+import { bringUpToDate } from '../core/formats/migrate.js';
+import { readStamp } from '../core/formats/stamp.js';
 import type { Log } from '../core/log.js';
 import type { StateEntry, StateStore } from './contract.js';
 import { stateErrors } from './errors.js';
@@ -21,6 +24,7 @@ const defaultReserveBytes = 16 * 2 ** 20;
 /** As long as an id of OpenSearch may be: both adapters take the same keys. */
 const maxKeyBytes = 512;
 const startsKey = 'meta:starts';
+const formatKey = 'meta:format';
 const entryKey = (key: string) => `entry:${key}`;
 
 interface Stored {
@@ -62,6 +66,7 @@ class LevelState implements StateStore {
       await mkdir(dirname(this.#folder), { recursive: true });
       this.#database = this.#open();
       const database = await this.#database;
+      await this.#bringUpToDate(database);
       this.#starts = Number((await database.get(startsKey)) ?? 0) + 1;
       await database.put(startsKey, String(this.#starts), { sync: true });
       this.#running = true;
@@ -70,6 +75,20 @@ class LevelState implements StateStore {
       if (isSluiceError(thrown)) throw thrown;
       throw stateErrors.create('STATE_FOLDER_UNUSABLE', { place: this.#folder, got: errorText(thrown), cause: thrown });
     }
+  }
+
+  /** The lock of LevelDB keeps others out. */
+  async #bringUpToDate(database: ClassicLevel): Promise<void> {
+    const place = `${this.#folder} (${formatKey})`;
+    const read = async () => {
+      const text = await database.get(formatKey);
+      return text === undefined ? undefined : readStamp(JSON.parse(text), place);
+    };
+    const write = async (stamp: object) => {
+      await database.put(formatKey, JSON.stringify(stamp), { sync: true });
+      return true;
+    };
+    await bringUpToDate(formatVersions.stateFolder, { place, read, write }, {}, this.#log);
   }
 
   async stop(deadlineMs: number): Promise<void> {

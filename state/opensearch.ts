@@ -1,6 +1,9 @@
 /** State that several processes share, in one index of OpenSearch. Compare-and-set by sequence number and primary term. */
 import { createOpenSearchClient, faultOf, type OpenSearchClient, type OpenSearchConnection, type OpenSearchReply, type OpenSearchRequest } from '../core/opensearch-client.js';
 import { errorText } from '../core/errors.js';
+import { formatVersions } from '../core/format-versions.js';
+import { bringUpToDate } from '../core/formats/migrate.js';
+import { readStamp, stampOf } from '../core/formats/stamp.js';
 import type { Log } from '../core/log.js';
 import type { StateEntry, StateStore } from './contract.js';
 import { stateErrors } from './errors.js';
@@ -30,7 +33,7 @@ interface Stored {
 }
 
 const settings = { number_of_shards: 1, auto_expand_replicas: '0-1', hidden: true, refresh_interval: '1s' };
-const mappings = { dynamic: false, properties: { key: { type: 'keyword' }, value: { type: 'keyword', index: false, doc_values: false } } };
+const mappings = { dynamic: false, _meta: stampOf(formatVersions.stateIndex), properties: { key: { type: 'keyword' }, value: { type: 'keyword', index: false, doc_values: false } } };
 
 class OpenSearchState implements StateStore {
   readonly #options: OpenSearchStateOptions;
@@ -58,6 +61,7 @@ class OpenSearchState implements StateStore {
       const reply = await this.#send({ method: 'PUT', path: this.#path, body: { settings, mappings, aliases: { [this.#alias()]: { is_hidden: true } } } });
       if (reply.status >= 300 && faultOf(reply).type !== 'resource_already_exists_exception') throw this.#unexpected(reply);
       await this.#expect({ method: 'GET', path: `/_cluster/health${this.#path}`, query: { wait_for_status: 'yellow', timeout: '10s' } });
+      await this.#bringUpToDate();
       this.#watch = await createIndexWatch({
         log: this.#options.log, place: this.#options.index, newest: () => this.#newest(), list: (prefix) => this.list(prefix), sequenceOf: (entry) => Number(entry.revision.split('.')[0]),
       });
@@ -66,6 +70,21 @@ class OpenSearchState implements StateStore {
       await client.close();
       throw thrown;
     }
+  }
+
+  /** Mappings have no compare-and-set; processes that stamp at the same time write what each of them may, the newest again at its next start. */
+  async #bringUpToDate(): Promise<void> {
+    const place = `OpenSearch index ${this.#options.index} (_meta)`;
+    const read = async () => {
+      const reply = await this.#expect({ method: 'GET', path: `${this.#path}/_mapping` });
+      const [found] = Object.values(reply.body as Record<string, { readonly mappings?: { readonly _meta?: unknown } }>);
+      return readStamp(found?.mappings?._meta, place);
+    };
+    const write = async (stamp: object) => {
+      await this.#expect({ method: 'PUT', path: `${this.#path}/_mapping`, body: { _meta: stamp } });
+      return true;
+    };
+    await bringUpToDate(formatVersions.stateIndex, { place, read, write }, {}, this.#options.log);
   }
 
   async stop(): Promise<void> {

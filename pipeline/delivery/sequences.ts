@@ -3,6 +3,8 @@
  * taken before. The highest sequences belong to an offset: they advance only when a batch is done, and travel in the
  * commit's metadata, so that a redelivered batch is judged as it was the first time.
  */
+import { currentVersion, formatVersions } from '../../core/format-versions.js';
+import { assertVersion } from '../../core/formats/stamp.js';
 import { prefixWidth, sequenceOf } from './ids.js';
 
 /** Highest sequence by id prefix (`<run>-<partition>-`), least recently seen first. */
@@ -64,17 +66,18 @@ export function checkResends(keys: readonly { readonly key: string }[], before: 
   return { resent: resent ?? none, after, missing, evicted };
 }
 
-const version = '1';
+const version = String(currentVersion(formatVersions.commitMetadata));
 
 export function encodeSequences(sequences: Sequences): string {
   return [version, ...[...sequences].map(([prefix, highest]) => prefix + highest.toString(16))].join(' ');
 }
 
-/** An unreadable text (another program's commit) counts as nothing known. */
+/** Throws FORMAT_NEWER: sequences that cannot be read are not the same as none. A text without a version (another program's commit) knows none. */
 export function decodeSequences(metadata: string): Sequences {
   const [first, ...parts] = metadata.split(' ');
   const sequences = new Map<string, number>();
-  if (first !== version) return sequences;
+  if (first === undefined || !/^\d{1,9}$/.test(first)) return sequences;
+  assertVersion(formatVersions.commitMetadata, Number(first), 'metadata of the committed offset');
   for (const part of parts) {
     const highest = Number.parseInt(part.slice(prefixWidth), 16);
     if (part.length > prefixWidth && Number.isSafeInteger(highest)) sequences.set(part.slice(0, prefixWidth), highest);

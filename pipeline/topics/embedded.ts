@@ -3,6 +3,8 @@ import { EmbeddedTopicLog, type EmbeddedTopicLogOptions } from './embedded/embed
 import type { TopicLog } from './contract.js';
 
 export type { EmbeddedTopicLogOptions };
+export { rewriteGroups } from './embedded/group-offsets.js';
+export { lockFolder } from './embedded/lock.js';
 export type { EmbeddedFaults } from './embedded/segment-files.js';
 
 export interface EmbeddedLog extends TopicLog {

@@ -106,6 +106,14 @@ export function decodeHeader(buffer: Buffer, start: number): FrameHeader | undef
   return { bytes: length + lengthBytes, count, baseOffset, maxTimestamp: buffer.readDoubleLE(start + 24), lead: buffer.readUInt32LE(start + 32) };
 }
 
+/** The version of a sound frame of another program: length, checksum and version stand at the same place in every version. Undefined for anything else. */
+export function foreignFrameVersion(buffer: Buffer, start: number, end: number): number | undefined {
+  const bytes = buffer.readUInt32LE(start) + lengthBytes;
+  const version = buffer[start + lengthBytes] as number;
+  if (version === frameVersion || bytes <= lengthBytes || bytes > end - start) return undefined;
+  return crc32(buffer.subarray(start + lengthBytes, start + bytes)) === buffer.readUInt32LE(start + 4) ? version : undefined;
+}
+
 /** Whether the checksum of the frame at `start`, which lies in the buffer as a whole, is right. */
 export function checkFrame(buffer: Buffer, start: number, header: FrameHeader): boolean {
   return crc32(buffer.subarray(start + lengthBytes, start + header.bytes)) === buffer.readUInt32LE(start + 4);

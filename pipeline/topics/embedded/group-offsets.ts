@@ -1,11 +1,14 @@
 /**
  * Committed offsets of the consumer groups. One journal a group, `<folder>/groups/<group>.offsets`: a line a commit,
- * `<crc32 in 8 hexadecimal digits> <JSON>`; of a partition the last sound line counts, a torn last line is passed over.
+ * `<crc32 in 8 hexadecimal digits> <JSON>`; of a partition the last sound line counts, a torn last line is passed over. The first
+ * line is `{"format": version}`; journals of version 0 have none.
  */
 import { mkdir, open, readdir, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorText } from '../../../core/errors.js';
+import { currentVersion, formatVersions } from '../../../core/format-versions.js';
+import { assertVersion } from '../../../core/formats/stamp.js';
 import { createRateLimit, type Log } from '../../../core/log.js';
 import { groupsFolder, hasCode, writeDurably } from './files.js';
 
@@ -27,17 +30,25 @@ export interface GroupOffset {
 
 const keyOf = (topic: string, partition: number) => `${topic}/${partition}`;
 
-function encodeLine(entry: GroupOffset): string {
+function encodeLine(entry: GroupOffset | { readonly format: number }): string {
   const json = JSON.stringify(entry);
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
-function decodeJournal(content: string): Map<string, GroupOffset> {
+function encodeJournal(entries: Iterable<GroupOffset>): string {
+  return [{ format: currentVersion(formatVersions.groupOffsets) }, ...entries].map(encodeLine).join('');
+}
+
+function decodeJournal(content: string, place: string): Map<string, GroupOffset> {
   const entries = new Map<string, GroupOffset>();
   for (const line of content.split('\n')) {
     const json = line.slice(9);
     if (json === '' || Number.parseInt(line.slice(0, 8), 16) !== crc32(json)) continue;
-    const entry = JSON.parse(json) as GroupOffset;
+    const entry = JSON.parse(json) as GroupOffset | { readonly format: number };
+    if ('format' in entry) {
+      assertVersion(formatVersions.groupOffsets, entry.format, place);
+      continue;
+    }
     entries.set(keyOf(entry.topic, entry.partition), entry);
   }
   return entries;
@@ -45,8 +56,9 @@ function decodeJournal(content: string): Map<string, GroupOffset> {
 
 /** The durable offsets of a group, also while another process writes them. */
 export async function readGroup(folder: string, group: string): Promise<ReadonlyMap<string, GroupOffset>> {
+  const file = join(groupsFolder(folder), `${group}${ending}`);
   try {
-    return decodeJournal(await readFile(join(groupsFolder(folder), `${group}${ending}`), 'utf8'));
+    return decodeJournal(await readFile(file, 'utf8'), file);
   } catch (thrown) {
     if (hasCode(thrown, 'ENOENT')) return new Map();
     throw thrown;
@@ -60,6 +72,13 @@ export async function listGroups(folder: string): Promise<string[]> {
     if (hasCode(thrown, 'ENOENT')) return [];
     throw thrown;
   }
+}
+
+/** Writes every journal of the folder anew, in this program's version. */
+export async function rewriteGroups(folder: string): Promise<readonly string[]> {
+  const groups = await listGroups(folder);
+  for (const group of groups) await writeDurably(join(groupsFolder(folder), `${group}${ending}`), encodeJournal((await readGroup(folder, group)).values()));
+  return groups;
 }
 
 export class GroupOffsets {
@@ -155,7 +174,7 @@ export class GroupOffsets {
 
   async #writeAnew(): Promise<void> {
     await this.#close();
-    const content = [...this.#entries.values()].map(encodeLine).join('');
+    const content = encodeJournal(this.#entries.values());
     await mkdir(join(this.#file, '..'), { recursive: true });
     await writeDurably(this.#file, content);
     this.#handle = await open(this.#file, 'a');

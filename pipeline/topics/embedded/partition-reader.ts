@@ -113,8 +113,8 @@ export class PartitionReader {
         return false;
       }
       try {
-        const handle = await open(join(this.#source.folder, segmentFile(segment.base)), 'r');
-        this.#reader = new FrameReader(handle);
+        const file = join(this.#source.folder, segmentFile(segment.base));
+        this.#reader = new FrameReader(await open(file, 'r'), file);
       } catch (thrown) {
         // Removed by retention between the look at the list and the opening: the list is another one now.
         if (hasCode(thrown, 'ENOENT') && this.#source.segments()[0]?.base !== segments[0]?.base) continue;

@@ -35,10 +35,11 @@ async function look(folder: string, lastLooks: LastLooks): Promise<PartitionSour
     const { size, mtimeMs } = await stat(join(folder, segmentFile(base)));
     segments.push({ base, bytes: size, maxTimestamp: mtimeMs });
   }
-  const handle = await open(join(folder, segmentFile(last)), 'r');
+  const file = join(folder, segmentFile(last));
+  const handle = await open(file, 'r');
   try {
     const known = lastLooks.get(folder);
-    const scan = await scanSegment(handle, last, (await handle.stat()).size, known?.base === last ? known.scan : undefined);
+    const scan = await scanSegment(handle, file, last, (await handle.stat()).size, known?.base === last ? known.scan : undefined);
     lastLooks.set(folder, { base: last, scan });
     segments.push({ base: last, bytes: scan.bytes, maxTimestamp: scan.maxTimestamp });
     return { folder, segments: () => segments, logEnd: scan.logEnd };

@@ -68,9 +68,10 @@ export class SegmentFiles implements PartitionSource {
     }
     this.#logEnd = minLogEnd;
     if (last === undefined) return { tornBytes: 0, damagedBytes: 0 };
-    this.#handle = await open(join(this.folder, segmentFile(last)), 'r+');
+    const file = join(this.folder, segmentFile(last));
+    this.#handle = await open(file, 'r+');
     const { size, mtimeMs } = await this.#handle.stat();
-    const scan = await scanSegment(this.#handle, last, size);
+    const scan = await scanSegment(this.#handle, file, last, size);
     if (scan.bytes < size) {
       await this.#handle.truncate(scan.bytes);
       await this.#handle.datasync();

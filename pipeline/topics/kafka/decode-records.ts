@@ -1,4 +1,6 @@
 /** Record batches of format 2 as the contract's records, without a step between. The grammar stands in `record-batch.ts`. */
+import { formatVersions } from '../../../core/format-versions.js';
+import { assertVersion } from '../../../core/formats/stamp.js';
 import type { ConsumedRecord } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import type { Codec } from './codecs.js';
@@ -77,7 +79,9 @@ class RecordReader {
     for (let headers = this.#varint(); headers > 0; headers -= 1) {
       const name = this.#take();
       const content = this.#take();
-      if (origin === '' && name !== undefined && content !== undefined && isOrigin(name)) origin = this.#originOf(content);
+      if (origin !== '' || name === undefined || content === undefined) continue;
+      if (isOrigin(name)) origin = this.#originOf(content);
+      else assertOurs(name.toString('latin1'));
     }
     this.#position = end;
     return { key: key === undefined ? '' : key.toString('latin1'), value: value ?? nothing, timestamp, origin, offset };
@@ -111,6 +115,15 @@ class RecordReader {
     }
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
+}
+
+const newerPrefix = 'origin.';
+
+/** A header of another name is a foreign producer's, or says that a newer program's record must not be read as one of ours: throws FORMAT_NEWER. */
+export function assertOurs(name: string): void {
+  if (!name.startsWith(newerPrefix)) return;
+  const version = Number(name.slice(newerPrefix.length));
+  if (Number.isSafeInteger(version) && version > 0) assertVersion(formatVersions.topicRecord, version, 'header of a topic record');
 }
 
 function isOrigin(name: Buffer): boolean {

@@ -243,7 +243,8 @@ export class GroupConsumer implements Consumer {
     if (crashed !== this.#consumer || this.#stopping !== undefined) return;
     this.#consumer = undefined;
     if (this.#epoch !== undefined) this.#revoke(this.#epoch);
-    if (permanentErrors.has(errorType(payload.error))) return this.#fail(payload.error);
+    const permanent = permanentCause(payload.error) ?? (permanentErrors.has(errorType(payload.error)) ? payload.error : undefined);
+    if (permanent !== undefined) return this.#fail(permanent);
     this.#settings.log.warn({ group: this.#options.group, error: errorText(payload.error) }, 'the consumer lost Kafka and connects anew');
     while (this.#stopping === undefined) {
       this.#restarts += 1;
@@ -277,4 +278,14 @@ export class GroupConsumer implements Consumer {
     await Promise.race([disconnected, sleep(left, undefined, { ref: false })]);
     this.#finish.resolve();
   }
+}
+
+/** Our own error below those that kafkajs puts around it. */
+function permanentCause(thrown: unknown): Error | undefined {
+  let current = thrown as { readonly cause?: unknown; readonly originalError?: unknown } | undefined;
+  for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
+    if (isSluiceError(current)) return current.retryable ? undefined : current;
+    current = (current.cause ?? current.originalError) as typeof current;
+  }
+  return undefined;
 }

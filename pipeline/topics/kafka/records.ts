@@ -1,6 +1,7 @@
 /** What kafkajs decoded, as the contract's records. */
 import type { ConsumedRecord } from '../contract.js';
 import type { RawMessage } from './client.js';
+import { assertOurs } from './decode-records.js';
 import { isBatchMessage } from './fetch.js';
 
 const nothing = Buffer.alloc(0);
@@ -11,7 +12,10 @@ const origins = new Map<string, string>();
 function originOf(message: RawMessage): string {
   const header = message.headers?.['origin'];
   const value = Array.isArray(header) ? header[0] : header;
-  if (value === undefined || value === null) return '';
+  if (value === undefined || value === null) {
+    for (const name of Object.keys(message.headers ?? {})) assertOurs(name);
+    return '';
+  }
   if (typeof value === 'string') return value;
   const raw = value.toString('latin1');
   let origin = origins.get(raw);

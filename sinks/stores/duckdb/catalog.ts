@@ -1,5 +1,5 @@
 /** All indices of the folder, which of them are attached, and the one engine instance below them. */
-import { toError } from '../../../core/errors.js';
+import { isSluiceError, toError } from '../../../core/errors.js';
 import { isIndexName } from '../index-names.js';
 import { Database } from './database.js';
 import { isFatal, storeError } from './failures.js';
@@ -144,6 +144,7 @@ export class Catalog {
     } catch (thrown) {
       if (isFatal(thrown)) await this.reopen();
       entry.blocked = toError(thrown).message.slice(0, 500);
+      if (isSluiceError(thrown)) throw thrown;
       throw storeError('STORE_INDEX_BLOCKED', entry.name, entry.blocked);
     }
   }

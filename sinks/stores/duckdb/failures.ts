@@ -1,5 +1,6 @@
 /** What the engine's errors mean for the caller. */
 import { isSluiceError, toError } from '../../../core/errors.js';
+import { formatErrors } from '../../../core/formats/errors.js';
 import { storeErrors } from '../errors.js';
 import type { WireError } from './protocol.js';
 
@@ -33,13 +34,15 @@ export function searchError(thrown: unknown): Error {
 
 export function toWire(thrown: unknown): WireError {
   const error = toError(thrown);
-  if (isSluiceError(thrown)) return { code: thrown.code, place: thrown.place, got: thrown.got, reason: thrown.message };
-  return { code: 'STORE_UNAVAILABLE', place: undefined, got: shorten(error.message), reason: shorten(error.stack ?? error.message) };
+  if (isSluiceError(thrown)) return { code: thrown.code, place: thrown.place, got: thrown.got, allowed: thrown.allowed, reason: thrown.message };
+  return { code: 'STORE_UNAVAILABLE', place: undefined, got: shorten(error.message), allowed: undefined, reason: shorten(error.stack ?? error.message) };
 }
 
 export function fromWire(error: WireError): Error {
+  const details = { place: error.place, got: error.got, allowed: error.allowed };
+  if (error.code in formatErrors.kinds) return formatErrors.create(error.code as keyof typeof formatErrors.kinds, details);
   const code = error.code in storeErrors.kinds ? (error.code as StoreCode) : 'STORE_UNAVAILABLE';
-  return storeErrors.create(code, { place: error.place, got: error.got });
+  return storeErrors.create(code, details);
 }
 
 function shorten(text: string): string {

@@ -1,11 +1,13 @@
 /** One attached index file: its tables, what is known of its fields, and its markers. */
 import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api';
 import { baseFieldTable, FieldCounts, type Cell } from './batch.js';
+import { currentVersion, formatVersions } from '../../../core/format-versions.js';
 import { appendChunks } from './chunks.js';
+import { bringFileUpToDate } from './file-format.js';
 import { columnDefinition, type Field, type FieldKind, type FieldTable } from './fields.js';
 import type { Database } from './database.js';
 
-const formatVersion = 1;
+const formatVersion = currentVersion(formatVersions.indexFile);
 
 export class IndexFile {
   readonly alias: string;
@@ -34,6 +36,7 @@ export class IndexFile {
       const connection = await database.connect();
       try {
         if (!(await hasTables(connection, alias))) await createTables(connection, alias);
+        await bringFileUpToDate(connection, alias, path);
         return new IndexFile(database, alias, connection, await load(connection, alias));
       } catch (thrown) {
         connection.closeSync();
@@ -89,7 +92,6 @@ async function createTables(connection: DuckDBConnection, alias: string): Promis
 async function load(connection: DuckDBConnection, alias: string): Promise<LoadedIndex> {
   const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRows();
   const meta = new Map(await read(`SELECT name, value FROM ${alias}.meta`) as [string, number][]);
-  if (meta.get('format') !== formatVersion) throw new Error(`written in format ${meta.get('format')}, this version reads ${formatVersion}`);
   const fields: FieldTable = new Map();
   for (const row of await read(`SELECT name, kind, slot, spills FROM ${alias}.fields ORDER BY rowid`)) {
     const [name, kind, slot, spills] = row as [string, FieldKind, number | null, boolean];

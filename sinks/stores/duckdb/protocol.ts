@@ -61,6 +61,7 @@ export interface WireError {
   readonly code: string;
   readonly place: string | undefined;
   readonly got: string | undefined;
+  readonly allowed: string | undefined;
   readonly reason: string;
 }
 

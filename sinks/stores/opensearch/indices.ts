@@ -1,4 +1,6 @@
 /** Creating, listing and looking at indices. */
+import { formatVersions } from '../../../core/format-versions.js';
+import { judgeStamp, readStamp } from '../../../core/formats/stamp.js';
 import { faultOf } from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';
 import type { FieldType, IndexInfo, IndexOptions } from '../contract.js';
@@ -15,6 +17,7 @@ export async function createIndex(send: Send, name: string, options: IndexOption
   if (reply.status >= 300) {
     const fault = faultOf(reply);
     if (fault.type !== 'resource_already_exists_exception') throw wholeError(reply.status, fault, name);
+    await readMapping(send, name);
     await addAliases(send, name, options);
   }
   await untilWritable(send, name);
@@ -88,7 +91,20 @@ async function countStubs(send: Send, pattern: string): Promise<ReadonlyMap<stri
 }
 
 export async function fieldTypes(send: Send, index: string): Promise<ReadonlyMap<string, FieldType>> {
+  return flatTypes((await readMapping(send, index)).properties ?? {});
+}
+
+interface Mapping {
+  readonly properties?: Readonly<Record<string, MappedField>>;
+  readonly _meta?: unknown;
+}
+
+/** Throws FORMAT_NEWER for an index that this program would write to in a wrong way. */
+async function readMapping(send: Send, index: string): Promise<Mapping> {
   const reply = await sendExpecting(send, { method: 'GET', path: pathOf(index, '_mapping') }, index);
-  const mappings = (reply.body as Record<string, { mappings: { properties?: Record<string, MappedField> } }>)[index]?.mappings;
-  return flatTypes(mappings?.properties ?? {});
+  const mapping = (reply.body as Record<string, { readonly mappings: Mapping }>)[index]?.mappings ?? {};
+  const place = `OpenSearch index ${index} (_meta)`;
+  const verdict = judgeStamp(formatVersions.searchIndex, readStamp(mapping._meta, place), place);
+  if (verdict.kind === 'refused') throw verdict.error;
+  return mapping;
 }

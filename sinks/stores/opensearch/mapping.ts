@@ -1,6 +1,8 @@
 /** Settings and mapping of an index in OpenSearch. */
 import { maxIndexedLength, standardFields } from '../../../schemas/index-fields.js';
 import { maxWordLength } from '../../../schemas/words.js';
+import { formatVersions } from '../../../core/format-versions.js';
+import { stampOf } from '../../../core/formats/stamp.js';
 import type { FieldType, IndexOptions } from '../contract.js';
 
 /** The message id once more, as a sortable column: sorting by `_id` itself loads every id into the heap. */
@@ -71,6 +73,7 @@ export function indexBody(name: string, options: IndexOptions, { maxFields, flat
       analysis,
     },
     mappings: {
+      _meta: stampOf(formatVersions.searchIndex),
       ...(flatNames ? { disable_objects: true } : {}),
       date_detection: false,
       numeric_detection: false,
