@@ -20,6 +20,8 @@ export interface ProgramOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Comes before the command and replaces itself with it, as `ip netns exec <name>` does. */
   readonly within?: readonly string[];
+  /** The compiled command line of another version of the program. */
+  readonly commandLine?: string;
 }
 
 export interface Status {
@@ -75,7 +77,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
     data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
   }));
   const [command, ...leading] = [...(options.within ?? []), ...node] as [string, ...string[]];
-  const child = spawn(command, [...leading, commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
+  const child = spawn(command, [...leading, options.commandLine ?? commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
     cwd: packageRoot, env: { ...cleanEnvironment(), ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
