@@ -13,8 +13,12 @@ export type HttpFault =
   | { readonly kind: 'item_429'; readonly every: number }
   /** Forwarded after this time; answered at once with 504, or never (`silent`), as a hung engine does. */
   | { readonly kind: 'late'; readonly afterMs: number; readonly silent?: boolean }
-  /** Forwarded; when the engine has answered the connection is cut instead of answering. */
-  | { readonly kind: 'cut' };
+  /** Forwarded; when the engine has answered the connection is cut instead of answering. `act` comes before that. */
+  | { readonly kind: 'cut'; readonly act?: () => void | Promise<void> }
+  /** Bulks only: every n-th document is refused for good and not forwarded. */
+  | { readonly kind: 'item_refused'; readonly every: number; readonly type: string; readonly reason: string }
+  /** Waits here until it is released, then goes its way; tells when it has come. */
+  | { readonly kind: 'held'; readonly released: Promise<void>; readonly onHeld: () => void };
 
 export interface Injection {
   readonly fault: HttpFault;
@@ -48,7 +52,8 @@ export interface Answer {
 
 const isBulk = (_method: string, path: string): boolean => /\/_bulk(?:\?|$)/.test(path);
 
-export async function startHttpProxy(target: string): Promise<HttpProxy> {
+/** Listens on `host`, loopback unless another address is named. */
+export async function startHttpProxy(target: string, host = '127.0.0.1'): Promise<HttpProxy> {
   const agent = new Agent({ keepAlive: true });
   const sockets = new Set<Socket>();
   const late: Promise<Answer>[] = [];
@@ -79,12 +84,19 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
       case 'status':
         return answer(response, errorAnswer(fault.status, fault.type ?? 'circuit_breaking_exception'));
       case 'item_429':
-        return answer(response, await forwardSome(body, fault.every, (rest) => forward(request, rest)));
+        return answer(response, await forwardSome(body, fault.every, tooMany, (rest) => forward(request, rest)));
+      case 'item_refused':
+        return answer(response, await forwardSome(body, fault.every, { status: 400, type: fault.type, reason: fault.reason }, (rest) => forward(request, rest)));
+      case 'held':
+        fault.onHeld();
+        await fault.released;
+        return answer(response, await forward(request, body));
       case 'late':
         late.push(after(fault.afterMs).then(() => forward(request, body)));
         return fault.silent === true ? undefined : answer(response, errorAnswer(504, 'timeout_exception'));
       case 'cut':
         await forward(request, body);
+        await fault.act?.();
         request.socket.destroy();
     }
   };
@@ -96,7 +108,7 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
     socket.once('close', () => sockets.delete(socket));
   });
   const listen = async (port: number): Promise<number> => {
-    server.listen(port, '127.0.0.1');
+    server.listen(port, host);
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   };
@@ -110,7 +122,7 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
 
   const port = await listen(0);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     get faults() {
       return counts.faults;
     },
@@ -157,8 +169,16 @@ function errorAnswer(status: number, type: string): Answer {
   return { status, headers: { 'content-type': 'application/json' }, body };
 }
 
+interface ItemRefusal {
+  readonly status: number;
+  readonly type: string;
+  readonly reason: string;
+}
+
+const tooMany: ItemRefusal = { status: 429, type: 'rejected_execution_exception', reason: 'injected by the proxy' };
+
 /** A bulk of `create` entries, two lines each. */
-async function forwardSome(body: Buffer, every: number, forward: (rest: Buffer) => Promise<Answer>): Promise<Answer> {
+async function forwardSome(body: Buffer, every: number, { status, type, reason }: ItemRefusal, forward: (rest: Buffer) => Promise<Answer>): Promise<Answer> {
   const lines = body.toString().split('\n');
   const count = Math.floor(lines.length / 2);
   const rejected = (entry: number): boolean => entry % every === every - 1;
@@ -167,7 +187,7 @@ async function forwardSome(body: Buffer, every: number, forward: (rest: Buffer) 
   const reply = rest === '' ? errorAnswer(200, '') : await forward(Buffer.from(rest));
   if (reply.status !== 200) return reply;
   const { items } = (rest === '' ? { items: [] } : JSON.parse(reply.body.toString())) as { items: unknown[] };
-  const refusal = { create: { status: 429, error: { type: 'rejected_execution_exception', reason: 'injected by the proxy' } } };
+  const refusal = { create: { status, error: { type, reason } } };
   let next = 0;
   const merged = Array.from({ length: count }, (_, entry) => (rejected(entry) ? refusal : items[next++]));
   return { ...reply, body: Buffer.from(JSON.stringify({ errors: true, items: merged })) };

@@ -79,7 +79,8 @@ function watchKafka(plan: Plan): { onRequest: (bytes: Buffer) => void; onAnswer:
   };
 }
 
-export async function createTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+/** Listens on `listenHost`, loopback unless another address is named. */
+export async function createTcpProxy(target: { readonly host: string; readonly port: number }, listenHost = '127.0.0.1'): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const plan: Plan = { count: 0, every: 1, seen: 0, cut: 0 };
   let delayMs = 0;
@@ -111,7 +112,7 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
     if (isHeld) for (const socket of pair) socket.pause();
   });
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, listenHost, resolve);
   });
   const each = (act: (socket: Socket) => void): void => {
     for (const pair of [...pairs]) pair.forEach(act);

@@ -1,0 +1,64 @@
+/** One process of the program over its restarts, with settings that may change between two of them. */
+import { startProgram, type Program } from '../program.js';
+import type { HttpProxy } from './http-proxy.js';
+import type { Host } from './network.js';
+import type { Process } from './world.js';
+
+export interface ProcessOptions {
+  readonly name: string;
+  readonly role: 'all' | 'receiver' | 'processor';
+  readonly folder: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly proxy?: HttpProxy | undefined;
+  readonly host?: Host | undefined;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Where the program's teardown goes. */
+  readonly cleanup: { teardown(action: () => Promise<void> | void): void };
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Objects are laid over each other, everything else replaces. */
+export function merge(base: Settings, over: Settings): Settings {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const before = merged[key];
+    merged[key] = isPlain(before) && isPlain(value) ? merge(before, value) : value;
+  }
+  return merged;
+}
+
+function isPlain(value: unknown): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function createProcess(options: ProcessOptions): Process {
+  const { name, role, folder, host } = options;
+  let settings = options.settings;
+  let program: Program | undefined;
+  let ending: Promise<unknown> | undefined;
+  const current = (): Program => {
+    if (program === undefined) throw new Error(`${name} does not run`);
+    return program;
+  };
+  return {
+    name, role, folder, host,
+    proxy: options.proxy,
+    get running() {
+      return program !== undefined && program.child.exitCode === null && program.child.signalCode === null;
+    },
+    program: current,
+    async start() {
+      await ending;
+      program = await startProgram(options.cleanup, { folder, settings, role, environment: options.environment ?? {}, ...(host === undefined ? {} : { within: host.within }) });
+      return program;
+    },
+    async end(signal) {
+      ending = current().end(signal);
+      await ending;
+    },
+    pause: () => { current().child.kill('SIGSTOP'); },
+    resume: () => { current().child.kill('SIGCONT'); },
+    change: (over) => { settings = merge(settings, over); },
+  };
+}

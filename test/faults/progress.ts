@@ -1,0 +1,77 @@
+/** How far a system has come, asked of the topics themselves and not of the programs under test. */
+import kafkajs, { type Admin } from 'kafkajs';
+import { loadConfig } from '../../config/load.js';
+import { silentLog } from '../../core/log.js';
+import { Registry } from '../../core/metrics.js';
+import { createTopicLog } from '../../pipeline/topics/registry.js';
+import type { Progress } from './world.js';
+
+export interface ProgressReader {
+  /** Rejects while the topics do not answer. */
+  read(): Promise<Progress>;
+  close(): Promise<void>;
+}
+
+interface Counted {
+  readonly end: number;
+  readonly lag: number;
+}
+
+/** An answer that takes longer says nothing about now. */
+const patienceMs = 3_000;
+
+export function createEmbeddedProgress(settingsFile: string): ProgressReader {
+  const { config } = loadConfig({ file: settingsFile, environment: {} });
+  const log = createTopicLog(config, { registry: new Registry(), log: silentLog, readOnly: true });
+  const count = async (topic: string): Promise<Counted> => {
+    const partitions = await log.partitions(topic);
+    const committed = await log.committed(config.processing.group, topic);
+    return sum(partitions.map(({ partition, earliest, logEnd }) => ({ end: logEnd, lag: logEnd - Math.max(earliest, committed.get(partition) ?? 0) })));
+  };
+  return {
+    async read() {
+      const [logs, letters] = [await count(`${config.topics.prefix}logs`), await count(`${config.topics.prefix}dead-letters`)];
+      return { accepted: logs.end, lag: logs.lag + letters.lag };
+    },
+    close: () => log.stop(1_000),
+  };
+}
+
+export function createKafkaProgress(brokers: readonly string[], prefix: string, group: string): ProgressReader {
+  let open: Promise<Admin> | undefined;
+  const connect = async (): Promise<Admin> => {
+    const kafka = new kafkajs.Kafka({
+      clientId: 'fault-table', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING, requestTimeout: patienceMs, connectionTimeout: patienceMs, retry: { retries: 1, initialRetryTime: 50 },
+    });
+    const admin = kafka.admin();
+    await admin.connect();
+    return admin;
+  };
+  const leave = (): void => {
+    open?.then((admin) => admin.disconnect()).catch(() => undefined);
+    open = undefined;
+  };
+  const count = async (admin: Admin, topic: string): Promise<Counted> => {
+    const [ends, [answer]] = await Promise.all([admin.fetchTopicOffsets(topic), admin.fetchOffsets({ groupId: group, topics: [topic] })]);
+    const committed = new Map((answer?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)]));
+    return sum(ends.map(({ partition, low, high }) => ({ end: Number(high), lag: Number(high) - Math.max(Number(low), committed.get(partition) ?? 0) })));
+  };
+  return {
+    async read() {
+      open ??= connect();
+      try {
+        const admin = await open;
+        const [logs, letters] = await Promise.all([count(admin, `${prefix}logs`), count(admin, `${prefix}dead-letters`)]);
+        return { accepted: logs.end, lag: logs.lag + letters.lag };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    close: async () => leave(),
+  };
+}
+
+function sum(parts: readonly Counted[]): Counted {
+  return { end: parts.reduce((total, { end }) => total + end, 0), lag: parts.reduce((total, { lag }) => total + Math.max(0, lag), 0) };
+}
