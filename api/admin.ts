@@ -1,7 +1,7 @@
 /** Metrics and health over HTTP, on loopback by default: GET /metrics, /health/live, /health/ready. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from '../core/metrics.js';
+import { Registry } from '../core/metrics.js';
 import { toError } from '../core/errors.js';
 import { apiErrors } from './errors.js';
 
@@ -14,11 +14,10 @@ export interface HealthReport {
 export interface AdminOptions {
   readonly host: string;
   readonly port: number;
-  readonly registry: Registry;
   readonly live: () => HealthReport;
   readonly ready: () => Promise<HealthReport>;
-  /** Brings gauges up to date before a scrape. */
-  readonly collect: () => Promise<void>;
+  /** All metrics as they are now, in the text format of Prometheus. */
+  readonly metrics: () => Promise<string>;
 }
 
 export interface AdminServer {
@@ -60,8 +59,7 @@ async function answer(options: AdminOptions, request: IncomingMessage, response:
     response.setHeader('allow', 'GET, HEAD');
     send(response, 405, 'application/json', JSON.stringify({ type: 'METHOD_NOT_ALLOWED', message: 'Only GET and HEAD are served here.' }));
   } else if (path === '/metrics') {
-    await options.collect();
-    send(response, 200, options.registry.contentType, await options.registry.metrics());
+    send(response, 200, Registry.PROMETHEUS_CONTENT_TYPE, await options.metrics());
   } else if (path === '/health/live') report(response, options.live());
   else if (path === '/health/ready') report(response, await options.ready());
   else send(response, 404, 'application/json', JSON.stringify({ type: 'NOT_FOUND', message: 'Here are /metrics, /health/live and /health/ready.' }));

@@ -15,9 +15,9 @@ import { apiErrors } from './errors.js';
 const maxSocketPath = 107;
 const maxRequestBytes = 1024 * 1024;
 
-/** `control.sock` in the data folder (`control-receiver.sock` of a process that only receives), or in the runtime folder when that path is too long for a socket. */
-export function controlSocketPath(dataFolder: string, runtimeFolder: string | undefined, onlyReceives = false): string {
-  const path = join(dataFolder, onlyReceives ? 'control-receiver.sock' : 'control.sock');
+/** `control.sock` in the data folder (`control-receiver.sock` of a process that only receives, `control-worker-1.sock` of a worker), or in the runtime folder when that path is too long for a socket. */
+export function controlSocketPath(dataFolder: string, runtimeFolder: string | undefined, onlyReceives = false, worker?: number): string {
+  const path = join(dataFolder, `control${onlyReceives ? '-receiver' : ''}${worker === undefined ? '' : `-worker-${worker}`}.sock`);
   if (Buffer.byteLength(path) <= maxSocketPath) return path;
   const name = `sluice-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`;
   return join(runtimeFolder ?? tmpdir(), name);
@@ -31,10 +31,14 @@ export interface ControlServer {
   stop(): Promise<void>;
 }
 
+/** Answers what no route does, itself. */
+export type ControlForward = (incoming: IncomingMessage, response: ServerResponse) => Promise<void>;
+
 /** Routes by `METHOD /path`. */
-export function createControlServer(path: string, routes: Readonly<Record<string, ControlHandler>>): ControlServer {
+export function createControlServer(path: string, routes: Readonly<Record<string, ControlHandler>>, forward?: ControlForward): ControlServer {
   const server = createServer((incoming, response) => {
-    void serve(routes, incoming, response).catch((error: unknown) => fail(response, error));
+    const served = forward === undefined || `${incoming.method} ${incoming.url}` in routes ? serve(routes, incoming, response) : forward(incoming, response);
+    void served.catch((error: unknown) => fail(response, error));
   });
   return {
     async start() {
@@ -63,7 +67,8 @@ function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(apiErrors.create('API_SOCKET_UNUSABLE', { place: path, cause: error })));
     const mask = process.umask(0o177);
-    server.listen(path, () => resolve());
+    // Exclusive: a worker's socket is its own, not shared by its primary process.
+    server.listen({ path, exclusive: true }, () => resolve());
     process.umask(mask);
   });
 }
@@ -113,10 +118,11 @@ export interface ControlClient {
   stream(method: string, path: string, body: unknown, onLine: (value: unknown) => void | Promise<void>): Promise<void>;
 }
 
-export function createControlClient(socketPath: string): ControlClient {
+/** With a time limit, a request that takes longer fails as one that nobody answers. */
+export function createControlClient(socketPath: string, timeLimitMs?: number): ControlClient {
   return {
     async request(method, path, body) {
-      const response = await call(socketPath, method, path, body);
+      const response = await call(socketPath, method, path, body, timeLimitMs);
       const text = await textOf(response);
       const answer: unknown = text === '' ? undefined : JSON.parse(text);
       if (response.statusCode !== 200) throw remoteError(answer);
@@ -143,9 +149,10 @@ function remoteError(answer: unknown): Error {
   return known ? apiErrors.create(type as keyof typeof apiErrors.kinds, { got: message }) : Object.assign(new Error(message), { code: type });
 }
 
-function call(socketPath: string, method: string, path: string, body: unknown): Promise<IncomingMessage> {
+function call(socketPath: string, method: string, path: string, body: unknown, timeLimitMs?: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ socketPath, method, path, headers: { 'content-type': 'application/json' } }, resolve);
+    const limit = timeLimitMs === undefined ? {} : { signal: AbortSignal.timeout(timeLimitMs) };
+    const outgoing = request({ socketPath, method, path, headers: { 'content-type': 'application/json' }, ...limit }, resolve);
     outgoing.on('error', (error) => reject(apiErrors.create('API_NOT_RUNNING', { place: socketPath, cause: error })));
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });

@@ -2,8 +2,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 
-export function settings(flags: { readonly config?: string | undefined }): LoadedConfig {
-  return loadConfig({ file: flags.config, environment: process.env });
+export function settings(flags: { readonly config?: string | undefined }, overrides: Readonly<Record<string, unknown>> = {}): LoadedConfig {
+  return loadConfig({ file: flags.config, environment: process.env, overrides });
 }
 
 export const configOption = (): Option => new Option('-c, --config <file>', 'settings file (default: sluice.yaml in this folder when there is one; SLUICE_* overrides it)');

@@ -31,10 +31,12 @@ function addStart(program: Command): void {
     .description('run the program until SIGINT or SIGTERM')
     .addOption(configOption())
     .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor']).default('all'))
+    .option('--workers <n>', 'processes that share the ports and the work; auto: one per core (setting workers; needs Kafka)')
     .option('-q, --quiet', 'only log lines, no first steps')
-    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor'; quiet?: boolean }) => {
+    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor'; workers?: string; quiet?: boolean }) => {
       holdYoungGeneration();
-      const { config, warnings } = settings(options);
+      const workers = options.workers === undefined || options.workers === 'auto' ? options.workers : Number(options.workers);
+      const { config, warnings } = settings(options, { workers });
       const { runStart } = await import('./start.js');
       for (const warning of warnings) process.stderr.write(`sluice: ${warning}\n`);
       const roles = { receiver: options.role !== 'processor', processor: options.role !== 'receiver' };

@@ -16,6 +16,7 @@ export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boo
   const report: Report = (path, got, allowed) => problems.push({ code: 'CONFIG_CONFLICT', place: place(path, false), setting: settingName(path), got, allowed, didYouMean: undefined });
   checkListeners(config, report);
   checkReceivers(config, report, warnings);
+  checkWorkers(config, report);
   if (config.topics.kind === 'kafka') checkKafka(config, report);
   if (config.store.kind === 'opensearch') checkOpenSearch(config, report);
   if (config.receivers.length === 0) warnings.push('receivers is empty: nothing will come in.');
@@ -60,6 +61,12 @@ function checkReceivers(config: Config, report: Report, warnings: string[]): voi
     if (tls.enabled && tls.client_auth !== 'none' && tls.ca_file === '') report([...path, 'tls', 'ca_file'], `nothing, with client_auth: ${tls.client_auth}`, 'a PEM file with the authorities of client certificates');
     if (!tls.enabled && tls.cert_file !== '') warnings.push(`receivers[${at}].tls has a certificate but enabled is false: it serves plain text.`);
   });
+}
+
+/** Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share depends on the role. */
+function checkWorkers(config: Config, report: Report): void {
+  if (config.workers === 1 || config.workers === 'auto') return;
+  if (config.topics.kind === 'embedded') report(['workers'], `${config.workers}, with topics.kind: embedded`, '1 or auto, or topics.kind: kafka, whose topics several processes can share');
 }
 
 function checkKafka(config: Config, report: Report): void {

@@ -15,6 +15,8 @@ export interface SettingSchema {
   readonly enum?: readonly unknown[];
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Of text: one word, `^auto$`. */
+  readonly pattern?: string;
   readonly secret?: boolean;
   readonly variants?: Readonly<Record<string, SettingSchema>>;
 }
@@ -83,7 +85,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function allowedText(schema: SettingSchema): string {
   if (schema.variants !== undefined) return `a mapping with type ${Object.keys(schema.variants).join(', ')}`;
   if (schema.enum !== undefined) return schema.enum.map(String).join(', ');
-  const types = (typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])).map((type) => typeNames[type] ?? type);
+  const types = (typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])).map((type) => (type === 'string' ? schema.pattern?.slice(1, -1) : undefined) ?? typeNames[type] ?? type);
   const range = schema.maximum !== undefined ? ` from ${schema.minimum ?? 0} to ${schema.maximum}` : schema.minimum !== undefined ? ` of at least ${schema.minimum}` : '';
   const named = types.map((type) => (type === 'a whole number' ? type + range : type));
   return schema.type === 'array' && schema.items !== undefined ? `a list, each ${allowedText(schema.items)}` : named.join(' or ');

@@ -14,7 +14,10 @@ interface Declaration<Type extends string> {
   readonly labels?: readonly string[];
 }
 export type CounterDeclaration = Declaration<'counter'>;
-export type GaugeDeclaration = Declaration<'gauge'>;
+export interface GaugeDeclaration extends Declaration<'gauge'> {
+  /** How the values of several workers become one; `max` or `min` where each of them sees the same thing. Default: sum. */
+  readonly across?: 'sum' | 'max' | 'min';
+}
 export interface HistogramDeclaration extends Declaration<'histogram'> {
   readonly buckets: readonly number[];
 }
@@ -46,7 +49,7 @@ function createMetric(registry: Registry, declaration: MetricDeclaration): Count
     case 'counter':
       return new Counter(options);
     case 'gauge':
-      return new Gauge(options);
+      return new Gauge({ ...options, aggregator: declaration.across ?? 'sum' });
     case 'histogram':
       return new Histogram({ ...options, buckets: [...declaration.buckets] });
   }

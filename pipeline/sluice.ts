@@ -11,7 +11,7 @@ import type { Log } from '../core/log.js';
 import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../receivers/decode/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
-import { createReceiver } from '../receivers/registry.js';
+import { createReceiver, runsInWorker } from '../receivers/registry.js';
 import { compileRules } from '../rules/compile.js';
 import { readRuleSource } from '../rules/source.js';
 import { watchRules } from '../rules/watch.js';
@@ -34,9 +34,18 @@ export interface Roles {
   readonly processor: boolean;
 }
 
+/** The place of this process among the workers of one program. */
+export interface WorkerPlace {
+  /** 1, 2, ... */
+  readonly index: number;
+  readonly count: number;
+}
+
 export interface SluiceOptions {
   readonly config: Config;
   readonly roles: Roles;
+  /** Undefined: this process is the whole program. */
+  readonly worker?: WorkerPlace | undefined;
   readonly registry: Registry;
   readonly log: Log;
   readonly onFatal: (error: unknown) => void;
@@ -75,7 +84,9 @@ export class Sluice {
     this.#state = roles.processor ? createState(config, { log }) : undefined;
     this.#receive = roles.receiver ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
     const sink = this.#receive;
-    this.receivers = sink === undefined ? [] : config.receivers.map((receiver) => createReceiver(receiver, { sink, log, registry, decoder, inflater }));
+    const sharesPorts = (options.worker?.count ?? 1) > 1;
+    this.receivers = sink === undefined ? [] : config.receivers.filter((receiver) => options.worker === undefined || runsInWorker(receiver, options.worker.index))
+      .map((receiver) => createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts }));
   }
 
   #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
@@ -119,6 +130,7 @@ export class Sluice {
   }
 
   async #begin(part: { start(): Promise<void>; stop(deadlineMs: number): Promise<void> }, share: number): Promise<void> {
+    if (this.#stopping !== undefined) throw pipelineErrors.create('PIPELINE_STOPPED');
     this.#started.push({ stop: (deadline) => part.stop(deadline), share });
     await part.start();
   }

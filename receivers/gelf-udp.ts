@@ -6,7 +6,7 @@ import type { GelfUdpOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
 import { createDiagnoser, type Diagnoser } from './diagnosis.js';
 import { createChunkAssembler, type ChunkAssembler } from './frame/chunks.js';
-import { addressFamily, bindSocket, type BoundAddress } from './listen/bind.js';
+import { addressFamily, bindSocket, canShareUdpPort, type BoundAddress } from './listen/bind.js';
 import { createChunkMeters } from './listen/chunk-meters.js';
 import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
@@ -66,7 +66,8 @@ class GelfUdpReceiver implements Receiver {
 
   async start(): Promise<void> {
     const { host, port } = this.#options;
-    const socket = createSocket({ type: addressFamily(host) === 6 ? 'udp6' : 'udp4' });
+    const shared = this.#context.sharesPorts === true && port !== 0 && canShareUdpPort();
+    const socket = createSocket({ type: addressFamily(host) === 6 ? 'udp6' : 'udp4', ...(shared ? { reusePort: true } : {}) });
     try {
       this.#bound = await bindSocket(socket, this.name, host, port);
     } catch (error) {

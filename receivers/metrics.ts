@@ -14,7 +14,7 @@ export const receiverMetrics = defineMetrics({
   framesSkipped: { type: 'counter', name: 'sluice_frames_skipped_total', labels: ['receiver'], help: 'Empty frames and datagrams, which are no messages.' },
   datagramsReceived: { type: 'counter', name: 'sluice_datagrams_received_total', labels: ['receiver'], help: 'Datagrams read from the socket.' },
   datagramsDropped: { type: 'counter', name: 'sluice_datagrams_dropped_total', labels: ['receiver'], help: 'Datagrams that the kernel dropped because the receive buffer was full (/proc/net/udp).' },
-  receiveBufferBytes: { type: 'gauge', name: 'sluice_receive_buffer_bytes', labels: ['receiver'], help: 'Kernel receive buffer that was granted.' },
+  receiveBufferBytes: { type: 'gauge', across: 'min', name: 'sluice_receive_buffer_bytes', labels: ['receiver'], help: 'Kernel receive buffer that was granted.' },
   chunksReceived: { type: 'counter', name: 'sluice_chunks_received_total', labels: ['receiver'], help: 'GELF chunks received.' },
   chunksDuplicate: { type: 'counter', name: 'sluice_chunks_duplicate_total', labels: ['receiver'], help: 'GELF chunks that came again and were ignored.' },
   chunkSetsCompleted: { type: 'counter', name: 'sluice_chunk_sets_completed_total', labels: ['receiver'], help: 'Chunk sets that became a message.' },

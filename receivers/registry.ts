@@ -4,6 +4,7 @@ import type { Receiver } from './contract.js';
 import { createGelfHttpReceiver } from './gelf-http.js';
 import { createGelfTcpReceiver } from './gelf-tcp.js';
 import { createGelfUdpReceiver } from './gelf-udp.js';
+import { canShareUdpPort } from './listen/bind.js';
 import type { ReceiverContext } from './listen/context.js';
 
 export type { ReceiverContext } from './listen/context.js';
@@ -19,6 +20,14 @@ function defineReceiver<Type extends ReceiverOptions['type']>(
   create: (options: Extract<ReceiverOptions, { type: Type }>, context: ReceiverContext) => Receiver,
 ): ReceiverKind<Type> {
   return { type, create: (options, context) => create(options as Extract<ReceiverOptions, { type: Type }>, context) };
+}
+
+/**
+ * TCP ports are shared by all workers. Of UDP the datagrams of one sender must reach one process, or its chunks would never meet: each
+ * worker has a socket of its own where the kernel divides senders among them, else the first worker alone has it.
+ */
+export function runsInWorker(options: ReceiverOptions, worker: number): boolean {
+  return worker === 1 || options.type !== 'gelf_udp' || (options.port !== 0 && canShareUdpPort());
 }
 
 export const receiverKinds: readonly ReceiverKind[] = [

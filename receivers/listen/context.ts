@@ -11,6 +11,8 @@ export interface ReceiverContext {
   readonly registry: Registry;
   readonly decoder: Decoder;
   readonly inflater: Inflater;
+  /** Other processes of this program listen on the same ports. */
+  readonly sharesPorts?: boolean | undefined;
   /** Milliseconds since the epoch; the system clock when absent. */
   readonly now?: (() => number) | undefined;
 }

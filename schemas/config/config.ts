@@ -12,6 +12,9 @@ export const configSchema = Type.Object({
     host: text('Address to listen on.', '127.0.0.1'),
     port: port('Port to listen on; 0 takes a free one.', 9833),
   }, { additionalProperties: false, default: {}, description: 'Metrics and health.' }),
+  workers: Type.Union([Type.Integer({ minimum: 1, maximum: 64 }), Type.String({ pattern: '^auto$' })], {
+    description: 'Processes of this program on one machine that share its ports and divide its work; auto: one per core. More than 1 needs topics on Kafka, and a store on OpenSearch.', default: 1,
+  }),
   receivers: Type.Array(receiverOptions, { description: 'Where messages come in.', default: [{ type: 'gelf_tcp' }, { type: 'gelf_udp' }, { type: 'gelf_http' }] }),
   topics: topicsOptions,
   store: storeOptions,

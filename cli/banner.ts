@@ -1,0 +1,36 @@
+/** What the terminal says when the program runs, and what a newcomer does first. */
+import { formatBytes } from '../core/bytes.js';
+import { packageVersion } from '../core/package-root.js';
+import type { Config } from '../schemas/config/config.js';
+import type { ProgramFacts } from '../workers/contract.js';
+
+export interface BannerFacts extends ProgramFacts {
+  readonly workers: number;
+  readonly adminPort: number | undefined;
+}
+
+export function banner(config: Config, facts: BannerFacts): string {
+  const lines = [`Sluice ${packageVersion} is running.`, ''];
+  const line = (title: string, text: string): void => void lines.push(`  ${title.padEnd(12)} ${text}`);
+  for (const { protocol, host, port, tls } of facts.receivers) line(`${protocol}${tls ? ' (TLS)' : ''}`, `${host}:${port}`);
+  if (facts.adminPort !== undefined) line('admin', `http://${config.admin.host}:${facts.adminPort}/metrics, /health/ready`);
+  line('topics', config.topics.kind === 'kafka' ? `Kafka at ${config.topics.kafka.brokers.join(', ')}` : `${config.data_folder}/topics`);
+  if (facts.stores) {
+    const cap = facts.maxTotalBytes === undefined ? '' : ` (at most ${formatBytes(facts.maxTotalBytes)} in all)`;
+    line('index sets', config.store.kind === 'opensearch' ? `OpenSearch at ${config.store.opensearch.nodes.join(', ')}` : `${config.data_folder}/indices${cap}`);
+  }
+  line('inflater', facts.inflater);
+  if (facts.workers > 1) line('workers', `${facts.workers} processes`);
+  return `${[...lines, ...firstSteps(facts)].join('\n')}\n`;
+}
+
+function firstSteps({ receivers, stores }: BannerFacts): string[] {
+  const tcp = receivers.find(({ protocol, tls }) => protocol === 'gelf-tcp' && !tls);
+  const http = receivers.find(({ protocol, tls }) => protocol === 'gelf-http' && !tls);
+  const message = '{"version":"1.1","host":"my-host","short_message":"hello sluice"}';
+  const lines: string[] = [];
+  if (http !== undefined) lines.push('', 'Send a first message:', `  curl -s -d '${message}' http://127.0.0.1:${http.port}/gelf`);
+  else if (tcp !== undefined) lines.push('', 'Send a first message:', `  printf '${message}\\0' > /dev/tcp/127.0.0.1/${tcp.port}`);
+  if (stores) lines.push('Find it (in a second terminal, in this folder):', "  npx sluice search 'hello'");
+  return lines;
+}

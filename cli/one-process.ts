@@ -1,0 +1,23 @@
+/** The program as one process, as it is by default: everything runs here. */
+import { controlRoutes } from '../api/control-routes.js';
+import { Sluice, type SluiceOptions } from '../pipeline/sluice.js';
+import type { RunningProgram } from './running.js';
+
+export function createOneProcess(options: SluiceOptions, adminPort: () => number | undefined): RunningProgram {
+  const sluice = new Sluice(options);
+  return {
+    async start() {
+      await sluice.start();
+      const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
+      return { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes };
+    },
+    stop: (deadlineMs) => sluice.stop(deadlineMs),
+    kill: () => undefined,
+    ready: () => sluice.ready(),
+    async metricsText() {
+      await sluice.processor?.collect();
+      return options.registry.metrics();
+    },
+    controlRoutes: controlRoutes(sluice, adminPort),
+  };
+}
