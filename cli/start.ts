@@ -3,7 +3,7 @@ import { createAdminServer } from '../api/admin.js';
 import { controlSocketPath, createControlServer } from '../api/control.js';
 import { errorText } from '../core/errors.js';
 import { createLog } from '../core/log.js';
-import { Registry } from '../core/metrics.js';
+import { collectProcessMetrics, Registry } from '../core/metrics.js';
 import { packageVersion } from '../core/package-root.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
 import { releaseYoungGeneration } from '../core/young-generation.js';
@@ -32,6 +32,7 @@ export async function runStart(options: StartOptions): Promise<number> {
   const { config, roles, runtimeFolder, logFile } = options;
   const log = createLog(config.log_level, logFile);
   const registry = new Registry();
+  collectProcessMetrics(registry);
   const workers = workerCount(config, roles);
   const { promise: finished, resolve: ended } = withResolvers<number>();
   const onFatal = (error: unknown): void => {

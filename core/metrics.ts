@@ -2,7 +2,7 @@
  * Metrics declared as data. Each folder declares its own in a `metrics.ts` with `defineMetrics`; the process builds them
  * on one registry; `docs/reference/metrics.md` is generated from the declarations.
  */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export { Registry };
 
@@ -28,6 +28,11 @@ export const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 
 type Built<D> = D extends CounterDeclaration ? Counter : D extends GaugeDeclaration ? Gauge : D extends HistogramDeclaration ? Histogram : never;
 export type BuiltMetrics<Declarations> = { readonly [Key in keyof Declarations]: Built<Declarations[Key]> };
+
+/** CPU, memory, file descriptors, event loop, garbage collections of this process, under the names of every Node.js program (`process_`, `nodejs_`). */
+export function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+}
 
 export function defineMetrics<const Declarations extends Record<string, MetricDeclaration>>(declarations: Declarations): Declarations {
   return declarations;

@@ -3,7 +3,7 @@ import { createControlServer } from '../api/control.js';
 import { controlRoutes } from '../api/control-routes.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { createLog } from '../core/log.js';
-import { Registry } from '../core/metrics.js';
+import { collectProcessMetrics, Registry } from '../core/metrics.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
 import { holdYoungGeneration, releaseYoungGeneration } from '../core/young-generation.js';
 import { Sluice } from '../pipeline/sluice.js';
@@ -28,6 +28,7 @@ async function run(start: WorkerStart): Promise<number> {
   const { config, roles, index, count } = start;
   const log = createLog(config.log_level, start.logFile).child({ worker: index });
   const registry = new Registry();
+  collectProcessMetrics(registry);
   let end: (result: { code: number; deadlineMs: number }) => void = () => undefined;
   const finished = new Promise<{ code: number; deadlineMs: number }>((resolve) => { end = resolve; });
   const sluice = new Sluice({
