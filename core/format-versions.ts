@@ -65,7 +65,7 @@ export const formatVersions = {
     older: 'stamped at the start', newer: refusedAtStart,
   },
   stateIndex: {
-    name: 'state index', where: '`_meta` in the mapping of the OpenSearch index `store.opensearch.state_index`', shared: true, oldest: 0,
+    name: 'state index', where: '`_meta.sluice` in the mapping of the OpenSearch index `store.opensearch.state_index`', shared: true, oldest: 0,
     versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'a version stamp' }],
     older: 'stamped at the start', newer: refusedAtStart,
   },
@@ -81,7 +81,7 @@ export const formatVersions = {
     newer: 'the same: messages of that rule set are held, none is lost',
   },
   searchIndex: {
-    name: 'OpenSearch index', where: '`_meta` in the mapping of each index', shared: true, oldest: 0,
+    name: 'OpenSearch index', where: '`_meta.sluice` in the mapping of each index', shared: true, oldest: 0,
     versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'a version stamp' }],
     older: 'written to as it is; indices are short-lived, the next one has the newest version. An index that exists is never given another mapping', newer: 'refused at the start when it is one that is written to; a program that meets it later stops with exit code 2',
   },

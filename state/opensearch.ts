@@ -33,7 +33,7 @@ interface Stored {
 }
 
 const settings = { number_of_shards: 1, auto_expand_replicas: '0-1', hidden: true, refresh_interval: '1s' };
-const mappings = { dynamic: false, _meta: stampOf(formatVersions.stateIndex), properties: { key: { type: 'keyword' }, value: { type: 'keyword', index: false, doc_values: false } } };
+const mappings = { dynamic: false, _meta: { sluice: stampOf(formatVersions.stateIndex) }, properties: { key: { type: 'keyword' }, value: { type: 'keyword', index: false, doc_values: false } } };
 
 class OpenSearchState implements StateStore {
   readonly #options: OpenSearchStateOptions;
@@ -74,14 +74,16 @@ class OpenSearchState implements StateStore {
 
   /** Mappings have no compare-and-set; processes that stamp at the same time write what each of them may, the newest again at its next start. */
   async #bringUpToDate(): Promise<void> {
-    const place = `OpenSearch index ${this.#options.index} (_meta)`;
+    const place = `OpenSearch index ${this.#options.index} (_meta.sluice)`;
+    let meta: { readonly sluice?: unknown } = {};
     const read = async () => {
       const reply = await this.#expect({ method: 'GET', path: `${this.#path}/_mapping` });
-      const [found] = Object.values(reply.body as Record<string, { readonly mappings?: { readonly _meta?: unknown } }>);
-      return readStamp(found?.mappings?._meta, place);
+      const [found] = Object.values(reply.body as Record<string, { readonly mappings?: { readonly _meta?: typeof meta } }>);
+      meta = found?.mappings?._meta ?? {};
+      return readStamp(meta.sluice, place);
     };
     const write = async (stamp: object) => {
-      await this.#expect({ method: 'PUT', path: `${this.#path}/_mapping`, body: { _meta: stamp } });
+      await this.#expect({ method: 'PUT', path: `${this.#path}/_mapping`, body: { _meta: { ...meta, sluice: stamp } } });
       return true;
     };
     await bringUpToDate(formatVersions.stateIndex, { place, read, write }, {}, this.#options.log);

@@ -96,15 +96,15 @@ export async function fieldTypes(send: Send, index: string): Promise<ReadonlyMap
 
 interface Mapping {
   readonly properties?: Readonly<Record<string, MappedField>>;
-  readonly _meta?: unknown;
+  readonly _meta?: { readonly sluice?: unknown };
 }
 
 /** Throws FORMAT_NEWER for an index that this program would write to in a wrong way. */
 async function readMapping(send: Send, index: string): Promise<Mapping> {
   const reply = await sendExpecting(send, { method: 'GET', path: pathOf(index, '_mapping') }, index);
   const mapping = (reply.body as Record<string, { readonly mappings: Mapping }>)[index]?.mappings ?? {};
-  const place = `OpenSearch index ${index} (_meta)`;
-  const verdict = judgeStamp(formatVersions.searchIndex, readStamp(mapping._meta, place), place);
+  const place = `OpenSearch index ${index} (_meta.sluice)`;
+  const verdict = judgeStamp(formatVersions.searchIndex, readStamp(mapping._meta?.sluice, place), place);
   if (verdict.kind === 'refused') throw verdict.error;
   return mapping;
 }

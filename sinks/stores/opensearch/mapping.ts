@@ -73,7 +73,7 @@ export function indexBody(name: string, options: IndexOptions, { maxFields, flat
       analysis,
     },
     mappings: {
-      _meta: stampOf(formatVersions.searchIndex),
+      _meta: { sluice: stampOf(formatVersions.searchIndex) },
       ...(flatNames ? { disable_objects: true } : {}),
       date_detection: false,
       numeric_detection: false,
