@@ -19,6 +19,8 @@ export interface PartitionQueueOptions {
   readonly topics: TopicLog;
   readonly topic: string;
   readonly partition: number;
+  /** What stands for the partition in the ids, where another topic has a partition of the same number; default: the partition. */
+  readonly idPartition?: number;
   readonly run: string;
   readonly batchBytes: number;
   readonly lingerMs: number;
@@ -37,7 +39,7 @@ export class PartitionQueue {
 
   constructor(options: PartitionQueueOptions) {
     this.#options = options;
-    this.#prefix = idPrefix(options.run, options.partition);
+    this.#prefix = idPrefix(options.run, options.idPartition ?? options.partition);
   }
 
   push(batch: QueuedBatch): void {

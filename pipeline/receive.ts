@@ -27,6 +27,8 @@ const refusalShare = 4;
 /** Bytes that a record takes beside its value (key, header, lengths). */
 const recordOverhead = 256;
 const maxAppendRecords = 10_000;
+/** Stands for the partition in the ids of refused input: an id of a message must not be one of these, or the replay of the one would be taken for the other. */
+const refusalIdPartition = 0xffff;
 
 export interface Receive extends MessageSink {
   /** Resolves when nothing waits for the topic, or at the deadline; takes nothing more from the call on. */
@@ -36,9 +38,9 @@ export interface Receive extends MessageSink {
 
 export function createReceive(options: ReceiveOptions): Receive {
   const metrics = buildMetrics(options.registry, pipelineMetrics);
-  const queue = (topic: string, partition: number): PartitionQueue => new PartitionQueue({ ...options, topic, partition, maxRecords: maxAppendRecords });
-  const logs = Array.from({ length: options.partitions }, (_, partition) => queue(options.logsTopic, partition));
-  const deadLetters = queue(options.deadLettersTopic, 0);
+  const queue = (topic: string, partition: number, idPartition: number): PartitionQueue => new PartitionQueue({ ...options, topic, partition, idPartition, maxRecords: maxAppendRecords });
+  const logs = Array.from({ length: options.partitions }, (_, partition) => queue(options.logsTopic, partition, partition));
+  const deadLetters = queue(options.deadLettersTopic, 0, refusalIdPartition);
   let waiting = 0;
   let refusalBytes = 0;
   let spread = 0;

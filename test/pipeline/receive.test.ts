@@ -108,3 +108,12 @@ t.test('after a stop nothing is taken', async (t) => {
   await t.rejects(receive.push(batch(0, ['late'])), { code: 'PIPELINE_STOPPED' });
   t.equal(receive.full(), true);
 });
+
+t.test('no id of refused input is the id of a message', async (t) => {
+  const { receive, records } = await open(t);
+  const refusal = { receiver: 'gelf tcp', peer: '127.0.0.1:5', receivedAt: 1000, code: 'DECODE_EMPTY', reason: 'empty', raw: Buffer.from('x'), rawLength: 1 };
+  await Promise.all([receive.push(batch(0, ['a', 'b'])), receive.push(batch(1, ['c'])), receive.refuse([refusal, refusal])]);
+  const keys = (await Promise.all([records('logs', 0), records('logs', 1), records('dead', 0)])).flat().map(({ key }) => key);
+  t.equal(keys.length, 5);
+  t.equal(new Set(keys).size, 5);
+});
