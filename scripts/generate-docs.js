@@ -7,6 +7,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const build = join(root, 'build');
 const load = (path) => import(pathToFileURL(join(build, path)).href);
 const { errorsReference, metricsReference } = await load('core/reference.js');
+const { formatVersions } = await load('core/format-versions.js');
+const { upgradingPage } = await load('core/formats/reference.js');
 
 function filesNamed(name, folder = build) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -27,6 +29,7 @@ for (const file of filesNamed('metrics.js').filter((path) => path !== 'core/metr
   }
 }
 const pages = { 'docs/reference/errors.md': errorsReference(tables), 'docs/reference/metrics.md': metricsReference(declared) };
+pages['docs/upgrading.md'] = upgradingPage(readFileSync(join(root, 'docs/upgrading.md'), 'utf8'), formatVersions);
 
 let stale = 0;
 mkdirSync(join(root, 'docs/reference'), { recursive: true });
