@@ -1,40 +1,39 @@
-/** One batch of one partition: route by epoch, fence, write to every index at once, keep what the store refuses as dead letters. */
-import type { BuiltMetrics } from '../core/metrics.js';
-import type { Log } from '../core/log.js';
-import type { IndexStore } from '../sinks/stores/contract.js';
+/** One batch of one partition: route by epoch, fence, write to every index at once; what is for a parked index set goes to its parking topic. */
+import { isSluiceError } from '../core/errors.js';
+import type { DeliverContext } from './deliver-context.js';
 import { deadLetterId } from './delivery/ids.js';
 import type { Epoch, Span } from './delivery/records.js';
 import { documentLetter } from './dead-letters.js';
 import { pipelineErrors } from './errors.js';
-import type { Ledger } from './ledger.js';
-import type { pipelineMetrics } from './metrics.js';
-import { deadLetterSet, emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type RouteContext, type Routed } from './route.js';
-import type { RuleSets } from './rule-sets.js';
-import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from './topics/contract.js';
-import type { SearchableProbe } from './searchable.js';
-import { writeIndexBatch, type WriteOutcome } from './write.js';
+import { isBlocking } from './parking/blockages.js';
+import { emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type Routed } from './route.js';
+import { settle, writeContext } from './settle.js';
+import type { ConsumedBatch, ConsumedRecord, TopicRecord } from './topics/contract.js';
+import { writeIndexBatch } from './write.js';
 
-export interface DeliverContext {
-  readonly store: IndexStore;
-  readonly topics: TopicLog;
-  readonly ledger: Ledger;
-  readonly ruleSets: RuleSets;
-  readonly route: RouteContext;
-  /** Reads the field types of indices that are new to this process, before documents are fitted to them. */
-  readonly prepareIndex: (index: string) => Promise<void>;
-  readonly repair: (index: string, document: string, reason: string) => string | undefined;
-  readonly logsTopic: string;
-  readonly deadLettersTopic: string;
-  readonly metrics: BuiltMetrics<typeof pipelineMetrics>;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Told after each write how large an index is, where the store knows. */
-  readonly onIndexBytes: (indexSet: string, index: string, bytes: number) => void;
-  readonly searchable: SearchableProbe;
+export interface Delivered {
+  /** Indices that had stored some of the documents before (rule 12). */
+  readonly alreadyStoredIn: readonly string[];
+  /** What the indices of blocked sets did not take, to be parked. */
+  readonly blocked: readonly IndexBatch[];
 }
 
-/** Resolves with the indices that had stored some of the documents before (rule 12). */
-export async function deliverBatch(context: DeliverContext, batch: ConsumedBatch, generation: number, spans: readonly Span[], skip: ReadonlySet<number>): Promise<readonly string[]> {
+export interface Delivery {
+  readonly batch: ConsumedBatch;
+  /** Of the topic. */
+  readonly generation: number;
+  readonly spans: readonly Span[];
+  /** Index sets that are parked already. */
+  readonly park: ReadonlySet<string>;
+  /** Places of resends. */
+  readonly skip: ReadonlySet<number>;
+}
+
+const longestPauseMs = 5_000;
+
+
+export async function deliverBatch(context: DeliverContext, delivery: Delivery): Promise<Delivered> {
+  const { batch, spans, skip, park } = delivery;
   const fenced = batch.fence();
   fenced.catch(() => undefined);
   const routed = await routeSpans(context, batch, spans, skip);
@@ -45,11 +44,43 @@ export async function deliverBatch(context: DeliverContext, batch: ConsumedBatch
     context.metrics.routed.inc({ index_set: indexSet }, ids.length);
     context.metrics.inFlight.inc({ index_set: indexSet }, ids.length);
   }
-  const settled = await Promise.allSettled(batches.map((indexBatch) => writeOne(context, batch, generation, indexBatch)));
-  const failed = settled.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  const toWrite = park.size === 0 ? batches : batches.filter(({ indexSet }) => !park.has(indexSet));
+  const parked = park.size === 0 ? undefined : parkBatches(context, delivery, batches.filter(({ indexSet }) => park.has(indexSet)));
+  const forwarded = context.route.forwarder?.deliver(routed.forwards);
+  const [settled, others] = await Promise.all([Promise.allSettled(toWrite.map((indexBatch) => writeOne(context, delivery, indexBatch))), Promise.allSettled([parked, forwarded])]);
+  const failed = [...settled, ...others].find((result) => result.status === 'rejected');
+  const written = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const blocked = written.flatMap((result) => result.toPark ?? []);
+  if (failed !== undefined) {
+    giveUp(context, blocked);
+    throw failed.reason;
+  }
   count(context, batch, routed, skip);
-  return batches.filter((_, place) => (settled[place] as PromiseFulfilledResult<boolean>).value).map((indexBatch) => indexBatch.index);
+  return { alreadyStoredIn: written.flatMap(({ alreadyStoredIn }) => alreadyStoredIn ?? []), blocked };
+}
+
+/** Rule 8: to the parking topics, durably and in order; the fence is asked for again, because the writes may have been retried for long. */
+export async function parkBatches(context: DeliverContext, { batch, generation, spans }: Omit<Delivery, 'park' | 'skip'>, batches: readonly IndexBatch[]): Promise<void> {
+  try {
+    await batch.fence();
+    const indexSets = new Set(batches.map(({ indexSet }) => indexSet));
+    await Promise.all([...indexSets].map((indexSet) => context.parkingTopics.append(indexSet, { batch, generation, spans }, batches.filter((part) => part.indexSet === indexSet))));
+    for (const { indexSet, ids } of batches) {
+      context.metrics.parked.inc({ index_set: indexSet }, ids.length);
+      context.metrics.inFlight.dec({ index_set: indexSet }, ids.length);
+    }
+  } catch (error) {
+    giveUp(context, batches);
+    throw error;
+  }
+}
+
+/** Delivered again later. */
+export function giveUp(context: DeliverContext, batches: readonly IndexBatch[]): void {
+  for (const { indexSet, ids } of batches) {
+    context.metrics.abandoned.inc({ index_set: indexSet }, ids.length);
+    context.metrics.inFlight.dec({ index_set: indexSet }, ids.length);
+  }
 }
 
 async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: readonly Span[], skip: ReadonlySet<number>): Promise<Routed> {
@@ -60,7 +91,7 @@ async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: 
   for (const span of spans) {
     const epoch = await epochOf(context, span.epoch);
     const rules = await context.ruleSets.byVersion(epoch.ruleSetVersion);
-    for (const index of Object.values(epoch.indices)) await context.prepareIndex(index);
+    for (const index of Object.values(epoch.indices)) await prepare(context, index);
     let end = start;
     while (end < records.length && (records[end] as ConsumedRecord).offset < span.to) end += 1;
     route(routed, records, start, end, skip, epoch, rules, context.route);
@@ -69,68 +100,44 @@ async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: 
   return routed;
 }
 
-async function epochOf(context: DeliverContext, number: number): Promise<Epoch> {
+export async function epochOf(context: Pick<DeliverContext, 'ledger'>, number: number): Promise<Epoch> {
   const epoch = await context.ledger.epoch(number);
   if (epoch === undefined) throw pipelineErrors.create('PIPELINE_EPOCH_MISSING', { place: `epoch ${number}` });
   return epoch;
 }
 
-/** True when some documents had been stored before. */
-async function writeOne(context: DeliverContext, batch: ConsumedBatch, generation: number, indexBatch: IndexBatch): Promise<boolean> {
-  const { metrics, store } = context;
-  const label = { index_set: indexBatch.indexSet };
+/** An index that is blocked is known when it is written to. */
+export async function prepare(context: Pick<DeliverContext, 'prepareIndex'>, index: string): Promise<void> {
   try {
-    const outcome = await writeIndexBatch(indexBatch, {
-      store, topic: batch.topic, topicGeneration: generation, partition: batch.partition, nextOffset: batch.nextOffset, signal: context.signal, log: context.log, repair: context.repair,
-      lost: () => context.signal.aborted || batch.revoked(),
-      isRetired: async (index) => {
-        const found = await context.ledger.mark(index);
-        return found !== undefined && (found.mark.state === 'closed' || found.mark.state === 'deleted');
-      },
-      onRetry: (indexSet, code) => metrics.storeRetries.inc({ index_set: indexSet, code }),
-    });
-    const stubs = await stubsAmong(store, indexBatch, outcome);
-    await keepRefused(context, batch, indexBatch, outcome, stubs);
-    metrics.stored.inc(label, outcome.stored);
-    metrics.alreadyStored.inc(label, outcome.alreadyStored - stubs.length);
-    metrics.retired.inc(label, outcome.retired);
-    metrics.repaired.inc(label, outcome.repaired);
-    metrics.deadLettered.inc(label, outcome.refused.length + stubs.length);
-    metrics.storedSeconds.observe(label, (Date.now() - indexBatch.oldest) / 1000);
-    if (outcome.stored > 0) context.searchable.stored(indexBatch.indexSet, indexBatch.index, indexBatch.ids[0] as string, indexBatch.oldest);
-    if (outcome.indexBytes !== undefined) context.onIndexBytes(indexBatch.indexSet, indexBatch.index, outcome.indexBytes);
-    return outcome.alreadyStored > 0;
+    await context.prepareIndex(index);
   } catch (error) {
-    metrics.abandoned.inc(label, indexBatch.ids.length);
+    if (!isSluiceError(error) || !isBlocking(error.code)) throw error;
+  }
+}
+
+async function writeOne(context: DeliverContext, { batch, generation }: Delivery, indexBatch: IndexBatch): Promise<{ readonly alreadyStoredIn?: string; readonly toPark?: IndexBatch }> {
+  const { indexSet, ids } = indexBatch;
+  const label = { index_set: indexSet };
+  let open = ids.length;
+  try {
+    const { topic, partition, nextOffset, records } = batch;
+    const place = { topic, topicGeneration: generation, partition, nextOffset, lost: () => context.signal.aborted || batch.revoked(), mayPark: true, longestPauseMs };
+    const outcome = await writeIndexBatch(indexBatch, { ...writeContext(context), ...place });
+    await settle(context, { topic, partition, records }, indexBatch, outcome);
+    const toPark = outcome.toPark === undefined ? undefined : pickFrom(indexBatch, outcome.toPark);
+    open -= toPark?.ids.length ?? 0;
+    context.metrics.inFlight.dec(label, open);
+    return { ...(outcome.alreadyStored > 0 ? { alreadyStoredIn: indexBatch.index } : {}), ...(toPark === undefined ? {} : { toPark }) };
+  } catch (error) {
+    context.metrics.abandoned.inc(label, open);
+    context.metrics.inFlight.dec(label, open);
     throw error;
-  } finally {
-    metrics.inFlight.dec(label, indexBatch.ids.length);
   }
 }
 
-/** Rule 10: an already stored document may be the stub of a refusal whose dead letter was never written. */
-async function stubsAmong(store: IndexStore, batch: IndexBatch, outcome: WriteOutcome): Promise<number[]> {
-  if (store.stubsAmong === undefined || outcome.alreadyStoredAt.length === 0) return [];
-  const stubs = await store.stubsAmong(batch.index, outcome.alreadyStoredAt.map((at) => batch.ids[at] as string));
-  return stubs.size === 0 ? [] : outcome.alreadyStoredAt.filter((at) => stubs.has(batch.ids[at] as string));
-}
-
-async function keepRefused(context: DeliverContext, batch: ConsumedBatch, indexBatch: IndexBatch, outcome: WriteOutcome, stubs: readonly number[]): Promise<void> {
-  const { indexSet, index, ids, places } = indexBatch;
-  if (indexSet === deadLetterSet) {
-    for (const { at, code, reason } of outcome.refused) context.log.error({ id: ids[at], code, reason }, 'a dead letter was refused by the store; it stays in its topic until that expires');
-    return;
-  }
-  for (const { at } of outcome.refused) await context.store.writeStub(index, ids[at] as string);
-  const before = stubs.map((at) => ({ at, code: 'STORE_DOCUMENT_REFUSED', reason: 'The store refused the document in an earlier delivery.' }));
-  const letters = [...outcome.refused, ...before].map(({ at, code, reason }): TopicRecord => {
-    const record = batch.records[places[at] as number] as ConsumedRecord;
-    const { receiver, peer } = parseOrigin(record.origin);
-    const origin = `${batch.topic}/${batch.partition}/${record.offset}`;
-    const letter = documentLetter({ code, reason, receiver, peer, receivedAt: record.timestamp, indexSet, index, origin, raw: record.value });
-    return { key: deadLetterId(record.key, indexSet), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
-  });
-  if (letters.length > 0) await context.topics.append(context.deadLettersTopic, 0, letters);
+function pickFrom(batch: IndexBatch, at: readonly number[]): IndexBatch {
+  const pick = <Item>(items: readonly Item[]): Item[] => at.map((place) => items[place] as Item);
+  return { ...batch, ids: pick(batch.ids), offsets: pick(batch.offsets), documents: pick(batch.documents), places: pick(batch.places) };
 }
 
 /** Records that are not messages (a foreign producer's). */

@@ -9,6 +9,7 @@ import type { VersionedRecord } from './delivery/partition.js';
 
 const language = currentVersion(formatVersions.ruleLanguage);
 const epochKey = (number: number): string => `epochs/${String(number).padStart(10, '0')}`;
+const parkingPrefix = 'parking/';
 const partitionPrefix = (topic: string): string => `partitions/${topic}/`;
 
 export interface Ledger {
@@ -33,6 +34,9 @@ export interface Ledger {
   marks(): Promise<ReadonlyMap<string, { readonly mark: IndexMark; readonly revision: string }>>;
   /** False on a conflict. */
   writeMark(index: string, mark: IndexMark, expected: string | undefined): Promise<boolean>;
+  /** Remembers for ever that the index set has a parking topic. */
+  keepParkingSet(indexSet: string): Promise<void>;
+  parkingSets(): Promise<readonly string[]>;
 }
 
 /** The value of an entry, in this program's shape: a record of a newer version names it. Throws FORMAT_NEWER. */
@@ -107,6 +111,12 @@ export function createLedger(state: StateStore): Ledger {
     },
     async writeMark(index, mark, expected) {
       return (await put(`indices/${index}`, mark, expected)) !== undefined;
+    },
+    async keepParkingSet(indexSet) {
+      if ((await state.get(`${parkingPrefix}${indexSet}`)) === undefined) await put(`${parkingPrefix}${indexSet}`, {}, undefined);
+    },
+    async parkingSets() {
+      return (await state.list(parkingPrefix)).map((entry) => entry.key.slice(parkingPrefix.length));
     },
   };
 }

@@ -2,11 +2,15 @@
 import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { createBackOff, pause } from '../core/wait.js';
-import { deliverBatch, type DeliverContext } from './deliver.js';
+import { deliverBatch, giveUp, parkBatches } from './deliver.js';
+import type { DeliverContext } from './deliver-context.js';
 import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from './delivery/sequences.js';
 import { step, unassigned, type DeliveryCommand, type DeliveryEvent, type PartitionState } from './delivery/partition.js';
 import { pipelineErrors } from './errors.js';
 import { pipelineMetrics } from './metrics.js';
+import { isBlocking } from './parking/blockages.js';
+import { createHeldParking, type HeldParking } from './parking/held.js';
+import type { IndexBatch } from './route.js';
 import type { Assignment, ConsumedBatch, ConsumeHandler } from './topics/contract.js';
 
 export interface ProcessOptions extends Omit<DeliverContext, 'metrics'> {
@@ -20,6 +24,11 @@ interface Held {
   state: PartitionState;
   batch: ConsumedBatch | undefined;
   check: ResendCheck | undefined;
+  /** Of the batch under way: what is to be parked when the record says so. */
+  blocked: readonly IndexBatch[];
+  readonly parking: HeldParking;
+  /** A check of what is drained waits for its turn. */
+  checking: boolean;
   abandoned: string | undefined;
   committed: { readonly commit: number; readonly metadata: string } | undefined;
   /** Receive time of the first record of the batch under way. */
@@ -34,6 +43,10 @@ export interface Process extends ConsumeHandler {
   oldestInDelivery(): number | undefined;
   /** Lets silent partitions take the newest epoch. Resolves when all have, or have given up. */
   epochAppended(): Promise<void>;
+  /** Index sets that partitions held here have parked. */
+  parkedSets(): ReadonlySet<string>;
+  /** Lets partitions give back what is drained. Resolves when those without a batch under way have. */
+  checkDrained(): Promise<void>;
 }
 
 export function createProcess(options: ProcessOptions): Process {
@@ -47,7 +60,7 @@ export function createProcess(options: ProcessOptions): Process {
       const generation = await options.topics.generation(assignment.topic);
       const held: Held = {
         topic: assignment.topic, partition: assignment.partition, generation, state: unassigned,
-        batch: undefined, check: undefined, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
+        batch: undefined, check: undefined, blocked: [], parking: createHeldParking(options.parkingTopics), checking: false, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
       };
       partitions.set(keyOf(assignment.topic, assignment.partition), held);
       await serially(held, () => assign(context, held, assignment));
@@ -65,6 +78,17 @@ export function createProcess(options: ProcessOptions): Process {
     async epochAppended() {
       await Promise.all([...partitions.values()].map((held) => serially(held, () => takeEpoch(context, held))));
     },
+    parkedSets: () => new Set([...partitions.values()].flatMap(parkedBy)),
+    async checkDrained() {
+      const idle: Promise<void>[] = [];
+      for (const held of partitions.values()) {
+        if (held.checking || parkedBy(held).length === 0) continue;
+        held.checking = true;
+        const done = serially(held, () => giveBack(context, held)).finally(() => { held.checking = false; });
+        if (held.batch === undefined) idle.push(done);
+      }
+      await Promise.all(idle);
+    },
     oldestInDelivery() {
       let oldest: number | undefined;
       for (const held of partitions.values()) if (held.oldest !== undefined && (oldest === undefined || held.oldest < oldest)) oldest = held.oldest;
@@ -79,6 +103,22 @@ function serially<Result>(held: Held, work: () => Promise<Result>): Promise<Resu
   return done;
 }
 
+const parkedBy = (held: Held): readonly string[] => Object.keys(held.state.held?.record.parked ?? {});
+
+/** Rule 9: what this partition parked is stored, so newer messages are written again. */
+async function giveBack(context: DeliverContext, held: Held): Promise<void> {
+  for (const indexSet of parkedBy(held)) {
+    if (held.gone || held.state.phase !== 'ready') return;
+    try {
+      if (!(await held.parking.isDrained(indexSet))) continue;
+      await run(context, held, { type: 'drained', indexSet });
+      context.log.info({ topic: held.topic, partition: held.partition, index_set: indexSet }, 'what was parked is drained; the index set is written again');
+    } catch (error) {
+      context.log.warn({ topic: held.topic, partition: held.partition, index_set: indexSet, error: errorText(error) }, 'a partition could not see whether what it parked is drained; trying again');
+    }
+  }
+}
+
 async function takeEpoch(context: DeliverContext, held: Held): Promise<void> {
   const latestEpoch = context.ledger.latestEpoch()?.number;
   if (latestEpoch === undefined || held.gone || held.state.phase !== 'ready') return;
@@ -90,7 +130,7 @@ async function takeEpoch(context: DeliverContext, held: Held): Promise<void> {
 async function assign(context: DeliverContext, held: Held, assignment: Assignment): Promise<void> {
   await context.ledger.refresh();
   const sequences = decodeSequences(assignment.committed?.metadata ?? '');
-  const highestMarker = await markerOf(context, held);
+  const highestMarker = await markerOf(context, held, assignment.logEnd);
   const { groupGeneration, position, logEnd } = assignment;
   await run(context, held, { type: 'assigned', groupGeneration, position, logEnd, highestMarker, sequences });
 }
@@ -99,7 +139,7 @@ async function assign(context: DeliverContext, held: Held, assignment: Assignmen
 const markedEpochs = 3;
 
 /** Rule 11: the largest marker of this partition among the newest indices of all sets. */
-async function markerOf(context: DeliverContext, held: Held): Promise<number> {
+async function markerOf(context: DeliverContext, held: Held, logEnd: number): Promise<number> {
   if (context.store.capabilities().deduplicates !== 'offset') return 0;
   let highest = 0;
   const newest = context.ledger.latestEpoch()?.number ?? -1;
@@ -107,8 +147,14 @@ async function markerOf(context: DeliverContext, held: Held): Promise<number> {
   for (const index of new Set(recent.flatMap((epoch) => Object.values(epoch.indices)))) {
     const mark = await context.ledger.mark(index);
     if (mark?.mark.state !== 'open') continue;
-    const markers = await context.store.markers(index, held.topic, held.generation);
-    highest = Math.max(highest, markers.get(held.partition) ?? 0);
+    try {
+      const markers = await context.store.markers(index, held.topic, held.generation);
+      highest = Math.max(highest, markers.get(held.partition) ?? 0);
+    } catch (error) {
+      // It is at most the log end, and a cut may lie higher than it has to.
+      if (!isSluiceError(error) || !isBlocking(error.code)) throw error;
+      highest = Math.max(highest, logEnd);
+    }
   }
   return highest;
 }
@@ -120,6 +166,7 @@ async function process(context: DeliverContext, metrics: BuiltMetrics<typeof pip
   held.oldest = first.timestamp;
   try {
     if (held.state.phase === 'abandoned') await reassign(context, held, batch);
+    await letDrain(context, held);
     metrics.consumed.inc({ topic: batch.topic }, batch.records.length);
     held.check = checkResends(batch.records, held.state.sequences);
     await run(context, held, { type: 'fetched', first: first.offset, next: batch.nextOffset, latestEpoch: context.ledger.latestEpoch()?.number ?? -1 });
@@ -127,9 +174,19 @@ async function process(context: DeliverContext, metrics: BuiltMetrics<typeof pip
     reportGaps(context, metrics, held);
     return held.committed;
   } finally {
+    giveUp(context, held.blocked);
+    held.blocked = [];
     held.batch = undefined;
     held.oldest = undefined;
   }
+}
+
+/** Where newer messages are parked behind older ones: the parking must end although new ones keep coming. */
+async function letDrain(context: DeliverContext, held: Held): Promise<void> {
+  const parked = parkedBy(held);
+  if (parked.length === 0) return;
+  for (const indexSet of parked) await held.parking.awaitDrain(indexSet, context.signal).catch(() => undefined);
+  await giveBack(context, held);
 }
 
 /** A partition that was abandoned on a conflict but has not been taken away: take it over anew from the last commit. */
@@ -138,7 +195,7 @@ async function reassign(context: DeliverContext, held: Held, batch: ConsumedBatc
   const { sequences } = held.state;
   const position = batch.records[0]?.offset ?? batch.nextOffset;
   await context.ledger.refresh();
-  await run(context, held, { type: 'assigned', groupGeneration: batch.groupGeneration, position, logEnd: batch.logEnd, highestMarker: await markerOf(context, held), sequences });
+  await run(context, held, { type: 'assigned', groupGeneration: batch.groupGeneration, position, logEnd: batch.logEnd, highestMarker: await markerOf(context, held, batch.logEnd), sequences });
 }
 
 function reportGaps(context: DeliverContext, metrics: BuiltMetrics<typeof pipelineMetrics>, held: Held): void {
@@ -169,6 +226,7 @@ async function carryOut(context: DeliverContext, held: Held, command: DeliveryCo
   const { topic, generation, partition } = held;
   switch (command.type) {
     case 'read_record': {
+      held.parking.reset();
       const found = await persist(context, held, () => ledger.partitionRecord(topic, generation, partition));
       const stillOwner = held.batch === undefined || !held.batch.revoked();
       return { type: 'record_read', found, latestEpoch: ledger.latestEpoch()?.number ?? -1, stillOwner };
@@ -184,8 +242,10 @@ async function carryOut(context: DeliverContext, held: Held, command: DeliveryCo
     }
     case 'deliver':
       return deliver(context, held, command);
+    case 'park':
+      return park(context, held, command);
     case 'sync':
-      for (const index of command.indices) await persist(context, held, () => store.sync(index));
+      for (const index of command.indices) await persist(context, held, () => store.sync(index).catch(unlessGone));
       return { type: 'synced' };
     case 'commit':
       held.committed = { commit: command.offset, metadata: encodeSequences(command.sequences) };
@@ -210,16 +270,42 @@ async function writeRecord(context: DeliverContext, held: Held, command: Extract
 }
 
 async function deliver(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'deliver' }>): Promise<DeliveryEvent> {
-  const { batch, check } = held;
+  const { batch, check, generation } = held;
   if (batch === undefined || check === undefined) return { type: 'failed' };
+  command.park.forEach((indexSet) => held.parking.appended(indexSet));
   try {
-    const alreadyStoredIn = await deliverBatch(context, batch, held.generation, command.spans, check.resent);
-    return { type: 'stored', alreadyStoredIn, sequences: check.after };
+    const delivery = { batch, generation, spans: command.spans, park: new Set(command.park), skip: check.resent };
+    const { alreadyStoredIn, blocked } = await deliverBatch(context, delivery);
+    held.blocked = blocked;
+    const outcome = { alreadyStoredIn, sequences: check.after };
+    return blocked.length === 0 ? { type: 'stored', ...outcome } : { type: 'blocked', indexSets: [...new Set(blocked.map(({ indexSet }) => indexSet))], ...outcome };
   } catch (error) {
-    const failed = step(held.state, { type: 'failed' });
-    held.state = failed.state;
-    throw toError(error);
+    throw failed(held, error);
   }
+}
+
+async function park(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'park' }>): Promise<DeliveryEvent> {
+  const { batch, generation, blocked } = held;
+  if (batch === undefined) return { type: 'failed' };
+  context.log.error({ topic: held.topic, partition: held.partition, index_sets: command.indexSets }, 'index sets take no writes: their messages are parked until they do');
+  command.indexSets.forEach((indexSet) => held.parking.appended(indexSet));
+  held.blocked = [];
+  try {
+    await parkBatches(context, { batch, generation, spans: command.spans }, blocked);
+    return { type: 'parked' };
+  } catch (error) {
+    throw failed(held, error);
+  }
+}
+
+function failed(held: Held, error: unknown): Error {
+  held.state = step(held.state, { type: 'failed' }).state;
+  return toError(error);
+}
+
+/** An index that is missing has nothing to sync; one that was closed has been synced by that. */
+function unlessGone(error: unknown): void {
+  if (!isSluiceError(error) || (error.code !== 'STORE_INDEX_MISSING' && error.code !== 'STORE_INDEX_CLOSED')) throw error;
 }
 
 /** Repeats while the engine is away; gives up when the partition is lost or the program stops. */

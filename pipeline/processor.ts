@@ -8,10 +8,16 @@ import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import { createFitter } from '../sinks/index-sets/fit.js';
 import type { StateStore } from '../state/contract.js';
+import type { DeliverContext } from './deliver-context.js';
 import { createEpochs } from './epochs.js';
 import { createIndexSets, type IndexSets } from './index-sets.js';
 import { createLedger, type Ledger } from './ledger.js';
+import type { Forwarder } from './outputs/forward.js';
 import { pipelineMetrics } from './metrics.js';
+import { abandonIndex, createBlockedReport, type Abandoned } from './parking/abandon.js';
+import { createBlockages } from './parking/blockages.js';
+import { createParking, type Parking } from './parking/parking.js';
+import { createParkingTopics } from './parking/topics.js';
 import { createProcess } from './process.js';
 import { createRuleSets } from './rule-sets.js';
 import { createSearchableProbe } from './searchable.js';
@@ -26,12 +32,15 @@ export interface ProcessorOptions {
   readonly decoder: Decoder;
   readonly logsTopic: string;
   readonly deadLettersTopic: string;
+  /** Of the topics above. */
+  readonly largestRecordBytes: number;
   readonly compile: (source: RuleSource) => RuleSet;
   /** The rules as the files say now; throws typed errors. */
   readonly loadRules: () => Promise<RuleSet>;
   readonly watchRules: ((onChange: () => void) => () => void) | undefined;
   /** Cap of all indices together; undefined: none. */
   readonly maxTotalBytes: number | undefined;
+  readonly forwarder?: Forwarder | undefined;
   readonly registry: Registry;
   readonly log: Log;
   /** The processor cannot go on. */
@@ -43,6 +52,9 @@ export interface Processor {
   stop(deadlineMs: number): Promise<void>;
   readonly ledger: Ledger;
   readonly indexSets: IndexSets;
+  readonly parking: Parking;
+  /** Gives up an index that is missing or closed. */
+  abandonIndex(index: string): Promise<Abandoned>;
   rules(): RuleSet | undefined;
   /** Messages accepted and not yet committed, over both topics. */
   lag(): Promise<number>;
@@ -69,13 +81,20 @@ export function createProcessor(options: ProcessorOptions): Processor {
     ledger, epochs, store, topics, group: processing.group, consumedTopics, deadLettersTopic, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
     retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
   });
-  const process = createProcess({
-    store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, registry, log, signal: stopping.signal,
-    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender' },
+  const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: Date.now, onBlocked: createBlockedReport(registry, log) });
+  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: Date.now });
+  const deliver: DeliverContext = {
+    store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, log, metrics, blockages, parkingTopics, signal: stopping.signal,
+    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender', forwarder: options.forwarder },
     prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
     repair: (index, document, reason) => fitter.repair(document, { reason }, index),
     searchable: createSearchableProbe(store, registry, log, stopping.signal),
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
+  };
+  const process = createProcess({ ...deliver, registry });
+  const parking = createParking({
+    deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, parkingTopics, blockages, prefix: config.topics.prefix, group: processing.group,
+    batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records }, sweepMs: processing.retention_check_ms, registry,
   });
 
   const reload = async (): Promise<void> => {
@@ -104,6 +123,8 @@ export function createProcessor(options: ProcessorOptions): Processor {
   return {
     ledger,
     indexSets,
+    parking,
+    abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
     rules: () => rules,
     lag,
     async start() {
@@ -119,13 +140,14 @@ export function createProcessor(options: ProcessorOptions): Processor {
         concurrency: processing.concurrency, waitForMoreMs: processing.wait_for_more_ms,
       }, process);
       consumer.finished.catch(options.onFatal);
+      parking.start(() => process.parkedSets(), () => process.checkDrained());
     },
     async stop(deadlineMs) {
       unwatch.forEach((stop) => stop());
       unwatch = [];
       await reloading;
       const abort = setTimeout(() => stopping.abort(), Math.max(0, deadlineMs - 1_000));
-      await consumer?.stop(deadlineMs);
+      await Promise.all([consumer?.stop(deadlineMs), parking.stop(deadlineMs)]);
       clearTimeout(abort);
       stopping.abort();
       await indexSets.stop();
@@ -133,6 +155,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     async collect() {
       const oldest = process.oldestInDelivery();
       metrics.oldestUnprocessed.set(oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1000);
+      parking.collect();
       metrics.epoch.set(ledger.latestEpoch()?.number ?? 0);
     },
   };

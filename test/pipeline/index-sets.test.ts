@@ -78,7 +78,7 @@ async function start(t: { teardown(action: () => Promise<void>): void }, first: 
   let current = first;
   let changed = (): void => undefined;
   const processor = createProcessor({
-    config, topics, store: faulty, state, decoder: createDecoder(), logsTopic: 'logs', deadLettersTopic: 'dead-letters', registry, log, maxTotalBytes,
+    config, topics, store: faulty, state, decoder: createDecoder(), logsTopic: 'logs', deadLettersTopic: 'dead-letters', largestRecordBytes: 2 ** 20, registry, log, maxTotalBytes,
     compile: () => current, loadRules: () => Promise.resolve(current), onFatal: (error) => { throw error; },
     watchRules: (onChange) => {
       changed = onChange;

@@ -1,0 +1,33 @@
+/** What the delivery of a batch needs, from a topic of messages or from a parking topic. */
+import type { BuiltMetrics } from '../core/metrics.js';
+import type { Log } from '../core/log.js';
+import type { IndexStore } from '../sinks/stores/contract.js';
+import type { Ledger } from './ledger.js';
+import type { pipelineMetrics } from './metrics.js';
+import type { Blockages } from './parking/blockages.js';
+import type { ParkingTopics } from './parking/topics.js';
+import type { RouteContext } from './route.js';
+import type { RuleSets } from './rule-sets.js';
+import type { SearchableProbe } from './searchable.js';
+import type { TopicLog } from './topics/contract.js';
+
+export interface DeliverContext {
+  readonly store: IndexStore;
+  readonly topics: TopicLog;
+  readonly ledger: Ledger;
+  readonly ruleSets: RuleSets;
+  readonly route: RouteContext;
+  /** Reads the field types of indices that are new to this process, before documents are fitted to them. */
+  readonly prepareIndex: (index: string) => Promise<void>;
+  readonly repair: (index: string, document: string, reason: string) => string | undefined;
+  readonly logsTopic: string;
+  readonly deadLettersTopic: string;
+  readonly metrics: BuiltMetrics<typeof pipelineMetrics>;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Told after each write how large an index is, where the store knows. */
+  readonly onIndexBytes: (indexSet: string, index: string, bytes: number) => void;
+  readonly searchable: SearchableProbe;
+  readonly blockages: Blockages;
+  readonly parkingTopics: ParkingTopics;
+}

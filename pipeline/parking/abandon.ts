@@ -1,0 +1,46 @@
+/** Alarms about indices that take no writes, and how an operator gives one up. */
+import { buildMetrics, type Registry } from '../../core/metrics.js';
+import type { Log } from '../../core/log.js';
+import type { IndexStore } from '../../sinks/stores/contract.js';
+import type { Ledger } from '../ledger.js';
+import type { BlockagesOptions } from './blockages.js';
+import { parkingErrors } from './errors.js';
+import { parkingMetrics } from './metrics.js';
+
+export function createBlockedReport(registry: Registry, log: Log): BlockagesOptions['onBlocked'] {
+  const metrics = buildMetrics(registry, parkingMetrics);
+  return (index, { indexSet, code, reason }) => {
+    const place = { index, index_set: indexSet, code, reason };
+    if (code === 'STORE_INDEX_BLOCKED') return log.warn(place, 'an index takes no writes');
+    metrics.parkingAlarms.inc({ index_set: indexSet });
+    log.error(place, `an index is ${code === 'STORE_INDEX_CLOSED' ? 'closed' : 'missing'} that retention has not removed: restore it, or give it up with \`npx sluice parking abandon ${index}\``);
+  };
+}
+
+export interface Abandoned {
+  readonly index: string;
+  readonly index_set: string;
+  /** The set writes to its next index now. */
+  readonly rotated: boolean;
+}
+
+export interface AbandonOptions {
+  readonly ledger: Ledger;
+  readonly store: IndexStore;
+  readonly log: Log;
+  readonly rotate: (indexSet: string) => Promise<boolean>;
+}
+
+/** What is or will be bound for the index becomes a dead letter. For good: an index that comes back is not written any more. */
+export async function abandonIndex({ ledger, store, log, rotate }: AbandonOptions, index: string): Promise<Abandoned> {
+  const found = await ledger.mark(index);
+  if (found === undefined || found.mark.state === 'closed' || found.mark.state === 'deleted') throw parkingErrors.create('PARKING_INDEX_UNKNOWN', { place: index });
+  const { indexSet } = found.mark;
+  const info = (await store.listIndices(indexSet)).find(({ name }) => name === index);
+  if (info?.open === true) throw parkingErrors.create('PARKING_INDEX_PRESENT', { place: index, got: `${info.documents} documents` });
+  if (found.mark.state !== 'abandoned') await ledger.writeMark(index, { ...found.mark, state: 'abandoned' }, found.revision);
+  await ledger.refresh();
+  const rotated = ledger.latestEpoch()?.indices[indexSet] === index && (await rotate(indexSet));
+  log.warn({ index, index_set: indexSet, rotated }, 'an index was given up: what is bound for it becomes a dead letter');
+  return { index, index_set: indexSet, rotated };
+}

@@ -1,0 +1,61 @@
+/** Which indices do not take writes, since when, and whether it is time to park what is bound for them. */
+
+/** Codes that speak of one index; everything else is a matter of the whole store, which holds its partitions. */
+const blockingCodes: ReadonlySet<string> = new Set(['STORE_INDEX_BLOCKED', 'STORE_INDEX_MISSING', 'STORE_INDEX_CLOSED']);
+
+/** While every index that is tried is blocked, a whole store is (its flood stage): parking would only move the pile, so it waits this many times as long. */
+const wholeStorePatience = 10;
+
+export const isBlocking = (code: string): boolean => blockingCodes.has(code);
+
+export interface Blockage {
+  readonly indexSet: string;
+  /** The first failure since the last success, milliseconds since the epoch. */
+  readonly since: number;
+  readonly code: string;
+  readonly reason: string;
+}
+
+export interface Blockages {
+  succeeded(index: string): void;
+  /** Whether what is bound for the index should be parked now. */
+  failed(index: string, indexSet: string, code: string, reason: string): boolean;
+  /** The index has been retired or given up: nothing waits for it any more. */
+  forget(index: string): void;
+  /** By index. */
+  all(): ReadonlyMap<string, Blockage>;
+  of(indexSet: string): (Blockage & { readonly index: string }) | undefined;
+}
+
+export interface BlockagesOptions {
+  readonly parkAfterMs: number;
+  readonly now: () => number;
+  /** An index begins to be blocked. */
+  readonly onBlocked: (index: string, blockage: Blockage) => void;
+}
+
+export function createBlockages({ parkAfterMs, now, onBlocked }: BlockagesOptions): Blockages {
+  const blocked = new Map<string, Blockage>();
+  let lastSuccess = -Infinity;
+  return {
+    succeeded(index) {
+      lastSuccess = now();
+      blocked.delete(index);
+    },
+    failed(index, indexSet, code, reason) {
+      const known = blocked.get(index);
+      const blockage = { indexSet, since: known?.since ?? now(), code, reason };
+      blocked.set(index, blockage);
+      if (known?.code !== code) onBlocked(index, blockage);
+      const others = [...blocked.values()].some((other) => other.indexSet !== indexSet);
+      const wholeStore = others && lastSuccess <= blockage.since;
+      return now() >= blockage.since + parkAfterMs * (wholeStore ? wholeStorePatience : 1);
+    },
+    forget: (index) => void blocked.delete(index),
+    all: () => blocked,
+    of(indexSet) {
+      for (const [index, blockage] of blocked) if (blockage.indexSet === indexSet) return { index, ...blockage };
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/** Parking topics: one for each index set that was ever blocked, of one partition, without an end to their retention. */
+import { isSluiceError } from '../../core/errors.js';
+import type { Span } from '../delivery/records.js';
+import type { Ledger } from '../ledger.js';
+import type { IndexBatch } from '../route.js';
+import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../topics/contract.js';
+import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './envelope.js';
+
+/** What was asked within this time is not asked again: every partition that has the set parked wants to know. */
+const freshMs = 150;
+/** A drain that committed within this time is on its way. */
+const movingMs = 3_000;
+
+export interface Origin {
+  readonly batch: ConsumedBatch;
+  /** Of the topic. */
+  readonly generation: number;
+  readonly spans: readonly Span[];
+}
+
+export interface Progress {
+  /** What lies below is drained, durably. */
+  readonly drainedTo: number;
+  readonly logEnd: number;
+  /** Whether the drain has got further a short time ago. */
+  readonly moving: boolean;
+}
+
+export interface ParkingTopics {
+  /** Appends the documents' messages, by offset. Resolves when they are durable. */
+  append(indexSet: string, origin: Origin, batches: readonly IndexBatch[]): Promise<void>;
+  /** Log end now; 0 when there is no topic. */
+  logEnd(indexSet: string): Promise<number>;
+  /** As it was a moment ago. */
+  progress(indexSet: string): Promise<Progress>;
+  /** The oldest message that is not drained. */
+  oldest(indexSet: string, drainedTo: number): Promise<ConsumedRecord | undefined>;
+  /** Bytes of a record in the mean. */
+  meanBytes(indexSet: string): number;
+  /** Creates the topic where it is missing, so that it can be consumed. */
+  ensure(indexSet: string): Promise<void>;
+}
+
+export interface ParkingTopicsOptions {
+  readonly topics: TopicLog;
+  readonly ledger: Ledger;
+  readonly prefix: string;
+  readonly group: string;
+  /** Largest record of the topics that messages are parked from. */
+  readonly maxMessageBytes: number;
+  readonly now: () => number;
+}
+
+export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopics {
+  const { topics, ledger, prefix, group, now } = options;
+  const ensured = new Map<string, Promise<unknown>>();
+  const asked = new Map<string, { readonly at: number; readonly answer: Promise<Progress> }>();
+  const moved = new Map<string, { readonly drainedTo: number; readonly at: number }>();
+  const sizes = new Map<string, { records: number; bytes: number }>();
+
+  const ensure = async (indexSet: string): Promise<void> => {
+    const known = ensured.get(indexSet);
+    if (known !== undefined) return void (await known);
+    const name = parkingTopic(prefix, indexSet);
+    const made = ledger.keepParkingSet(indexSet).then(() => topics.ensureTopics([
+      { name, partitions: 1, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: options.maxMessageBytes + largestHeaderBytes },
+    ]));
+    ensured.set(indexSet, made);
+    made.catch(() => ensured.delete(indexSet));
+    await made;
+  };
+
+  const logEnd = async (indexSet: string): Promise<number> => {
+    try {
+      return (await topics.partitions(parkingTopic(prefix, indexSet)))[0]?.logEnd ?? 0;
+    } catch (error) {
+      if (!isSluiceError(error) || error.code !== 'TOPIC_UNKNOWN') throw error;
+      ensured.delete(indexSet);
+      return 0;
+    }
+  };
+
+  const ask = async (indexSet: string): Promise<Progress> => {
+    const end = await logEnd(indexSet);
+    const drainedTo = end === 0 ? 0 : (await topics.committed(drainGroup(group, indexSet), parkingTopic(prefix, indexSet))).get(0) ?? 0;
+    const last = moved.get(indexSet);
+    if (last?.drainedTo !== drainedTo) moved.set(indexSet, { drainedTo, at: last === undefined ? -Infinity : now() });
+    return { drainedTo, logEnd: end, moving: now() - (moved.get(indexSet)?.at ?? -Infinity) < movingMs };
+  };
+
+  return {
+    ensure,
+    logEnd,
+    async append(indexSet, origin, batches) {
+      await ensure(indexSet);
+      const records = recordsOf(origin, batches);
+      await topics.append(parkingTopic(prefix, indexSet), 0, records);
+      const size = sizes.get(indexSet) ?? { records: 0, bytes: 0 };
+      sizes.set(indexSet, { records: size.records + records.length, bytes: size.bytes + records.reduce((sum, { value }) => sum + value.length, 0) });
+    },
+    progress(indexSet) {
+      const known = asked.get(indexSet);
+      if (known !== undefined && now() - known.at < freshMs) return known.answer;
+      const answer = ask(indexSet);
+      asked.set(indexSet, { at: now(), answer });
+      answer.catch(() => asked.delete(indexSet));
+      return answer;
+    },
+    oldest: (indexSet, drainedTo) => firstRecord(topics, parkingTopic(prefix, indexSet), drainedTo),
+    meanBytes(indexSet) {
+      const { records, bytes } = sizes.get(indexSet) ?? { records: 0, bytes: 0 };
+      return records === 0 ? 0 : bytes / records;
+    },
+  };
+}
+
+function recordsOf({ batch, generation, spans }: Origin, batches: readonly IndexBatch[]): TopicRecord[] {
+  const { topic, partition } = batch;
+  const entries = batches.flatMap(({ index, offsets, places }) => offsets.map((offset, at) => ({ offset, index, place: places[at] as number })));
+  entries.sort((left, right) => left.offset - right.offset);
+  let span = 0;
+  return entries.map(({ offset, index, place }) => {
+    while (offset >= (spans[span] as Span).to) span += 1;
+    return parkedRecord(batch.records[place] as ConsumedRecord, { topic, generation, partition, offset, epoch: (spans[span] as Span).epoch, index });
+  });
+}
+
+class FirstRead extends Error {
+  readonly record: ConsumedRecord | undefined;
+
+  constructor(record: ConsumedRecord | undefined) {
+    super('read');
+    this.record = record;
+  }
+}
+
+/** A read goes to the log end unless its callback throws. */
+async function firstRecord(topics: TopicLog, topic: string, offset: number): Promise<ConsumedRecord | undefined> {
+  try {
+    await topics.read(topic, 0, offset, (records) => {
+      throw new FirstRead(records[0]);
+    });
+  } catch (error) {
+    if (!(error instanceof FirstRead)) throw error;
+    return error.record;
+  }
+  return undefined;
+}

@@ -1,0 +1,85 @@
+/** What follows a write: stubs and dead letters for what the store refused (rule 10), and the counts. */
+import { isSluiceError } from '../core/errors.js';
+import { documentLetter } from './dead-letters.js';
+import type { DeliverContext } from './deliver-context.js';
+import { deadLetterId } from './delivery/ids.js';
+import { isBlocking } from './parking/blockages.js';
+import { parkingErrors } from './parking/errors.js';
+import { deadLetterSet, parseOrigin, type IndexBatch } from './route.js';
+import type { ConsumedRecord, TopicRecord } from './topics/contract.js';
+import type { WriteContext, WriteOutcome } from './write.js';
+
+/** Where the documents of an index batch come from; its `places` are places in `records`. */
+export interface Source {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly ConsumedRecord[];
+}
+
+type Shared = 'store' | 'signal' | 'log' | 'repair' | 'fate' | 'onRetry' | 'blockages';
+
+/** The part of a write's context that does not depend on the batch. */
+export function writeContext(context: DeliverContext): Pick<WriteContext, Shared> {
+  const { store, signal, log, repair, blockages, ledger, metrics } = context;
+  return {
+    store, signal, log, repair, blockages,
+    fate: async (index) => {
+      const mark = (await ledger.mark(index))?.mark;
+      if (mark?.state === 'abandoned') return 'abandoned';
+      return mark?.state === 'closed' || mark?.state === 'deleted' || (mark?.state === 'retiring' && mark.action === 'delete') ? 'retired' : undefined;
+    },
+    onRetry: (indexSet, code) => metrics.storeRetries.inc({ index_set: indexSet, code }),
+  };
+}
+
+export async function settle(context: DeliverContext, source: Source, indexBatch: IndexBatch, outcome: WriteOutcome): Promise<void> {
+  const { metrics } = context;
+  const label = { index_set: indexBatch.indexSet };
+  const stubs = await stubsAmong(context, indexBatch, outcome).catch(asUnusable);
+  await keepRefused(context, source, indexBatch, outcome, stubs);
+  metrics.stored.inc(label, outcome.stored);
+  metrics.alreadyStored.inc(label, outcome.alreadyStored - stubs.length);
+  metrics.retired.inc(label, outcome.retired);
+  metrics.repaired.inc(label, outcome.repaired);
+  metrics.deadLettered.inc(label, outcome.refused.length + stubs.length);
+  if (outcome.stored > 0) {
+    metrics.storedSeconds.observe(label, (Date.now() - indexBatch.oldest) / 1000);
+    context.searchable.stored(indexBatch.indexSet, indexBatch.index, indexBatch.ids[0] as string, indexBatch.oldest);
+  }
+  if (outcome.indexBytes !== undefined) context.onIndexBytes(indexBatch.indexSet, indexBatch.index, outcome.indexBytes);
+}
+
+function asUnusable(error: unknown): never {
+  if (isSluiceError(error) && isBlocking(error.code)) throw parkingErrors.create('PARKING_INDEX_UNUSABLE', { place: error.place, cause: error });
+  throw error;
+}
+
+/** Rule 10: an already stored document may be the stub of a refusal whose dead letter was never written. */
+async function stubsAmong({ store }: DeliverContext, batch: IndexBatch, outcome: WriteOutcome): Promise<number[]> {
+  if (store.stubsAmong === undefined || outcome.alreadyStoredAt.length === 0) return [];
+  const stubs = await store.stubsAmong(batch.index, outcome.alreadyStoredAt.map((at) => batch.ids[at] as string));
+  return stubs.size === 0 ? [] : outcome.alreadyStoredAt.filter((at) => stubs.has(batch.ids[at] as string));
+}
+
+async function keepRefused(context: DeliverContext, source: Source, indexBatch: IndexBatch, outcome: WriteOutcome, stubs: readonly number[]): Promise<void> {
+  const { indexSet, index, ids } = indexBatch;
+  if (indexSet === deadLetterSet) {
+    for (const { at, code, reason } of outcome.refused) context.log.error({ id: ids[at], code, reason }, 'a dead letter was refused by the store; it stays in its topic until that expires');
+    return;
+  }
+  for (const { at, code } of outcome.refused) if (code !== 'PARKING_INDEX_ABANDONED') await context.store.writeStub(index, ids[at] as string).catch(asUnusable);
+  const before = stubs.map((at) => ({ at, code: 'STORE_DOCUMENT_REFUSED', reason: 'The store refused the document in an earlier delivery.' }));
+  await keepAsDeadLetters(context, source, indexBatch, [...outcome.refused, ...before]);
+}
+
+export async function keepAsDeadLetters(context: DeliverContext, source: Source, indexBatch: IndexBatch, refused: WriteOutcome['refused']): Promise<void> {
+  const { indexSet, index, places } = indexBatch;
+  const letters = refused.map(({ at, code, reason }): TopicRecord => {
+    const record = source.records[places[at] as number] as ConsumedRecord;
+    const { receiver, peer } = parseOrigin(record.origin);
+    const origin = `${source.topic}/${source.partition}/${record.offset}`;
+    const letter = documentLetter({ code, reason, receiver, peer, receivedAt: record.timestamp, indexSet, index, origin, raw: record.value });
+    return { key: deadLetterId(record.key, indexSet), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
+  });
+  if (letters.length > 0) await context.topics.append(context.deadLettersTopic, 0, letters);
+}
