@@ -2,10 +2,9 @@
 import { deadLetterSet } from '../../pipeline/route.js';
 import type { Processor } from '../../pipeline/processor.js';
 import type { Sluice } from '../../pipeline/sluice.js';
-import type { IndexStore } from '../../sinks/stores/contract.js';
 import { apiErrors } from '../errors.js';
 
-export function storeOf(sluice: Sluice): IndexStore {
+export function storeOf(sluice: Sluice): NonNullable<Sluice['store']> {
   if (sluice.store === undefined) throw withoutProcessor();
   return sluice.store;
 }

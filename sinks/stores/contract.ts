@@ -26,6 +26,27 @@ export interface WriteRequest {
   readonly offsets: readonly number[];
   /** Each one JSON object, without `_id`. */
   readonly documents: readonly string[];
+  /** A replay (protocol rule 13): ids alone decide what is there already, whatever the store does otherwise; offsets and markers are left out. */
+  readonly replay?: {
+    /** By id: a document whose stub still has this revision takes its place; with another revision there it counts as already stored. */
+    readonly stubs: ReadonlyMap<string, string>;
+  };
+}
+
+/** A document read by its id. */
+export interface FoundDocument {
+  readonly document: Readonly<Record<string, unknown>>;
+  /** Opaque. The same as long as nobody has changed the document. */
+  readonly revision: string;
+  /** Not a document but the mark of a refused one (protocol rule 10), hidden from search. */
+  readonly stub: boolean;
+}
+
+export interface DocumentUpdate {
+  readonly id: string;
+  /** The whole new document, one JSON object. */
+  readonly document: string;
+  readonly expected: string;
 }
 
 export interface WriteFailure {
@@ -40,7 +61,7 @@ export interface WriteFailure {
 export interface WriteResult {
   readonly stored: number;
   readonly alreadyStored: number;
-  /** Places of the already stored documents, where the store deduplicates by id. */
+  /** Places of the already stored documents, where the store deduplicates by id; of a replay always. */
   readonly alreadyStoredAt?: readonly number[];
   /** Bytes of the index after this write, where the store knows them without asking. */
   readonly indexBytes?: number;
@@ -83,8 +104,16 @@ export interface IndexStore {
   write(request: WriteRequest): Promise<WriteResult>;
   /** Everything written to the index before is durable when this resolves. */
   sync(index: string): Promise<void>;
-  /** A hidden document with this id that a late copy of a refused message meets (protocol rule 10). No-op where offsets deduplicate. */
-  writeStub(index: string, id: string): Promise<void>;
+  /**
+   * A hidden document with this id that a late copy of a refused message meets (protocol rule 10); with `renews`, in the place of the stub
+   * with that revision. Resolves with false when the document itself stands there: a copy of it was taken after all. Where offsets
+   * deduplicate, nothing is written.
+   */
+  writeStub(index: string, id: string, renews?: string): Promise<boolean>;
+  /** Documents by id as they are now, stubs too; those that are not there are left out. */
+  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>>;
+  /** Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now or is gone. */
+  update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]>;
   /** Which of these ids are stubs, read in real time: a redelivered document that met one is not stored (protocol rule 10). Absent where offsets deduplicate. */
   stubsAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether a search finds the document already. Absent where it does as soon as it is stored. */

@@ -5,7 +5,7 @@ import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metri
 import { formatBytes } from '../../core/bytes.js';
 import { isSluiceError } from '../../core/errors.js';
 import type { SearchRequest, SearchResult } from '../../schemas/query.js';
-import type { FieldType, IndexInfo, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from './contract.js';
+import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from './contract.js';
 import { storeError } from './duckdb/failures.js';
 import type { EngineOptions } from './duckdb/protocol.js';
 import { before, WorkerClient } from './duckdb/worker-client.js';
@@ -115,7 +115,18 @@ class DuckStore implements IndexStore {
   /** A commit is durable when it resolves. */
   async sync(): Promise<void> {}
 
-  async writeStub(): Promise<void> {}
+  async writeStub(): Promise<boolean> {
+    return true;
+  }
+
+  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
+    return this.#need().call('read', { index, ids });
+  }
+
+  async update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]> {
+    this.#admit(index, updates.reduce((sum, { document }) => sum + document.length, 0));
+    return this.#need().call('update', { index, updates });
+  }
 
   async checkpoint(index: string): Promise<void> {
     const stopTimer = this.#metrics.checkpointSeconds.startTimer(label);

@@ -1,8 +1,9 @@
 /** The store inside its worker thread: requests by name, one method each. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FieldType, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
+import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
 import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { indexNumber } from '../index-names.js';
+import { readDocuments } from './by-id.js';
 import { Catalog, type IndexEntry } from './catalog.js';
 import { isFatal, searchError, storeError, writeError } from './failures.js';
 import { fieldType } from './fields.js';
@@ -73,6 +74,17 @@ export class Engine {
 
   write(request: WriteRequest): Promise<WriteResult> {
     return this.#writes.write(request);
+  }
+
+  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
+    return this.#withFile(index, async (file) => {
+      const found = await readDocuments(file, ids);
+      return new Map([...found].map(([id, { document, revision, stub }]) => [id, { document, revision, stub }]));
+    });
+  }
+
+  update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]> {
+    return this.#writes.update(index, updates);
   }
 
   async checkpoint(index: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** What the main thread and the store's worker thread say to each other. */
-import type { FieldType, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
+import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
 import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
 
 export interface EngineOptions {
@@ -28,6 +28,8 @@ export interface EngineMethods {
   createIndex: { argument: string; value: undefined };
   listIndices: { argument: string; value: readonly IndexInfo[] };
   write: { argument: WriteRequest; value: WriteResult };
+  read: { argument: { readonly index: string; readonly ids: readonly string[] }; value: ReadonlyMap<string, FoundDocument> };
+  update: { argument: { readonly index: string; readonly updates: readonly DocumentUpdate[] }; value: readonly (string | undefined)[] };
   checkpoint: { argument: string; value: undefined };
   markers: { argument: { readonly index: string; readonly topic: string; readonly topicGeneration: number }; value: ReadonlyMap<number, number> };
   fieldTypes: { argument: string; value: ReadonlyMap<string, FieldType> };

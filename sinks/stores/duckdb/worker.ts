@@ -30,6 +30,10 @@ async function answer(request: EngineRequest): Promise<unknown> {
       return engine.listIndices(request.argument);
     case 'write':
       return engine.write(request.argument);
+    case 'read':
+      return engine.read(request.argument.index, request.argument.ids);
+    case 'update':
+      return engine.update(request.argument.index, request.argument.updates);
     case 'checkpoint':
       return engine.checkpoint(request.argument);
     case 'markers':

@@ -1,5 +1,6 @@
 /** Writes that wait: those for one index are joined into one transaction; what a failed one really did is read from the file. */
-import type { WriteRequest, WriteResult } from '../contract.js';
+import type { DocumentUpdate, WriteRequest, WriteResult } from '../contract.js';
+import { updateDocuments, writeById } from './by-id.js';
 import type { Catalog, IndexEntry } from './catalog.js';
 import { storeError, writeError } from './failures.js';
 import { markerKey, type IndexFile } from './index-file.js';
@@ -25,6 +26,7 @@ export class WriteQueue {
   write(request: WriteRequest): Promise<WriteResult> {
     const entry = this.#catalog.need(request.index);
     const write = parseWrite(request);
+    if (request.replay !== undefined) return entry.exclusive(async () => ({ ...(await this.#change(entry, (file) => writeById(file, write))), indexBytes: this.#catalog.folder.bytes(entry.name) }));
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(entry);
       if (waiting !== undefined) {
@@ -34,6 +36,28 @@ export class WriteQueue {
       this.#waiting.set(entry, [{ write, resolve, reject }]);
       void entry.exclusive(() => this.#drain(entry));
     });
+  }
+
+  update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]> {
+    const entry = this.#catalog.need(index);
+    return entry.exclusive(() => this.#change(entry, (file) => updateDocuments(file, updates)));
+  }
+
+  /** One transaction of its own. One whose outcome is unknown is for the caller to repeat: what it did before is found again by id or revision. */
+  async #change<Result>(entry: IndexEntry, work: (file: IndexFile) => Promise<Result>): Promise<Result> {
+    const file = await this.#attach(entry);
+    try {
+      return await this.#catalog.use(() => work(file));
+    } catch (thrown) {
+      await this.#recover(entry, file);
+      throw writeError(thrown, entry.name);
+    }
+  }
+
+  async #attach(entry: IndexEntry): Promise<IndexFile> {
+    if (this.#catalog.find(entry.name) !== entry) throw storeError('STORE_INDEX_MISSING', entry.name);
+    if (entry.closed) throw storeError('STORE_INDEX_CLOSED', entry.name);
+    return this.#catalog.attachLocked(entry);
   }
 
   /** Writes what waits for this index, group by group, until nothing does. Never rejects. */
@@ -53,9 +77,7 @@ export class WriteQueue {
   }
 
   async #writeOnce(entry: IndexEntry, writes: readonly ParsedWrite[]): Promise<WriteResult[]> {
-    if (this.#catalog.find(entry.name) !== entry) throw storeError('STORE_INDEX_MISSING', entry.name);
-    if (entry.closed) throw storeError('STORE_INDEX_CLOSED', entry.name);
-    const file = await this.#catalog.attachLocked(entry);
+    const file = await this.#attach(entry);
     const before = new Map(file.markers);
     try {
       return await this.#catalog.use(() => writeGroup(file, writes));

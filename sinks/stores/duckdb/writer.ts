@@ -14,7 +14,7 @@ export interface ParsedWrite {
   readonly exotic: ReadonlySet<number>;
 }
 
-interface Group {
+export interface Group {
   readonly ids: string[];
   readonly documents: ParsedDocument[];
   /** Rows whose text is not well-formed Unicode. */
@@ -26,7 +26,7 @@ interface Group {
 export async function writeGroup(file: IndexFile, writes: readonly ParsedWrite[]): Promise<WriteResult[]> {
   const group: Group = { ids: [], documents: [], exotic: new Set(), markers: new Map() };
   const results = writes.map((write) => collect(file, group, write));
-  if (group.ids.length > 0 || group.markers.size > 0) await commit(file, group);
+  if (group.ids.length > 0 || group.markers.size > 0) await commitDocuments(file, group);
   return results;
 }
 
@@ -34,7 +34,7 @@ export function parseWrite(request: WriteRequest): ParsedWrite {
   const exotic = new Set<number>();
   const documents = request.documents.map((text, at) => {
     if (mayBeExotic(text)) exotic.add(at);
-    return parse(text);
+    return parseDocument(text);
   });
   return { request: { ...request, documents: [] }, documents, exotic };
 }
@@ -59,7 +59,7 @@ function collect(file: IndexFile, group: Group, { request, documents, exotic }: 
   return { stored, alreadyStored: request.ids.length - stored - failures.length, failures };
 }
 
-function parse(text: string): ParsedDocument | undefined {
+export function parseDocument(text: string): ParsedDocument | undefined {
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ParsedDocument) : undefined;
@@ -69,11 +69,11 @@ function parse(text: string): ParsedDocument | undefined {
 }
 
 /** Lone surrogates come as escapes, or in the text itself. */
-function mayBeExotic(text: string): boolean {
+export function mayBeExotic(text: string): boolean {
   return text.includes('\\ud') || text.includes('\\uD') || !(text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-async function commit(file: IndexFile, group: Group): Promise<void> {
+export async function commitDocuments(file: IndexFile, group: Group): Promise<void> {
   const { connection, alias } = file;
   const columns = buildColumns(group.documents, group.exotic, file.fields, file.counts);
   await connection.run('BEGIN');

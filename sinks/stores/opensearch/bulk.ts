@@ -19,6 +19,7 @@ export function* bulkParts(request: WriteRequest, bulkBytes: number, outcome: Bu
   let lines: string[] = [];
   let positions: number[] = [];
   let size = 0;
+  const stubs = request.replay?.stubs;
   for (const [position, document] of request.documents.entries()) {
     const line = oneLine(document);
     if (line === undefined) {
@@ -30,7 +31,9 @@ export function* bulkParts(request: WriteRequest, bulkBytes: number, outcome: Bu
       yield { positions, body: Buffer.from(lines.join('')) };
       [lines, positions, size] = [[], [], 0];
     }
-    lines.push(bulkEntry(request.ids[position] as string, line));
+    const id = request.ids[position] as string;
+    const stub = stubs?.get(id);
+    lines.push(stub === undefined ? bulkEntry(id, line) : replaceEntry(id, line, stub));
     positions.push(position);
     size += length;
   }
@@ -53,6 +56,13 @@ function bulkEntry(id: string, document: string): string {
   return `{"create":{"_id":${quoted}}}\n{"${idField}":${quoted}${document === '{}' ? '' : ','}${document.slice(1)}\n`;
 }
 
+/** An entry of a bulk that takes the place of the document with this revision only. */
+export function replaceEntry(id: string, document: string, revision: string): string {
+  const quoted = JSON.stringify(id);
+  const [sequence, term] = revision.split('/');
+  return `{"index":{"_id":${quoted},"if_seq_no":${Number(sequence)},"if_primary_term":${Number(term)}}}\n{"${idField}":${quoted}${document === '{}' ? '' : ','}${document.slice(1)}\n`;
+}
+
 /** Two halves of a part that was too large for the engine or something before it; a single document is refused. */
 export function splitPart(part: BulkPart, outcome: BulkOutcome): readonly BulkPart[] {
   const half = part.positions.length >> 1;
@@ -72,9 +82,13 @@ export interface BulkOutcome {
   readonly failures: WriteFailure[];
 }
 
-interface BulkItem {
-  readonly create: { readonly status: number; readonly error?: object };
+interface BulkResult {
+  readonly status: number;
+  readonly error?: object;
 }
+
+/** By what was asked for: to create a document, or to put it in the place of its stub. */
+type BulkItem = { readonly create: BulkResult } | { readonly index: BulkResult };
 
 /** Adds the reply of one part; throws what stands for the whole index. */
 export function addReply(outcome: BulkOutcome, part: BulkPart, reply: OpenSearchReply, index: string): void {
@@ -85,12 +99,13 @@ export function addReply(outcome: BulkOutcome, part: BulkPart, reply: OpenSearch
     outcome.stored += part.positions.length;
     return;
   }
-  for (const [place, { create }] of items.entries()) {
-    if (create.status === 201) outcome.stored += 1;
-    else if (create.status === 409) {
+  for (const [place, item] of items.entries()) {
+    const { status, error = {} } = 'create' in item ? item.create : item.index;
+    if (status < 300) outcome.stored += 1;
+    else if (status === 409) {
       outcome.alreadyStored += 1;
       outcome.alreadyStoredAt.push(part.positions[place] as number);
-    } else outcome.failures.push(itemFailure(part.positions[place] as number, create.status, flatFault(create.error ?? {}), index));
+    } else outcome.failures.push(itemFailure(part.positions[place] as number, status, flatFault(error), index));
   }
 }
 

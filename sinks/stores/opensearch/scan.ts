@@ -1,6 +1,5 @@
-/** Ids: every one of an index, and which of some are stubs. */
+/** Ids: every one of an index, and whether one is found already. */
 import { storeErrors } from '../errors.js';
-import { indexError } from './bulk.js';
 import { stubField } from './mapping.js';
 import { indicesPath, pathOf, sendExpecting, type Send } from './requests.js';
 
@@ -31,29 +30,9 @@ export async function scanIds(send: Send, index: string, onIds: (ids: readonly s
   }
 }
 
-interface FoundDocument {
-  readonly _id: string;
-  readonly error?: { readonly type: string };
-  readonly _source?: Readonly<Record<string, unknown>>;
-}
-
-/** Reads by id, which needs no refresh. */
 /** Whether a search finds the document already: after the index's next refresh. */
 export async function isSearchable(send: Send, index: string, id: string): Promise<boolean> {
   const body = { size: 0, query: { ids: { values: [id] } } };
   const reply = await sendExpecting(send, { method: 'POST', path: pathOf(index, '_search'), query: { filter_path: 'hits.total' }, body }, index);
   return (reply.body as { hits?: { total?: { value?: number } } }).hits?.total?.value === 1;
-}
-
-export async function stubsAmong(send: Send, index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const stubs = new Set<string>();
-  for (let from = 0; from < ids.length; from += pageSize) {
-    const body = { ids: ids.slice(from, from + pageSize) };
-    const reply = await sendExpecting(send, { method: 'POST', path: pathOf(index, '_mget'), query: { _source_includes: stubField }, body }, index);
-    for (const document of (reply.body as { docs: readonly FoundDocument[] }).docs) {
-      if (document.error !== undefined) throw indexError(404, { type: document.error.type, reason: '' }, index) ?? storeErrors.create('STORE_UNAVAILABLE', { place: index, got: document.error.type });
-      if (document._source?.[stubField] === true) stubs.add(document._id);
-    }
-  }
-  return stubs;
 }

@@ -4,15 +4,16 @@ import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/me
 import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
 import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
-import type { FieldType, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from '../contract.js';
+import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
 import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
-import { stubField, writeAlias } from './mapping.js';
+import { readDocuments, updateDocuments, writeStub } from './documents.js';
+import { writeAlias } from './mapping.js';
 import { createGate, type Gate } from '../gate.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
-import { isSearchable, scanIds, stubsAmong } from './scan.js';
+import { isSearchable, scanIds } from './scan.js';
 import { search } from './search.js';
 
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
@@ -104,13 +105,20 @@ export class OpenSearchStore implements IndexStore {
     await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_flush'), query: { wait_if_ongoing: true, force: true } }, index);
   }
 
-  async writeStub(index: string, id: string): Promise<void> {
-    const query = { require_alias: true };
-    await sendExpecting(this.#send, { method: 'PUT', path: pathOf(writeAlias(index), '_create', id), query, body: { [stubField]: true } }, index, [409]);
+  async writeStub(index: string, id: string, renews?: string): Promise<boolean> {
+    return writeStub(this.#send, index, id, renews);
+  }
+
+  async read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
+    return readDocuments(this.#send, index, ids);
+  }
+
+  async update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]> {
+    return updateDocuments(this.#send, index, updates);
   }
 
   async stubsAmong(index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return stubsAmong(this.#send, index, ids);
+    return new Set([...await readDocuments(this.#send, index, ids)].filter(([, { stub }]) => stub).map(([id]) => id));
   }
 
   async isSearchable(index: string, id: string): Promise<boolean> {

@@ -1,0 +1,73 @@
+/** Documents by their ids: read in real time, replaced by compare-and-set, and stubs. */
+import { faultOf, flatFault } from '../../../core/opensearch-client.js';
+import type { DocumentUpdate, FoundDocument } from '../contract.js';
+import { storeErrors } from '../errors.js';
+import { indexError, replaceEntry, wholeError } from './bulk.js';
+import { idField, stubField, writeAlias } from './mapping.js';
+import { pathOf, sendExpecting, type Send } from './requests.js';
+
+/** Documents asked for in one request. */
+const pageSize = 1_000;
+
+interface FoundItem {
+  readonly _id: string;
+  readonly found?: boolean;
+  readonly _seq_no?: number;
+  readonly _primary_term?: number;
+  readonly _source?: Readonly<Record<string, unknown>>;
+  readonly error?: object;
+}
+
+/** Reads by id, which needs no refresh. */
+export async function readDocuments(send: Send, index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
+  const found = new Map<string, FoundDocument>();
+  for (let from = 0; from < ids.length; from += pageSize) {
+    const body = { ids: ids.slice(from, from + pageSize) };
+    const reply = await sendExpecting(send, { method: 'POST', path: pathOf(index, '_mget'), query: { realtime: true }, body }, index);
+    for (const item of (reply.body as { docs: readonly FoundItem[] }).docs) {
+      if (item.error !== undefined) throw failure(404, item.error, index);
+      if (item.found !== true) continue;
+      const fields = Object.entries(item._source ?? {}).filter(([name]) => name !== idField && name !== stubField);
+      found.set(item._id, { document: Object.fromEntries(fields), revision: `${item._seq_no}/${item._primary_term}`, stub: item._source?.[stubField] === true });
+    }
+  }
+  return found;
+}
+
+interface UpdatedItem {
+  readonly index: { readonly status: number; readonly _seq_no?: number; readonly _primary_term?: number; readonly error?: object };
+}
+
+const updateFilter = 'items.*.status,items.*._seq_no,items.*._primary_term,items.*.error';
+
+export async function updateDocuments(send: Send, index: string, updates: readonly DocumentUpdate[]): Promise<(string | undefined)[]> {
+  if (updates.length === 0) return [];
+  const lines = updates.map(({ id, document, expected }) => replaceEntry(id, document, expected));
+  const request = { method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: updateFilter }, bulkBody: Buffer.from(lines.join('')) } as const;
+  const reply = await sendExpecting(send, request, index);
+  const { items } = reply.body as { items: readonly UpdatedItem[] };
+  return items.map(({ index: item }) => {
+    if (item.status < 300) return `${item._seq_no}/${item._primary_term}`;
+    if (item.status === 409) return undefined;
+    throw failure(item.status, item.error ?? {}, index);
+  });
+}
+
+function failure(status: number, error: object, index: string): Error {
+  const fault = flatFault(error);
+  const known = indexError(status, fault, index);
+  if (known !== undefined) return known;
+  if (status === 400) return storeErrors.create('STORE_DOCUMENT_REFUSED', { place: index, got: `${fault.type}: ${fault.reason}`.slice(0, 500) });
+  return wholeError(status, fault, index);
+}
+
+/** True when a stub stands there afterwards, false when it is the document itself. */
+export async function writeStub(send: Send, index: string, id: string, renews: string | undefined): Promise<boolean> {
+  const [sequence = '', term = ''] = renews?.split('/') ?? [];
+  const revision = renews === undefined ? {} : { if_seq_no: sequence, if_primary_term: term };
+  const path = pathOf(writeAlias(index), renews === undefined ? '_create' : '_doc', id);
+  const reply = await send({ method: 'PUT', path, query: { require_alias: true, ...revision }, body: { [stubField]: true } }, index);
+  if (reply.status < 300) return true;
+  if (reply.status !== 409) throw wholeError(reply.status, faultOf(reply), index);
+  return (await readDocuments(send, index, [id])).get(id)?.stub ?? true;
+}
