@@ -132,7 +132,7 @@ function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: '
   const generation = state.owner.groupGeneration;
   if (found === undefined) {
     const owner = { incarnation: 0, groupGeneration: generation };
-    const record: PartitionRecord = { ranges: [{ from: 0, epoch: latestEpoch }], owner, reserved: state.taken + reservedSpan };
+    const record: PartitionRecord = { ranges: [{ from: 0, epoch: latestEpoch }], owner, reserved: state.taken + reservedSpan, unchecked: true };
     return record_({ ...state, owner, phase: 'taking_over', latestEpoch, floor: state.highestMarker }, record, undefined);
   }
   const former = found.record.owner;
@@ -148,29 +148,33 @@ function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: '
   return record_({ ...state, owner, phase: 'taking_over', latestEpoch, floor, held: found }, record, found.revision);
 }
 
-function record_(state: PartitionState, record: PartitionRecord, expected: string | undefined): Step {
-  return { state: { ...state, writing: record }, commands: [{ type: 'write_record', record, expected }] };
+function record_(state: PartitionState, record: PartitionRecord, expected: string | undefined, phase = state.phase): Step {
+  return { state: { ...state, phase, writing: record }, commands: [{ type: 'write_record', record, expected }] };
 }
 
 function written(state: PartitionState, revision: string): Step {
   if (state.writing === undefined) return unexpected(state, { type: 'record_written', revision });
-  const first = state.held === undefined;
   const held = { record: state.writing, revision };
   const next: PartitionState = { ...state, held, writing: undefined };
   if (state.phase === 'recording') return deliver(next);
   if (state.phase === 'marking') return parkBatch(next);
   if (state.phase === 'cutting' || state.phase === 'unparking') return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
   if (state.phase !== 'taking_over') return unexpected(state, { type: 'record_written', revision });
-  if (!first) return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
+  if (held.record.unchecked !== true) return { state: { ...next, phase: 'ready' }, commands: [{ type: 'ready' }] };
   const epoch = held.record.ranges.at(-1)?.epoch ?? state.latestEpoch;
   return { state: { ...next, phase: 'checking_marks' }, commands: [{ type: 'read_marks', epoch }] };
 }
 
-/** Rule 7: a new partition's record may name an index that was retired before the record was there to be seen. */
+/**
+ * Rule 7: a new partition's record may name an index that was retired before the record was there to be seen. That it names none is
+ * written down: an owner that died before it knew must not be trusted by the next one.
+ */
 function checkMarks(state: PartitionState, event: Extract<DeliveryEvent, { type: 'marks_read' }>): Step {
-  if (!event.retired || state.held === undefined) return { state: { ...state, phase: 'ready' }, commands: [{ type: 'ready' }] };
-  const record = { ...state.held.record, ranges: [{ from: 0, epoch: event.latestEpoch }] };
-  return record_({ ...state, phase: 'taking_over', held: undefined, latestEpoch: event.latestEpoch }, record, state.held.revision);
+  if (state.held === undefined) return abandon(state, 'no record to check');
+  const { record, revision } = state.held;
+  if (event.retired) return record_({ ...state, latestEpoch: event.latestEpoch }, { ...record, ranges: [{ from: 0, epoch: event.latestEpoch }] }, revision, 'taking_over');
+  const { unchecked: _, ...checked } = record;
+  return record_(state, checked, revision, 'cutting');
 }
 
 /** A new epoch takes effect here, at max(floor, next untaken offset); the reservation is raised with the same write. */

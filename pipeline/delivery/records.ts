@@ -36,6 +36,8 @@ export interface PartitionRecord {
    * Newer messages of such a set are parked too.
    */
   readonly parked?: Readonly<Record<string, number>>;
+  /** Rule 7: made by an owner that has not read the marks since. Nothing is written by it; whoever takes it over reads them first. */
+  readonly unchecked?: true;
 }
 
 /** `abandoned`: missing, and an operator does not want to restore it; what is bound for it becomes a dead letter. */

@@ -18,6 +18,11 @@ t.test('a new partition writes its record and reads the marks before its first b
   t.same(commands, [{ type: 'read_marks', epoch: 0 }]);
   const again = step(state, { type: 'marks_read', retired: true, latestEpoch: 4 });
   t.match(again.commands, [{ type: 'write_record', record: { ranges: [{ from: 0, epoch: 4 }] }, expected: 'a' }], 'a retired index is not written to');
+  const open = step(state, { type: 'marks_read', retired: false, latestEpoch: 0 });
+  t.match(open.commands, [{ type: 'write_record', record: { ranges: [{ from: 0, epoch: 0 }] }, expected: 'a' }]);
+  t.match(step(open.state, { type: 'record_written', revision: 'b' }), { state: { phase: 'ready' }, commands: [{ type: 'ready' }] });
+  const inherited = { revision: 'r1', record: { ranges: [{ from: 0, epoch: 0 }], owner: { incarnation: 0, groupGeneration: 2 }, reserved: 10, unchecked: true as const } };
+  t.match(play([assigned(), read(inherited), { type: 'record_written', revision: 'b' }]).commands, [{ type: 'read_marks', epoch: 0 }], 'its maker may have died before it knew');
   t.end();
 });
 
