@@ -29,4 +29,4 @@ export const receiverErrors = defineErrors({
   DECODE_MESSAGE_MISSING: refuse('Neither short_message nor message is there.'),
   DECODE_MESSAGE_INVALID: refuse('The message\'s text is not a JSON string.'),
   DECODE_MESSAGE_BLANK: refuse('The message\'s text is blank.'),
-});
+}, { stacks: false });

@@ -13,6 +13,7 @@ import { withinDeadline } from './listen/deadline.js';
 import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
 import { peerText } from './listen/peer.js';
+import { createPenalties } from './listen/penalty.js';
 import { createPressure } from './listen/pressure.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, type ConnectionCounters } from './metrics.js';
@@ -56,6 +57,7 @@ class GelfTcpReceiver implements Receiver {
       connections: this.#counters,
       diagnoser: this.#diagnoser,
       pressure: createPressure(),
+      penalties: createPenalties(),
       nullDelimiter,
       maxFrameBytes: options.max_frame_bytes,
       maxUnacceptedBytes: options.max_connection_bytes,

@@ -7,7 +7,8 @@ import type { FrameSplitter, OversizeFrame } from '../frame/splitter.js';
 import type { CloseReason, ConnectionCounters, MessageCounters } from '../metrics.js';
 import type { InFlight } from './in-flight.js';
 import { hasNewlineBetween, type HandedOver, type Intake } from './intake.js';
-import { peerText } from './peer.js';
+import { peerAddress, peerText } from './peer.js';
+import type { Penalties } from './penalty.js';
 import type { Pressure, Waiting } from './pressure.js';
 
 /** What all connections of one receiver share. */
@@ -18,6 +19,7 @@ export interface ConnectionParts {
   readonly connections: ConnectionCounters;
   readonly diagnoser: Diagnoser;
   readonly pressure: Pressure;
+  readonly penalties: Penalties;
   readonly nullDelimiter: boolean;
   readonly maxFrameBytes: number;
   readonly maxUnacceptedBytes: number;
@@ -37,6 +39,11 @@ export interface UnfinishedFrames {
   readonly maxBytes: number;
 }
 
+/** A read is taken in pieces of this size, smaller ones from a sender whose input was refused, and no further than this many refusals: no read may hold all others up. */
+const pieceBytes = 8 * 1024;
+const suspectPieceBytes = 256;
+const maxRefusalsInRead = 64;
+
 /** Below this a connection is not to blame for the sum. */
 const fairShareBytes = 64 * 1024;
 
@@ -55,6 +62,10 @@ export class Connection implements Waiting {
   #emptyFrames = 0;
   #unfinished = 0;
   #paused = false;
+  /** Some of its last read, or of its address's, was refused. */
+  #suspect: boolean;
+  /** It is not read before (`performance.now()`). */
+  #freeAt = 0;
   /** The first frame decides whether the sender's delimiter and protocol need a look. */
   #sawFrame = false;
   #examined = false;
@@ -67,6 +78,7 @@ export class Connection implements Waiting {
     this.#splitter = splitter;
     this.#parts = parts;
     this.peer = peerText(socket.remoteAddress, socket.remotePort);
+    this.#suspect = parts.penalties.holds(peerAddress(this.peer));
     if (parts.keepaliveMs > 0) socket.setKeepAlive(true, parts.keepaliveMs);
     if (parts.idleMs > 0) socket.setTimeout(parts.idleMs).on('timeout', () => { this.#timedOut(); });
     socket.on('data', (data: Buffer) => { this.#read(data); });
@@ -92,9 +104,10 @@ export class Connection implements Waiting {
   tryResume(): boolean {
     const gone = this.#socket.destroyed || this.#finished;
     const { maxUnacceptedBytes, sink, connections } = this.#parts;
-    if (!gone && (this.#unaccepted > maxUnacceptedBytes / 2 || sink.full())) return false;
+    if (!gone && (this.#unaccepted > maxUnacceptedBytes / 2 || sink.full() || this.#freeAt > performance.now())) return false;
     if (this.#paused) connections.paused(-1);
     this.#paused = false;
+    this.#freeAt = 0;
     if (!gone) this.#socket.resume();
     return true;
   }
@@ -107,13 +120,41 @@ export class Connection implements Waiting {
       this.#socket.unshift(data);
       return;
     }
-    counters.bytes(data.length);
-    this.#splitter.feed(data, frames, oversize);
-    if (frames.length > 0) this.#sawFrame = true;
-    else if (!this.#examined && !this.#sawFrame) this.#examine(data);
-    this.#takeFrames();
+    const taken = this.#takePieces(data);
+    counters.bytes(taken);
     this.#countUnfinished();
-    if (this.#unaccepted > maxUnacceptedBytes || sink.full()) this.#pause();
+    const rest = taken < data.length ? data.subarray(taken) : undefined;
+    if (rest !== undefined || this.#freeAt > 0 || this.#unaccepted > maxUnacceptedBytes || sink.full()) this.#pause();
+    if (rest !== undefined && !this.#socket.destroyed) this.#socket.unshift(rest);
+  }
+
+  /** How many bytes were taken: all, unless too much of them was refused. */
+  #takePieces(data: Buffer): number {
+    const { intake } = this.#parts;
+    const began = performance.now();
+    const piece = this.#suspect ? suspectPieceBytes : pieceBytes;
+    let taken = 0;
+    while (taken < data.length && intake.refused.count < maxRefusalsInRead) {
+      const part = data.subarray(taken, taken + piece);
+      this.#splitter.feed(part, frames, oversize);
+      if (frames.length > 0) this.#sawFrame = true;
+      else if (!this.#examined && !this.#sawFrame) this.#examine(part);
+      this.#takeFrames();
+      taken += part.length;
+    }
+    this.#charge(began, taken);
+    this.#await(intake.flush(this.lane, this.peer));
+    return taken;
+  }
+
+  /** Time that was spent on what is refused is what the sender has to wait for. */
+  #charge(began: number, taken: number): void {
+    const { intake, penalties } = this.#parts;
+    const { count, bytes } = intake.refused;
+    this.#suspect = count > 0;
+    if (count === 0) return;
+    const share = Math.min(1, (bytes + count) / taken);
+    this.#freeAt = penalties.charge(peerAddress(this.peer), (performance.now() - began) * share, count, bytes);
   }
 
   /** Senders that begin large frames and never end them cannot take more memory than the receiver has for all. */
@@ -140,7 +181,6 @@ export class Connection implements Waiting {
     const empty = this.#splitter.emptyFrames;
     if (empty !== this.#emptyFrames) counters.skipped(empty - this.#emptyFrames);
     this.#emptyFrames = empty;
-    this.#await(intake.flush(this.lane, this.peer));
   }
 
   #await(handed: HandedOver | undefined): void {
@@ -197,7 +237,10 @@ export class Connection implements Waiting {
     this.#splitter.end(frames, oversize);
     const rest = frames[0];
     if (nullDelimiter && !this.#sawFrame && rest?.at(-1) === 0x0a) diagnoser.report('newline_for_null', this.peer);
+    const began = performance.now();
     this.#takeFrames();
+    this.#charge(began, rest?.length ?? 1);
+    this.#await(this.#parts.intake.flush(this.lane, this.peer));
   }
 
   #closed(): void {

@@ -1,4 +1,5 @@
 /** Hands the messages of a request to the pipeline, and says what became of each. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorText, isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Refusal } from '../../schemas/messages.js';
 import type { Diagnoser } from '../diagnosis.js';
@@ -12,6 +13,9 @@ import { maxMessagesInBody, type Body } from './http-body.js';
 /** An answer names this many refused messages; `refused_count` says how many there were. */
 const maxRefusedListed = 1000;
 const rawHeadBytes = 64 * 1024;
+/** A request may hold a hundred thousand bad messages: after this many, and this long, others get their turn. */
+const messagesInTurn = 250;
+const turnMs = 4;
 
 export interface MessageTaker {
   /** Resolves when what is good is durable, with the answer for the sender. */
@@ -32,14 +36,19 @@ export function createMessageTaker(receiver: string, context: ReceiverContext, c
     const receivedAt = now();
     const bytes = good.reduce((sum, value) => sum + value.length, 0);
     const refusals = bad.map(({ error, raw }): Refusal => ({ receiver, peer, receivedAt, code: error.code, reason: error.message, raw: Buffer.from(raw.subarray(0, rawHeadBytes)), rawLength: raw.length }));
-    await Promise.all([
-      context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes }),
-      ...(refusals.length === 0 ? [] : [context.sink.refuse(refusals)]),
-    ]);
+    await Promise.all([context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes }), refuseInTurns(refusals)]);
+  };
+  const refuseInTurns = async (refusals: readonly Refusal[]): Promise<void> => {
+    const under: Promise<void>[] = [];
+    for (let at = 0; at < refusals.length; at += messagesInTurn) {
+      if (at > 0) await nextTurn();
+      under.push(context.sink.refuse(refusals.slice(at, at + messagesInTurn)));
+    }
+    await Promise.all(under);
   };
   return {
     take: async (body, peer) => {
-      const { good, bad } = checkMessages(body.messages, context);
+      const { good, bad } = await checkMessages(body.messages, context);
       counters.received(good.length + bad.length);
       counters.decoded(good.length);
       counters.refused(bad.length);
@@ -56,10 +65,15 @@ export function createMessageTaker(receiver: string, context: ReceiverContext, c
   };
 }
 
-function checkMessages(messages: readonly Buffer[], context: ReceiverContext): { readonly good: Buffer[]; readonly bad: Bad[] } {
+async function checkMessages(messages: readonly Buffer[], context: ReceiverContext): Promise<{ readonly good: Buffer[]; readonly bad: Bad[] }> {
   const good: Buffer[] = [];
   const bad: Bad[] = [];
+  let began = performance.now();
   for (let index = 0; index < messages.length; index += 1) {
+    if (index % messagesInTurn === messagesInTurn - 1 && performance.now() - began > turnMs) {
+      await nextTurn();
+      began = performance.now();
+    }
     const message = messages[index] as Buffer;
     const parsed = context.decoder.parse(message);
     if ('error' in parsed) bad.push({ index, error: parsed.error, raw: message });

@@ -44,6 +44,7 @@ export class Intake {
   #bytes = 0;
   #refusals: Refusal[] = [];
   #refusedBytes = 0;
+  #refusedRawBytes = 0;
   #skipped = 0;
 
   constructor(options: IntakeOptions) {
@@ -60,6 +61,11 @@ export class Intake {
     return this.#bytes + this.#refusedBytes;
   }
 
+  /** Refusals that wait for `flush`, and how long their input was. */
+  get refused(): { readonly count: number; readonly bytes: number } {
+    return { count: this.#refusals.length, bytes: this.#refusedRawBytes };
+  }
+
   /** One frame or reassembled datagram. The bytes may be a view; they are not copied. */
   take(frame: Buffer, peer: string): void {
     if (frame[0] === openBrace) this.#check(frame, peer, frame);
@@ -72,6 +78,7 @@ export class Intake {
     const head = Buffer.from(raw.subarray(0, rawHeadBytes));
     this.#refusals.push({ receiver: this.#options.receiver, peer, receivedAt: this.#now(), code: error.code, reason: error.message, raw: head, rawLength });
     this.#refusedBytes += head.length;
+    this.#refusedRawBytes += rawLength;
   }
 
   /** Hands over what was taken since the last time; undefined when that was nothing. */
@@ -90,6 +97,7 @@ export class Intake {
     this.#refusals = [];
     this.#bytes = 0;
     this.#refusedBytes = 0;
+    this.#refusedRawBytes = 0;
     counters.received(values.length + refusals.length);
     counters.decoded(values.length);
     counters.refused(refusals.length);
