@@ -109,13 +109,15 @@ export function ownerBefore(a: Owner, b: Owner): boolean {
  * Rule 7: whether nothing can be written to the index any more: each range whose epoch names it ends at or below the
  * partition's committed offset, and at or below the offset from which its set is parked. `committed` is undefined for a partition
  * without a commit. It must have been read before the record: a partition says in its record that it parks before it commits.
+ * A partition whose newest range is older than the last epoch that names the index may still take that epoch.
  */
 export function isPassed(
   index: string,
   epochs: ReadonlyMap<number, Epoch>,
   partitions: readonly { readonly record: PartitionRecord; readonly committed: number | undefined }[],
 ): boolean {
-  return partitions.every(({ record, committed }) => record.ranges.every((range, place) => {
+  const last = Math.max(-1, ...[...epochs.values()].filter(({ indices }) => Object.values(indices).includes(index)).map(({ number }) => number));
+  return partitions.every(({ record, committed }) => (record.ranges.at(-1)?.epoch ?? -1) >= last && record.ranges.every((range, place) => {
     const epoch = epochs.get(range.epoch);
     const indexSets = Object.entries(epoch?.indices ?? {}).filter(([, name]) => name === index).map(([indexSet]) => indexSet);
     if (epoch !== undefined && indexSets.length === 0) return true;

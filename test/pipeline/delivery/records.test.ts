@@ -76,5 +76,8 @@ t.test('an index is passed when no partition can be delivered to it any more', (
   t.equal(isPassed('set_0', epochs, [{ record, committed: 9 }]), false);
   t.equal(isPassed('set_0', epochs, [{ record, committed: 10 }, { record, committed: undefined }]), false, 'one partition behind holds it');
   t.equal(isPassed('set_1', epochs, [{ record, committed: 1000 }]), false, 'the newest range has no end');
+  const three = new Map([...epochs, epoch(2, 'set_2')]);
+  t.equal(isPassed('set_1', three, [{ record: { ...record, ranges: [{ from: 0, epoch: 0 }] }, committed: 1000 }]), false, 'who has not heard of epoch 2 may still take epoch 1');
+  t.equal(isPassed('set_1', three, [{ record: { ...record, ranges: [{ from: 0, epoch: 0 }, { from: 10, epoch: 2 }] }, committed: 1000 }]), true);
   t.end();
 });
