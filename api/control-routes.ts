@@ -1,10 +1,11 @@
 /** What the command line asks of the running program over the control socket: one file a resource. */
 import type { Sluice } from '../pipeline/sluice.js';
 import { indexSetRoutes } from './control/index-sets.js';
+import { parkingRoutes } from './control/parking.js';
 import type { ControlRoutes } from './control/routes.js';
 import { searchRoutes } from './control/search.js';
 import { statusRoutes } from './control/status.js';
 
 export function controlRoutes(sluice: Sluice, adminPort: () => number | undefined): ControlRoutes {
-  return { ...searchRoutes(sluice), ...indexSetRoutes(sluice), ...statusRoutes(sluice, adminPort) };
+  return { ...searchRoutes(sluice), ...indexSetRoutes(sluice), ...parkingRoutes(sluice), ...statusRoutes(sluice, adminPort) };
 }

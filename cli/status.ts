@@ -1,5 +1,6 @@
 /** `sluice status` for people. */
 import { formatBytes } from '../core/bytes.js';
+import { parkingText, type ParkedSetAnswer } from './parking.js';
 
 interface StatusAnswer {
   readonly pid: number;
@@ -8,6 +9,7 @@ interface StatusAnswer {
   readonly rule_set_version?: string;
   readonly epoch?: { readonly number: number; readonly indices: Readonly<Record<string, string>> };
   readonly index_sets: readonly { readonly id: string; readonly indices: readonly { readonly name: string; readonly documents: number; readonly bytes: number; readonly open: boolean }[] }[];
+  readonly parking?: readonly ParkedSetAnswer[];
   readonly ready: { readonly ok: boolean; readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[] };
 }
 
@@ -24,5 +26,7 @@ export function statusText(answer: unknown): string {
     const bytes = indices.reduce((sum, index) => sum + index.bytes, 0);
     lines.push(`${id.padEnd(30)}${(status.epoch?.indices[id] ?? '-').padEnd(34)}${String(indices.length).padStart(8)}${String(documents).padStart(14)}${formatBytes(bytes).padStart(12)}`);
   }
+  const parked = (status.parking ?? []).filter(({ state }) => state !== 'drained');
+  if (parked.length > 0) lines.push('', parkingText(parked).trimEnd());
   return `${lines.join('\n')}\n`;
 }

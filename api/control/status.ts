@@ -16,6 +16,7 @@ async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>
     rule_set_version: processor?.rules()?.version,
     epoch: processor?.ledger.latestEpoch(),
     index_sets: sets,
+    parking: (await processor?.parking.list()) ?? [],
     outputs: (await sluice.outputs?.status()) ?? [],
     ready: await sluice.ready(),
   };

@@ -1,0 +1,51 @@
+/** Verbs about index sets that take no writes. */
+import type { Command } from 'commander';
+import { formatBytes } from '../core/bytes.js';
+import { connectControl } from './connect.js';
+import { configOption, settings } from './options.js';
+
+/** As `GET /parking` answers. */
+export interface ParkedSetAnswer {
+  readonly index_set: string;
+  readonly state: 'blocked' | 'draining' | 'drained';
+  readonly messages: number;
+  readonly bytes: number;
+  readonly oldest_age_seconds: number;
+  readonly index?: string;
+  readonly code?: string;
+  readonly reason?: string;
+}
+
+export function addParkingVerbs(program: Command): void {
+  const parking = program.command('parking').description('index sets that take no writes, and the messages that wait for them');
+  parking.command('list')
+    .description('what is parked, how much, how old and why')
+    .addOption(configOption())
+    .option('--json', 'everything, as JSON')
+    .action(async (flags: { config?: string; json?: boolean }) => {
+      const { config } = settings(flags);
+      const answer = (await connectControl(config).request('GET', '/parking')) as { index_sets: readonly ParkedSetAnswer[] };
+      process.stdout.write(flags.json === true ? `${JSON.stringify(answer.index_sets, null, 2)}\n` : parkingText(answer.index_sets));
+    });
+  parking.command('abandon')
+    .description('give up an index that is missing or closed: what is bound for it becomes dead letters, which can be replayed to another index; for good')
+    .argument('<index>', 'the concrete index, for example sluice_default_3')
+    .addOption(configOption())
+    .action(async (index: string, flags: { config?: string }) => {
+      const { config } = settings(flags);
+      const answer = (await connectControl(config).request('POST', '/parking/abandon', { index })) as { index_set: string; rotated: boolean };
+      process.stdout.write(`${index} is given up: what is bound for it becomes dead letters.${answer.rotated ? ` ${answer.index_set} writes to its next index now.` : ''}\n`);
+    });
+}
+
+export function parkingText(sets: readonly ParkedSetAnswer[]): string {
+  const shown = sets.filter(({ state }) => state !== 'drained');
+  if (shown.length === 0) return 'Nothing is parked.\n';
+  const lines = [`${'index set'.padEnd(30)}${'state'.padEnd(10)}${'messages'.padStart(12)}${'size'.padStart(12)}${'oldest'.padStart(12)}`];
+  for (const set of shown) {
+    const age = set.messages === 0 ? '-' : `${set.oldest_age_seconds} s`;
+    lines.push(`${set.index_set.padEnd(30)}${set.state.padEnd(10)}${String(set.messages).padStart(12)}${formatBytes(set.bytes).padStart(12)}${age.padStart(12)}`);
+    if (set.index !== undefined) lines.push(`  ${set.index}: ${set.reason ?? set.code ?? ''}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
