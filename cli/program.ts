@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.js';
 import { holdYoungGeneration } from '../core/young-generation.js';
 import { configOption, settings } from './options.js';
+import { addParkingVerbs } from './parking.js';
 import { addQueryVerbs } from './query-verbs.js';
 import { addToolVerbs } from './tool-verbs.js';
 
@@ -22,6 +23,7 @@ Examples:
   sluice load --rate 5000 --for 60s --verify       synthetic traffic, and a check that nothing is missing or doubled`);
   addStart(program);
   addQueryVerbs(program);
+  addParkingVerbs(program);
   addToolVerbs(program);
   return program;
 }
@@ -30,16 +32,17 @@ function addStart(program: Command): void {
   program.command('start')
     .description('run the program until SIGINT or SIGTERM')
     .addOption(configOption())
-    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor']).default('all'))
+    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor', 'output']).default('all'))
     .option('--workers <n>', 'processes that share the ports and the work; auto: one per core (setting workers; needs Kafka)')
     .option('-q, --quiet', 'only log lines, no first steps')
-    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor'; workers?: string; quiet?: boolean }) => {
+    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor' | 'output'; workers?: string; quiet?: boolean }) => {
       holdYoungGeneration();
       const workers = options.workers === undefined || options.workers === 'auto' ? options.workers : Number(options.workers);
       const { config, warnings } = settings(options, { workers });
       const { runStart } = await import('./start.js');
       for (const warning of warnings) process.stderr.write(`sluice: ${warning}\n`);
-      const roles = { receiver: options.role !== 'processor', processor: options.role !== 'receiver' };
+      const has = (role: string): boolean => options.role === 'all' || options.role === role;
+      const roles = { receiver: has('receiver'), processor: has('processor'), output: has('output') };
       const say = (text: string): void => void process.stderr.write(text);
       process.exitCode = await runStart({ config, roles, quiet: options.quiet === true, runtimeFolder: process.env['XDG_RUNTIME_DIR'], say });
       process.exit();

@@ -1,9 +1,10 @@
 /** Decodes the records of one span, runs the rules of its epoch over them, and groups the documents by concrete index. */
-import type { Routing, RuleSet } from '../rules/contract.js';
+import type { FieldChanges, Routing, RuleSet } from '../rules/contract.js';
 import type { Decoder } from '../receivers/decode/contract.js';
 import { isSluiceError, type SluiceError } from '../core/errors.js';
 import type { DeadLetter, LogDocument } from '../schemas/messages.js';
 import { pipelineErrors } from './errors.js';
+import type { Forwarder, Forwards } from './outputs/forward.js';
 import type { Epoch } from './delivery/records.js';
 import type { ConsumedRecord } from './topics/contract.js';
 
@@ -29,6 +30,8 @@ export interface Routed {
   readonly byIndex: Map<string, IndexBatch>;
   readonly unusable: Unusable[];
   readonly streams: Map<string, number>;
+  /** For the topics of outputs. */
+  readonly forwards: Forwards;
   dropped: number;
 }
 
@@ -38,9 +41,10 @@ export interface RouteContext {
   readonly fit: (index: string, document: LogDocument) => string;
   /** The setting `timestamp` of a receiver. */
   readonly timestampOf: (receiver: string) => 'sender' | 'received';
+  readonly forwarder?: Pick<Forwarder, 'laneOf' | 'deliver'> | undefined;
 }
 
-export const emptyRouted = (): Routed => ({ byIndex: new Map(), unusable: [], streams: new Map(), dropped: 0 });
+export const emptyRouted = (): Routed => ({ byIndex: new Map(), unusable: [], streams: new Map(), forwards: new Map(), dropped: 0 });
 
 export interface Origin {
   readonly receiver: string;
@@ -73,14 +77,15 @@ function add(batch: IndexBatch, record: ConsumedRecord, place: number, document:
 interface Lane {
   readonly routing: Routing;
   readonly batches: readonly IndexBatch[];
+  readonly outputs: readonly string[];
   messages: number;
 }
 
-function laneOf(lanes: Map<Routing, Lane>, routing: Routing, routed: Routed, epoch: Epoch, record: ConsumedRecord): Lane {
+function laneOf(lanes: Map<Routing, Lane>, routing: Routing, routed: Routed, epoch: Epoch, record: ConsumedRecord, outputs: readonly string[]): Lane {
   const known = lanes.get(routing);
   if (known !== undefined) return known;
   const batches = routing.indexSets.map((indexSet) => batchOf(routed, indexSet, indexOf(epoch, indexSet), record));
-  const opened: Lane = { routing, batches, messages: 0 };
+  const opened: Lane = { routing, batches, outputs, messages: 0 };
   lanes.set(routing, opened);
   return opened;
 }
@@ -92,7 +97,9 @@ export function routeMessages(
   let originText = '';
   let origin = parseOrigin('');
   let timestamp = context.timestampOf('');
-  const ruleContext = { messageId: '', receiver: '' };
+  const forwards = context.forwarder?.laneOf(rules);
+  const changes: FieldChanges = { added: [], changed: [] };
+  const ruleContext = { messageId: '', receiver: '', changes: forwards === undefined ? undefined : changes };
   const lanes = new Map<Routing, Lane>();
   let lane: Lane | undefined;
   for (let place = start; place < end; place += 1) {
@@ -111,6 +118,8 @@ export function routeMessages(
     }
     const document = context.decoder.toDocument(parsed, { receiver: origin.receiver, peer: origin.peer, receivedAt: record.timestamp, timestamp });
     ruleContext.messageId = record.key;
+    changes.added.length = 0;
+    changes.changed.length = 0;
     const routing = rules.apply(document, ruleContext);
     if (routing.dropped) {
       routed.dropped += 1;
@@ -118,8 +127,9 @@ export function routeMessages(
     }
     document['rule_set_version'] = rules.version;
     document['streams'] = routing.streams;
-    if (lane?.routing !== routing) lane = laneOf(lanes, routing, routed, epoch, record);
+    if (lane?.routing !== routing) lane = laneOf(lanes, routing, routed, epoch, record, forwards?.outputsOf(routing) ?? []);
     lane.messages += 1;
+    if (lane.outputs.length > 0) forwards?.add(routed.forwards, lane.outputs, record, changes, document, parsed);
     for (const batch of lane.batches) add(batch, record, place, context.fit(batch.index, document));
   }
   for (const { routing, messages } of lanes.values()) {

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../schemas/config/config.js';
-import type { Registry } from '../core/metrics.js';
+import { buildMetrics, type Registry } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
 import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../receivers/decode/decoder.js';
@@ -16,12 +16,17 @@ import { compileRules } from '../rules/compile.js';
 import { readRuleSource } from '../rules/source.js';
 import { watchRules } from '../rules/watch.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { OwnListener } from '../sinks/outputs/registry.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import { createStore } from '../sinks/stores/registry.js';
 import type { StateStore } from '../state/contract.js';
 import { createState } from '../state/registry.js';
 import { createRun } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
+import { createForwarder } from './outputs/forward.js';
+import { outputMetrics } from './outputs/metrics.js';
+import { createOutputs, type Outputs } from './outputs/outputs.js';
+import { outputTopicSpec } from './outputs/topics.js';
 import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from './receive.js';
 import type { TopicLog, TopicSpec } from './topics/contract.js';
@@ -32,6 +37,7 @@ import { joinProtocol } from './upgrade/protocol.js';
 export interface Roles {
   readonly receiver: boolean;
   readonly processor: boolean;
+  readonly output?: boolean;
 }
 
 /** The place of this process among the workers of one program. */
@@ -67,6 +73,7 @@ export class Sluice {
   readonly #receive: Receive | undefined;
   readonly receivers: readonly Receiver[];
   processor: Processor | undefined;
+  outputs: Outputs | undefined;
   warnings: readonly string[] = [];
   maxTotalBytes: number | undefined;
   #stopping: Promise<void> | undefined;
@@ -74,7 +81,7 @@ export class Sluice {
   constructor(options: SluiceOptions) {
     this.#options = options;
     const { config, roles, registry, log } = options;
-    if (roles.receiver !== roles.processor && config.topics.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
+    if ((roles.receiver !== roles.processor || !roles.receiver) && config.topics.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
     const inflater = createInflater();
     const decoder = createDecoder();
     this.inflaterName = inflater.name;
@@ -116,6 +123,10 @@ export class Sluice {
       await this.#begin(this.topics, stopShares.engines);
       this.warnings = await this.topics.ensureTopics(this.#topicSpecs());
       for (const warning of this.warnings) this.#options.log.warn(warning);
+      if (this.#options.roles.output === true) {
+        this.outputs = this.#createOutputs();
+        await this.#begin(this.outputs, stopShares.processor);
+      }
       if (this.store !== undefined && this.#state !== undefined) {
         this.maxTotalBytes = await totalCap(this.#options.config, this.#state);
         this.processor = this.#createProcessor(this.store, this.#state);
@@ -159,15 +170,36 @@ export class Sluice {
 
   #createProcessor(store: IndexStore, state: StateStore): Processor {
     const { config, registry, log, onFatal } = this.#options;
-    const { folder, watch } = config.rules;
     return createProcessor({
       config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
-      maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, loadRules: async () => compileOrThrow(await readRuleSource(folder)),
+      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, ...this.#rules(),
+      forwarder: createForwarder({
+        topics: this.topics, specOf: (output) => outputTopicSpec(config, output), refuses: () => undefined, metrics: buildMetrics(registry, outputMetrics), log,
+      }),
+    });
+  }
+
+  #createOutputs(): Outputs {
+    const { config, registry, log } = this.#options;
+    return createOutputs({ config, topics: this.topics, decoder: createDecoder(), ...this.#rules(), listeners: () => this.#listeners(), environment: process.env, registry, log });
+  }
+
+  /** Bound ones, and those that another process on this machine may have by the same settings. */
+  #listeners(): readonly OwnListener[] {
+    const transport = (protocol: string): 'udp' | 'tcp' => (protocol.endsWith('udp') ? 'udp' : 'tcp');
+    const bound = this.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() })).map(({ name, protocol, host, port }) => ({ name, host, port, transport: transport(protocol) }));
+    return [...bound, ...this.#options.config.receivers.map(({ name, type, host, port }) => ({ name, host, port, transport: transport(type) }))];
+  }
+
+  #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {
+    const { folder, watch } = this.#options.config.rules;
+    return {
+      loadRules: async () => compileOrThrow(await readRuleSource(folder)),
       watchRules: watch ? (onChange) => {
         const watching = watchRules(folder, onChange);
         return () => watching.close();
       } : undefined,
-    });
+    };
   }
 
   async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {

@@ -37,11 +37,18 @@ export interface Routing {
   readonly dropped: boolean;
 }
 
+/** Names of fields, each once or more often. A field that was added may be changed or removed afterwards. */
+export interface FieldChanges {
+  readonly added: string[];
+  /** Changed or removed. */
+  readonly changed: string[];
+}
+
 export interface RuleContext {
   readonly messageId: string;
   readonly receiver: string;
-  /** Where given, the rules add the name of each field that they change, once or more often. */
-  readonly changed?: string[] | undefined;
+  /** Where given, the rules note in it what they change. */
+  readonly changes?: FieldChanges | undefined;
 }
 
 export interface RuleCounts {

@@ -1,7 +1,7 @@
 /** Runs a program over messages: candidates from the index, conditions and actions in order. One message at a time, synchronous. */
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
 import type { RuleTarget } from './target.js';
-import type { RuleContext, RuleCounts, Routing } from './contract.js';
+import type { FieldChanges, RuleContext, RuleCounts, Routing } from './contract.js';
 import { removeField } from './fields.js';
 import { obfuscateField } from './obfuscation.js';
 import { droppedOutcome, outcomeOf, type Outcome, type Program } from './program.js';
@@ -39,12 +39,12 @@ class Run implements RuleTarget {
 
   set(field: string, value: FieldValue): void {
     this.#program.index.write(this.document, field, value, this.candidates);
-    if (this.context.changed !== undefined && this.document[field] !== value) this.context.changed.push(field);
+    if (this.context.changes !== undefined) noteChange(this.context.changes, this.document, field, value);
     this.document[field] = value;
   }
 
   remove(field: string): void {
-    if (this.document[field] !== undefined) this.context.changed?.push(field);
+    if (this.document[field] !== undefined) this.context.changes?.changed.push(field);
     removeField(this.document, field);
     this.#program.index.reveal(this.document, field, this.candidates);
   }
@@ -61,6 +61,12 @@ class Run implements RuleTarget {
     const notes = this.document['adjustments'];
     this.document['adjustments'] = Array.isArray(notes) ? [...(notes as readonly string[]), note] : [note];
   }
+}
+
+function noteChange({ added, changed }: FieldChanges, document: LogDocument, field: string, value: FieldValue): void {
+  const before = document[field];
+  if (before === undefined) added.push(field);
+  else if (before !== value) changed.push(field);
 }
 
 export function createEngine(program: Program): Engine {

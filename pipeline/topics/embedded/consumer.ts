@@ -62,6 +62,12 @@ export class EmbeddedConsumer implements Consumer {
     return this.#ended;
   }
 
+  async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
+    const known = this.#parts.offsets.get(topic, partition);
+    if (this.#revoked || known === undefined) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `${topic}/${partition}` });
+    this.#parts.offsets.set({ ...known, offset, metadata });
+  }
+
   async #end(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     for (const wake of [...this.#wakers]) wake();

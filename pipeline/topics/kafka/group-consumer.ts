@@ -4,6 +4,7 @@ import type { Consumer as KafkajsConsumer, ConsumerCrashEvent, ConsumerGroupJoin
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
 import type { Consumer, ConsumeHandler, ConsumeOptions } from '../contract.js';
+import { topicErrors } from '../errors.js';
 import { topicMetrics } from '../metrics.js';
 import { errorType } from './client.js';
 import type { CodecByAttribute } from './decode-records.js';
@@ -257,6 +258,12 @@ export class GroupConsumer implements Consumer {
         this.#settings.log.debug({ group: this.#options.group, error: errorText(thrown) }, 'Kafka does not answer yet');
       }
     }
+  }
+
+  async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
+    const epoch = this.#epoch;
+    if (epoch?.partitions.has(keyOf(topic, partition)) !== true) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: keyOf(topic, partition) });
+    await epoch.session.commit(topic, partition, offset, metadata);
   }
 
   async #fail(error: unknown): Promise<void> {

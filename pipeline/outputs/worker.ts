@@ -1,0 +1,187 @@
+/** One output: reads its topic by a group of its own, and hands what it reads to a sender. Nothing else in the program waits for it. */
+import type { BuiltMetrics } from '../../core/metrics.js';
+import { errorText, toError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sinks/outputs/contract.js';
+import { Sender } from '../../sinks/outputs/sender.js';
+import type { OutputSettings } from '../../schemas/outputs.js';
+import type { Assignment, ConsumedBatch, ConsumeHandler, Consumer, TopicLog } from '../topics/contract.js';
+import type { outputMetrics } from './metrics.js';
+import { createRepeats, type Repeats } from './repeats.js';
+
+export interface OutputWorkerOptions {
+  readonly settings: OutputSettings;
+  readonly topics: TopicLog;
+  readonly topic: string;
+  readonly group: string;
+  readonly encoder: Encoder;
+  readonly link: Link;
+  readonly metrics: BuiltMetrics<typeof outputMetrics>;
+  readonly log: Log;
+}
+
+export interface OutputStatus extends OutputState {
+  readonly id: string;
+  readonly title: string;
+  readonly type: string;
+  readonly protocol: string;
+  readonly enabled: boolean;
+  /** Messages in the topic that are not confirmed. */
+  readonly lag: number;
+  /** Receive time of the oldest message that is about to be sent, ISO 8601. */
+  readonly oldest: string | undefined;
+}
+
+const batchBytes = 2 * 2 ** 20;
+const batchRecords = 5_000;
+/** Confirmations of a silent topic are committed this often. */
+const commitEveryMs = 500;
+
+export class OutputWorker {
+  readonly #options: OutputWorkerOptions;
+  readonly #labels: { readonly output: string };
+  #consumer: Consumer | undefined;
+  #sender: Sender | undefined;
+  #repeats: Repeats = createRepeats();
+  #assigned = false;
+  /** The offset that the next record is expected at. */
+  #expected = 0;
+  /** Everything below is confirmed. */
+  #confirmed = 0;
+  #committed = 0;
+  #handling = false;
+  #oldest: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #problem: string | undefined;
+
+  constructor(options: OutputWorkerOptions) {
+    this.#options = options;
+    this.#labels = { output: options.settings.id };
+  }
+
+  async start(): Promise<void> {
+    const { topics, topic, group, metrics } = this.#options;
+    for (const counter of [metrics.sent, metrics.failed]) counter.inc(this.#labels, 0);
+    const handler: ConsumeHandler = { assigned: (assignment) => this.#take(assignment), batch: (batch) => this.#handle(batch), revoked: () => this.#giveUp() };
+    this.#consumer = await topics.consume({ group, topics: [topic], maxBatchBytes: batchBytes, maxBatchRecords: batchRecords, concurrency: 1 }, handler);
+    this.#consumer.finished.catch((error: unknown) => {
+      this.#problem = errorText(error);
+      this.#options.log.error({ output: this.#options.settings.id, error: this.#problem }, 'an output cannot read its topic any more');
+    });
+    this.#timer = setInterval(() => void this.#commitConfirmed(), commitEveryMs).unref();
+  }
+
+  /** Safe twice. */
+  async stop(deadlineMs: number): Promise<void> {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    const end = Date.now() + deadlineMs;
+    await this.#sender?.stop(deadlineMs / 2);
+    await this.#commitConfirmed();
+    await this.#consumer?.stop(Math.max(500, end - Date.now()));
+  }
+
+  async status(): Promise<OutputStatus> {
+    const { settings, topics, topic, group, link } = this.#options;
+    const { id, title, type, protocol, enabled } = settings;
+    const [state] = await topics.partitions(topic);
+    const committed = (await topics.committed(group, topic)).get(0);
+    const lag = state === undefined ? 0 : Math.max(0, state.logEnd - Math.max(state.earliest, committed ?? 0, this.#assigned ? this.#confirmed : 0));
+    const idle: OutputState = { state: 'idle', address: link.address, lastError: undefined, lastErrorAt: undefined, unconfirmedMessages: 0, unconfirmedBytes: 0 };
+    const sending = this.#sender?.state() ?? idle;
+    return { id, title, type, protocol, enabled, lag, oldest: this.#oldest === undefined ? undefined : new Date(this.#oldest).toISOString(), ...sending, lastError: this.#problem ?? sending.lastError };
+  }
+
+  async collect(): Promise<void> {
+    const { metrics } = this.#options;
+    const { state, lag } = await this.status();
+    metrics.connected.set(this.#labels, state === 'connected' ? 1 : 0);
+    metrics.waiting.set(this.#labels, lag);
+    metrics.oldest.set(this.#labels, this.#oldest === undefined || lag === 0 ? 0 : Math.max(0, Date.now() - this.#oldest) / 1000);
+  }
+
+  async #take({ position, committed, earliest }: Assignment): Promise<void> {
+    const { log, metrics, settings, link } = this.#options;
+    this.#count('retention', committed === undefined ? 0 : earliest - committed.offset);
+    this.#expected = position;
+    this.#confirmed = position;
+    this.#committed = position;
+    this.#assigned = true;
+    this.#repeats = createRepeats();
+    const sender: Sender = new Sender({
+      link, log, confirmAfterMs: settings.confirm_after_ms, unconfirmedBytes: settings.unconfirmed_bytes, idleTimeoutMs: settings.idle_timeout_ms, retryMostMs: settings.retry_most_ms,
+      onConfirmed: (nextOffset, messages, refused) => {
+        if (sender !== this.#sender) return;
+        this.#confirmed = nextOffset;
+        metrics.sent.inc(this.#labels, messages);
+        metrics.failed.inc(this.#labels, refused);
+      },
+      onFailed: () => metrics.attemptsFailed.inc(this.#labels),
+      onStopped: (error) => log.error({ output: settings.id, error: errorText(error) }, 'an output is stopped until its settings change'),
+    });
+    this.#sender = sender;
+    sender.start();
+  }
+
+  #giveUp(): void {
+    this.#assigned = false;
+    const sender = this.#sender;
+    if (this.#stopping) return;
+    this.#sender = undefined;
+    void sender?.stop(0);
+  }
+
+  async #handle(batch: ConsumedBatch): Promise<{ commit: number; metadata: string }> {
+    this.#handling = true;
+    try {
+      const first = batch.records[0];
+      if (first !== undefined) this.#count('retention', first.offset - this.#expected);
+      this.#expected = batch.nextOffset;
+      await this.#sendAll(batch);
+      this.#committed = this.#confirmed;
+      return { commit: this.#confirmed, metadata: '' };
+    } finally {
+      this.#handling = false;
+    }
+  }
+
+  async #sendAll(batch: ConsumedBatch): Promise<void> {
+    const { metrics, encoder } = this.#options;
+    const fresh = batch.records.filter(({ key }) => !this.#repeats.seen(key));
+    metrics.repeated.inc(this.#labels, batch.records.length - fresh.length);
+    const records: readonly OutputRecord[] = fresh;
+    for (let from = 0; from < records.length;) {
+      this.#oldest = records[from]?.timestamp;
+      const { parcel, to } = encoder.encode(records, from);
+      await this.#send(to === records.length ? { ...parcel, nextOffset: batch.nextOffset } : parcel);
+      from = to;
+    }
+    if (records.length === 0) await this.#send({ parts: [], bytes: 0, messages: 0, nextOffset: batch.nextOffset });
+    this.#oldest = undefined;
+  }
+
+  async #send(parcel: Parcel): Promise<void> {
+    const sender = this.#sender;
+    if (sender === undefined) throw new Error('the output does not own its topic');
+    await sender.send(parcel).catch((error: unknown) => {
+      throw toError(error);
+    });
+  }
+
+  /** While no batch comes whose commit would carry it. */
+  async #commitConfirmed(): Promise<void> {
+    const { topic } = this.#options;
+    const confirmed = this.#confirmed;
+    if (this.#handling || !this.#assigned || confirmed <= this.#committed || this.#consumer?.commit === undefined) return;
+    this.#committed = confirmed;
+    await this.#consumer.commit(topic, 0, confirmed, '').catch(() => undefined);
+  }
+
+  #count(reason: string, messages: number): void {
+    if (messages <= 0) return;
+    this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
+    this.#options.log.error({ output: this.#options.settings.id, reason, messages }, 'messages of an output are lost: its topic no longer has them');
+  }
+}
