@@ -3,7 +3,7 @@ import { isSluiceError } from '../core/errors.js';
 import type { DeliverContext } from './deliver-context.js';
 import { deadLetterId } from './delivery/ids.js';
 import type { Epoch, Span } from './delivery/records.js';
-import { documentLetter } from './dead-letters.js';
+import { documentLetter } from './dead-letters/letter.js';
 import { pipelineErrors } from './errors.js';
 import { isBlocking } from './parking/blockages.js';
 import { emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type Routed } from './route.js';

@@ -2,7 +2,7 @@
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
 import type { MessageBatch, MessageSink, Refusal } from '../schemas/messages.js';
-import { maxKeptBytes, refusalLetter } from './dead-letters.js';
+import { maxKeptBytes, refusalLetter } from './dead-letters/letter.js';
 import { pipelineErrors } from './errors.js';
 import { pipelineMetrics } from './metrics.js';
 import { PartitionQueue } from './partition-queue.js';

@@ -1,6 +1,6 @@
 /** What follows a write: stubs and dead letters for what the store refused (rule 10), and the counts. */
 import { isSluiceError } from '../core/errors.js';
-import { documentLetter } from './dead-letters.js';
+import { documentLetter } from './dead-letters/letter.js';
 import type { DeliverContext } from './deliver-context.js';
 import { deadLetterId } from './delivery/ids.js';
 import { isBlocking } from './parking/blockages.js';
