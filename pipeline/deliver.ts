@@ -1,7 +1,8 @@
 /** One batch of one partition: route by epoch, fence, write to every index at once; what is for a parked index set goes to its parking topic. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSluiceError } from '../core/errors.js';
 import type { DeliverContext } from './deliver-context.js';
-import { deadLetterId } from './delivery/ids.js';
+import { deadLetterId, sequenceOf } from './delivery/ids.js';
 import type { Epoch, Span } from './delivery/records.js';
 import { documentLetter } from './dead-letters/letter.js';
 import { pipelineErrors } from './errors.js';
@@ -38,7 +39,8 @@ export async function deliverBatch(context: DeliverContext, delivery: Delivery):
   fenced.catch(() => undefined);
   const routed = await routeSpans(context, batch, spans, skip);
   await fenced;
-  if (routed.unusable.length > 0) await keepUnusable(context, batch, routed);
+  if (routed.unusable.length > 0) await keepUnusable(context, delivery, routed);
+  const known = batch.topic === context.deadLettersTopic ? await context.knownLetters.leaveOut(routed.byIndex) : [];
   const batches = [...routed.byIndex.values()];
   for (const { indexSet, ids } of batches) {
     context.metrics.routed.inc({ index_set: indexSet }, ids.length);
@@ -56,7 +58,7 @@ export async function deliverBatch(context: DeliverContext, delivery: Delivery):
     throw failed.reason;
   }
   count(context, batch, routed, skip);
-  return { alreadyStoredIn: written.flatMap(({ alreadyStoredIn }) => alreadyStoredIn ?? []), blocked };
+  return { alreadyStoredIn: [...known, ...written.flatMap(({ alreadyStoredIn }) => alreadyStoredIn ?? [])], blocked };
 }
 
 /** Rule 8: to the parking topics, durably and in order; the fence is asked for again, because the writes may have been retried for long. */
@@ -83,18 +85,29 @@ export function giveUp(context: DeliverContext, batches: readonly IndexBatch[]):
   }
 }
 
+/** Routing a whole batch would hold receivers of the same process up for fifty milliseconds, and large documents for longer. */
+const recordsInTurn = 128;
+const turnMs = 5;
+
 async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: readonly Span[], skip: ReadonlySet<number>): Promise<Routed> {
   const routed = emptyRouted();
   const { records } = batch;
   const route = batch.topic === context.deadLettersTopic ? routeDeadLetters : routeMessages;
   let start = 0;
+  let began = performance.now();
   for (const span of spans) {
     const epoch = await epochOf(context, span.epoch);
     const rules = await context.ruleSets.byVersion(epoch.ruleSetVersion);
     for (const index of Object.values(epoch.indices)) await prepare(context, index);
     let end = start;
     while (end < records.length && (records[end] as ConsumedRecord).offset < span.to) end += 1;
-    route(routed, records, start, end, skip, epoch, rules, context.route);
+    for (let from = start; from < end; from += recordsInTurn) {
+      if (performance.now() - began > turnMs) {
+        await nextTurn();
+        began = performance.now();
+      }
+      route(routed, records, from, Math.min(end, from + recordsInTurn), skip, epoch, rules, context.route);
+    }
     start = end;
   }
   return routed;
@@ -123,7 +136,7 @@ async function writeOne(context: DeliverContext, { batch, generation }: Delivery
     const { topic, partition, nextOffset, records } = batch;
     const place = { topic, topicGeneration: generation, partition, nextOffset, lost: () => context.signal.aborted || batch.revoked(), mayPark: true, longestPauseMs };
     const outcome = await writeIndexBatch(indexBatch, { ...writeContext(context), ...place });
-    await settle(context, { topic, partition, records }, indexBatch, outcome);
+    await settle(context, { topic, generation, partition, records }, indexBatch, outcome);
     const toPark = outcome.toPark === undefined ? undefined : pickFrom(indexBatch, outcome.toPark);
     open -= toPark?.ids.length ?? 0;
     context.metrics.inFlight.dec(label, open);
@@ -141,12 +154,13 @@ function pickFrom(batch: IndexBatch, at: readonly number[]): IndexBatch {
 }
 
 /** Records that are not messages (a foreign producer's). */
-async function keepUnusable(context: DeliverContext, batch: ConsumedBatch, routed: Routed): Promise<void> {
+async function keepUnusable(context: DeliverContext, { batch, generation }: Delivery, routed: Routed): Promise<void> {
   const letters = routed.unusable.map(({ record, error }): TopicRecord => {
     const { receiver, peer } = parseOrigin(record.origin);
-    const origin = `${batch.topic}/${batch.partition}/${record.offset}`;
+    const origin = `${batch.topic}/${generation}/${batch.partition}/${record.offset}`;
     const letter = documentLetter({ code: error.code, reason: error.message, receiver, peer, receivedAt: record.timestamp, indexSet: '', index: '', origin, raw: record.value });
-    return { key: deadLetterId(record.key === '' ? origin : record.key, ''), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
+    // A foreign key may come again and again; the place does not.
+    return { key: deadLetterId(sequenceOf(record.key) === undefined ? origin : record.key, ''), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
   });
   await context.topics.append(context.deadLettersTopic, 0, letters);
   context.metrics.undecodable.inc({ topic: batch.topic }, letters.length);
