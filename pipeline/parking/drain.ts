@@ -74,7 +74,7 @@ async function groupsOf(context: DrainContext, batch: ConsumedBatch): Promise<re
     group.epochs.push(header.epoch);
   }
   const { indexSet } = context;
-  const place = { topic: batch.topic, partition: batch.partition, records: foreign };
+  const place = { topic: batch.topic, generation: foreign.length === 0 ? 0 : await context.deliver.topics.generation(batch.topic), partition: batch.partition, records: foreign };
   await keepAsDeadLetters(context.deliver, place, wholeBatch(foreign, indexSet, ''), refusedAll(foreign.length, 'PARKING_RECORD_INVALID'));
   return groups;
 }
@@ -84,7 +84,7 @@ async function drainGroup(context: DrainContext, batch: ConsumedBatch, group: Gr
   const { header, records } = group;
   const label = { index_set: indexSet };
   const indexBatch = await routeGroup(context, group);
-  const source: Source = { topic: header.topic, partition: header.partition, records };
+  const source: Source = { topic: header.topic, generation: header.generation, partition: header.partition, records };
   const found = new Set(indexBatch.places);
   const lost = records.map((_, place) => place).filter((place) => !found.has(place));
   metrics.drained.inc(label, records.length);

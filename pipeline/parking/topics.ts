@@ -31,8 +31,8 @@ export interface ParkingTopics {
   append(indexSet: string, origin: Origin, batches: readonly IndexBatch[]): Promise<void>;
   /** Log end now; 0 when there is no topic. */
   logEnd(indexSet: string): Promise<number>;
-  /** As it was a moment ago. */
-  progress(indexSet: string): Promise<Progress>;
+  /** As it was a moment ago, or as it is now. */
+  progress(indexSet: string, now?: 'now'): Promise<Progress>;
   /** The oldest message that is not drained. */
   oldest(indexSet: string, drainedTo: number): Promise<ConsumedRecord | undefined>;
   /** Bytes of a record in the mean. */
@@ -98,12 +98,12 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
       const size = sizes.get(indexSet) ?? { records: 0, bytes: 0 };
       sizes.set(indexSet, { records: size.records + records.length, bytes: size.bytes + records.reduce((sum, { value }) => sum + value.length, 0) });
     },
-    progress(indexSet) {
+    progress(indexSet, fresh) {
       const known = asked.get(indexSet);
-      if (known !== undefined && now() - known.at < freshMs) return known.answer;
+      if (fresh === undefined && known !== undefined && now() - known.at < freshMs) return known.answer;
       const answer = ask(indexSet);
       asked.set(indexSet, { at: now(), answer });
-      answer.catch(() => asked.delete(indexSet));
+      answer.catch(() => asked.get(indexSet)?.answer === answer && asked.delete(indexSet));
       return answer;
     },
     oldest: (indexSet, drainedTo) => firstRecord(topics, parkingTopic(prefix, indexSet), drainedTo),
