@@ -5,7 +5,8 @@ import { parkingRoutes } from './control/parking.js';
 import type { ControlRoutes } from './control/routes.js';
 import { searchRoutes } from './control/search.js';
 import { statusRoutes } from './control/status.js';
+import { watchRoutes } from './control/watch.js';
 
 export function controlRoutes(sluice: Sluice, adminPort: () => number | undefined): ControlRoutes {
-  return { ...searchRoutes(sluice), ...indexSetRoutes(sluice), ...parkingRoutes(sluice), ...statusRoutes(sluice, adminPort) };
+  return { ...searchRoutes(sluice), ...indexSetRoutes(sluice), ...parkingRoutes(sluice), ...statusRoutes(sluice, adminPort), ...watchRoutes(sluice) };
 }

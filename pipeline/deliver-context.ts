@@ -11,6 +11,7 @@ import type { RuleSets } from './rule-sets.js';
 import type { SearchableProbe } from './searchable.js';
 import type { TopicLog } from './topics/contract.js';
 
+import type { Taps } from './view/taps.js';
 export interface DeliverContext {
   readonly store: IndexStore;
   readonly topics: TopicLog;
@@ -29,5 +30,7 @@ export interface DeliverContext {
   readonly onIndexBytes: (indexSet: string, index: string, bytes: number) => void;
   readonly searchable: SearchableProbe;
   readonly blockages: Blockages;
+  /** Watchers of what is routed. */
+  readonly taps?: Taps | undefined;
   readonly parkingTopics: ParkingTopics;
 }

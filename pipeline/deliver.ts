@@ -42,6 +42,7 @@ export async function deliverBatch(context: DeliverContext, delivery: Delivery):
   if (routed.unusable.length > 0) await keepUnusable(context, delivery, routed);
   const known = batch.topic === context.deadLettersTopic ? await context.knownLetters.leaveOut(routed.byIndex) : [];
   const batches = [...routed.byIndex.values()];
+  context.taps?.routed(batches);
   for (const { indexSet, ids } of batches) {
     context.metrics.routed.inc({ index_set: indexSet }, ids.length);
     context.metrics.inFlight.inc({ index_set: indexSet }, ids.length);

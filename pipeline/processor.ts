@@ -26,6 +26,7 @@ import { assertWritable } from './upgrade/indices.js';
 
 export interface ProcessorOptions {
   readonly config: Config;
+import type { Taps } from './view/taps.js';
   readonly topics: TopicLog;
   readonly store: IndexStore;
   readonly state: StateStore;
@@ -45,6 +46,8 @@ export interface ProcessorOptions {
   readonly log: Log;
   /** The processor cannot go on. */
   readonly onFatal: (error: unknown) => void;
+  /** Watchers of what is routed. */
+  readonly taps?: Taps | undefined;
 }
 
 export interface Processor {
@@ -88,7 +91,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender', forwarder: options.forwarder },
     prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
     repair: (index, document, reason) => fitter.repair(document, { reason }, index),
-    searchable: createSearchableProbe(store, registry, log, stopping.signal),
+    searchable: createSearchableProbe(store, registry, log, stopping.signal), taps: options.taps,
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
   };
   const process = createProcess({ ...deliver, registry });

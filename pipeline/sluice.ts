@@ -31,6 +31,8 @@ import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from './receive.js';
 import type { TopicLog, TopicSpec } from './topics/contract.js';
 import { createTopicLog } from './topics/registry.js';
+import { createView, type View } from './view/view.js';
+import { createWatchedSink } from './view/watched-sink.js';
 import { openDataFolder } from './upgrade/data-folder.js';
 import { joinProtocol } from './upgrade/protocol.js';
 
@@ -72,10 +74,12 @@ export class Sluice {
   readonly #state: StateStore | undefined;
   readonly #receive: Receive | undefined;
   readonly receivers: readonly Receiver[];
+  readonly view: View;
   processor: Processor | undefined;
   outputs: Outputs | undefined;
   warnings: readonly string[] = [];
   maxTotalBytes: number | undefined;
+  #listening = false;
   #stopping: Promise<void> | undefined;
 
   constructor(options: SluiceOptions) {
@@ -90,7 +94,8 @@ export class Sluice {
     this.store = roles.processor ? createStore(config, { registry, log }) : undefined;
     this.#state = roles.processor ? createState(config, { log }) : undefined;
     this.#receive = roles.receiver ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
-    const sink = this.#receive;
+    this.view = createView(registry);
+    const sink = this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
     const sharesPorts = (options.worker?.count ?? 1) > 1;
     this.receivers = sink === undefined ? [] : config.receivers.filter((receiver) => options.worker === undefined || runsInWorker(receiver, options.worker.index))
       .map((receiver) => createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts }));
@@ -134,6 +139,7 @@ export class Sluice {
       }
       if (this.#receive !== undefined) this.#started.push({ stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(), share: stopShares.receive });
       for (const receiver of this.receivers) await this.#begin(receiver, stopShares.receivers);
+      this.#listening = true;
     } catch (error) {
       await this.stop(5_000);
       throw error;
@@ -171,7 +177,7 @@ export class Sluice {
   #createProcessor(store: IndexStore, state: StateStore): Processor {
     const { config, registry, log, onFatal } = this.#options;
     return createProcessor({
-      config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
+      taps: this.view.taps, config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
       largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, ...this.#rules(),
       forwarder: createForwarder({
         topics: this.topics, specOf: (output) => outputTopicSpec(config, output), refuses: () => undefined, metrics: buildMetrics(registry, outputMetrics), log,
@@ -204,6 +210,7 @@ export class Sluice {
 
   async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {
     const checks = [{ name: 'append', ...this.topics.writable() }];
+    if (!this.#listening) checks.unshift({ name: 'start', ok: false, reason: 'it is being started' });
     if (this.store !== undefined) checks.push({ name: 'write', ...(await this.store.health()) });
     return { ok: checks.every(({ ok }) => ok), checks };
   }

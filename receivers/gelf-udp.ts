@@ -109,7 +109,7 @@ class GelfUdpReceiver implements Receiver {
       const joined = this.#chunks.add(datagram, peer);
       if (joined !== undefined) this.#takeJoined(joined, datagram, peer);
     } else if (this.#context.sink.full()) {
-      this.#shed += 1;
+      this.#drop(peer);
     } else {
       this.#intake.take(datagram, peer);
     }
@@ -123,8 +123,13 @@ class GelfUdpReceiver implements Receiver {
 
   #takeJoined(joined: ReturnType<ChunkAssembler['add']>, datagram: Buffer, peer: string): void {
     if (isSluiceError(joined)) this.#intake.refuse(joined, datagram, datagram.length, peer);
-    else if (this.#context.sink.full()) this.#shed += 1;
+    else if (this.#context.sink.full()) this.#drop(peer);
     else if (joined !== undefined) this.#intake.take(joined, peer);
+  }
+
+  #drop(peer: string): void {
+    this.#shed += 1;
+    this.#context.sink.shed?.(this.name, peer);
   }
 
   readonly #flush = (): void => {

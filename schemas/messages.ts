@@ -55,6 +55,8 @@ export interface MessageSink {
   push(batch: MessageBatch): Promise<void>;
   /** Resolves when the refusals are durable among the dead letters. */
   refuse(refusals: readonly Refusal[]): Promise<void>;
+  /** Told of each UDP message that its receiver dropped because the pipeline was full. */
+  shed?(receiver: string, peer: string): void;
   /** True while the bytes that wait for the topic exceed the bound: UDP sheds, HTTP answers 429, TCP has stopped reading. */
   full(): boolean;
 }

@@ -1,0 +1,111 @@
+/** What each sender has sent, for people to look at: a bounded table in which the sender silent for longest gives way. */
+import { LRUCache } from 'lru-cache';
+import { buildMetrics, type Registry } from '../../core/metrics.js';
+import type { MessageBatch, Refusal } from '../../schemas/messages.js';
+import { viewMetrics } from './metrics.js';
+
+/** About 300 bytes each. */
+export const maxSenders = 10_000;
+/** A sender's clock is looked at this often at the most. */
+const skewEveryMs = 5_000;
+/** Where a time stands in a message; numbers above the bound are milliseconds. */
+const timestampKey = Buffer.from('"timestamp"');
+const timestampValue = /^\s*:\s*"?(\d{1,19}(?:\.\d{1,9})?)/;
+const millisecondsFrom = 1e11;
+
+export interface SenderAccount {
+  readonly receiver: string;
+  /** Without the port: a sender that connects anew is the same one. */
+  readonly address: string;
+  messages: number;
+  bytes: number;
+  /** Inputs that could not become a message. */
+  refused: number;
+  /** UDP messages dropped because the pipeline was full. */
+  shed: number;
+  /** Milliseconds since the epoch. */
+  readonly firstSeen: number;
+  lastSeen: number;
+  /** Receive time less the sender's own, in milliseconds, transport included; undefined while no message had a usable time. */
+  clockSkewMs: number | undefined;
+}
+
+export interface Senders {
+  received(batch: MessageBatch): void;
+  refused(refusals: readonly Refusal[]): void;
+  shed(receiver: string, peer: string, at: number): void;
+  list(): readonly SenderAccount[];
+}
+
+interface Account extends SenderAccount {
+  skewAt: number;
+}
+
+/** `10.0.0.7:4711` and `[::1]:4711` without the port; a text without one as it is. */
+export function addressOf(peer: string): string {
+  const colon = peer.lastIndexOf(':');
+  return colon < 0 ? peer : peer.slice(0, colon);
+}
+
+export function createSenders(registry: Registry, most = maxSenders): Senders {
+  const metrics = buildMetrics(registry, viewMetrics);
+  const accounts = new LRUCache<string, Account>({
+    max: most,
+    dispose: (_account, _key, reason) => {
+      if (reason === 'evict') metrics.sendersEvicted.inc();
+    },
+  });
+
+  const accountOf = (receiver: string, peer: string, at: number): Account => {
+    const address = addressOf(peer);
+    const key = `${receiver} ${address}`;
+    let account = accounts.get(key);
+    if (account === undefined) {
+      account = { receiver, address, messages: 0, bytes: 0, refused: 0, shed: 0, firstSeen: at, lastSeen: at, clockSkewMs: undefined, skewAt: -Infinity };
+      accounts.set(key, account);
+      metrics.sendersKnown.set(accounts.size);
+    }
+    account.lastSeen = at;
+    return account;
+  };
+
+  const add = (account: Account, value: Buffer, messages: number, bytes: number, at: number): void => {
+    account.messages += messages;
+    account.bytes += bytes;
+    if (at - account.skewAt < skewEveryMs) return;
+    account.skewAt = at;
+    const sent = timeOf(value);
+    if (sent !== undefined) account.clockSkewMs = Math.round(at - sent);
+  };
+
+  return {
+    received({ receiver, receivedAt, values, peers, bytes }) {
+      if (typeof peers === 'string') {
+        add(accountOf(receiver, peers, receivedAt), values[0] as Buffer, values.length, bytes, receivedAt);
+        return;
+      }
+      for (let start = 0, end = 0; start < values.length; start = end) {
+        let length = 0;
+        while (end < values.length && peers[end] === peers[start]) length += (values[end++] as Buffer).length;
+        add(accountOf(receiver, peers[start] as string, receivedAt), values[start] as Buffer, end - start, length, receivedAt);
+      }
+    },
+    refused(refusals) {
+      for (const { receiver, peer, receivedAt } of refusals) accountOf(receiver, peer, receivedAt).refused += 1;
+    },
+    shed(receiver, peer, at) {
+      accountOf(receiver, peer, at).shed += 1;
+    },
+    list: () => [...accounts.values()].map(({ skewAt: _, ...account }) => account),
+  };
+}
+
+function timeOf(value: Buffer): number | undefined {
+  const key = value.indexOf(timestampKey);
+  if (key < 0) return undefined;
+  const start = key + timestampKey.length;
+  const digits = timestampValue.exec(value.toString('latin1', start, start + 40))?.[1];
+  if (digits === undefined) return undefined;
+  const time = Number(digits);
+  return time > millisecondsFrom ? time : time * 1000;
+}
