@@ -10,8 +10,8 @@ import type { RouteContext } from './route.js';
 import type { RuleSets } from './rule-sets.js';
 import type { SearchableProbe } from './searchable.js';
 import type { TopicLog } from './topics/contract.js';
-
 import type { Taps } from './view/taps.js';
+
 export interface DeliverContext {
   readonly store: IndexStore;
   readonly topics: TopicLog;
@@ -29,8 +29,8 @@ export interface DeliverContext {
   /** Told after each write how large an index is, where the store knows. */
   readonly onIndexBytes: (indexSet: string, index: string, bytes: number) => void;
   readonly searchable: SearchableProbe;
-  readonly blockages: Blockages;
   /** Watchers of what is routed. */
   readonly taps?: Taps | undefined;
+  readonly blockages: Blockages;
   readonly parkingTopics: ParkingTopics;
 }

@@ -22,11 +22,11 @@ import { createProcess } from './process.js';
 import { createRuleSets } from './rule-sets.js';
 import { createSearchableProbe } from './searchable.js';
 import type { Consumer, TopicLog } from './topics/contract.js';
+import type { Taps } from './view/taps.js';
 import { assertWritable } from './upgrade/indices.js';
 
 export interface ProcessorOptions {
   readonly config: Config;
-import type { Taps } from './view/taps.js';
   readonly topics: TopicLog;
   readonly store: IndexStore;
   readonly state: StateStore;
@@ -42,12 +42,12 @@ import type { Taps } from './view/taps.js';
   /** Cap of all indices together; undefined: none. */
   readonly maxTotalBytes: number | undefined;
   readonly forwarder?: Forwarder | undefined;
+  /** Watchers of what is routed. */
+  readonly taps?: Taps | undefined;
   readonly registry: Registry;
   readonly log: Log;
   /** The processor cannot go on. */
   readonly onFatal: (error: unknown) => void;
-  /** Watchers of what is routed. */
-  readonly taps?: Taps | undefined;
 }
 
 export interface Processor {
