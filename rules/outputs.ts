@@ -43,7 +43,7 @@ function buildOutput({ id, settings, place, placeOf }: Definition<RuleFileOutput
     streams: [...new Set([...(settings.streams ?? []), ...named])].sort(),
     tls: { enabled: settings.tls !== undefined, ca_file: '', cert_file: '', key_file: '', key_password: '', server_name: '', verify: true, ...settings.tls },
     gelf: {
-      compression: protocol === 'udp' ? 'gzip' : 'none', datagram_bytes: 1_420, path: '/gelf', token: '', messages_per_request: 1, ...settings.gelf,
+      compression: protocol === 'udp' ? 'gzip' : 'none', datagram_bytes: 1_420, over_long: 'truncate', path: '/gelf', token: '', messages_per_request: 1, ...settings.gelf,
     },
     syslog: {
       format: 'rfc5424', framing: 'octet_counting', facility: 'user', facility_field: 'facility', severity: 'notice', severity_field: 'level', host_field: 'source',
@@ -62,7 +62,7 @@ function buildOutput({ id, settings, place, placeOf }: Definition<RuleFileOutput
   };
 }
 
-type PlaceOf = (key: keyof RuleFileOutput & string) => Place;
+type PlaceOf = Definition<RuleFileOutput>['placeOf'];
 
 /** Settings of another type or protocol would be taken and ignored. */
 function checkKinds(settings: RuleFileOutput, type: string, protocol: string, placeOf: PlaceOf): void {
@@ -72,7 +72,7 @@ function checkKinds(settings: RuleFileOutput, type: string, protocol: string, pl
     if ((settings[section] as Readonly<Record<string, unknown>> | undefined)?.[key] === undefined) return;
     placeOf(section).at(key).report(`Protocol ${protocol} takes no \`${key}\`.`, { allowed: fits });
   };
-  if (protocol !== 'udp') misplaced('gelf', 'datagram_bytes', 'protocol: udp');
+  if (protocol !== 'udp') for (const key of ['datagram_bytes', 'over_long']) misplaced('gelf', key, 'protocol: udp');
   if (protocol !== 'http') for (const key of ['path', 'token', 'messages_per_request']) misplaced('gelf', key, 'protocol: http');
   if (protocol !== 'tcp') misplaced('syslog', 'framing', 'protocol: tcp');
   const { gelf, syslog, tls } = settings;

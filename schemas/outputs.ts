@@ -27,6 +27,7 @@ const tls = Type.Object({
 export const gelfOutputSchema = Type.Object({
   compression: Type.Optional(Type.Enum(['none', 'gzip', 'zlib'], { description: 'protocol udp: of each message, default gzip. protocol http: of the body, none or gzip. protocol tcp: always none, GELF TCP knows no other.' })),
   datagram_bytes: Type.Optional(Type.Integer({ description: 'protocol udp: largest datagram; longer messages are chunked, at most 128 chunks.', minimum: 64, maximum: 65_507, default: 1_420 })),
+  over_long: Type.Optional(Type.Enum(['truncate', 'drop'], { description: 'protocol udp: what happens to a message that 128 chunks cannot hold: its longest texts are cut, or it is not sent. Each is counted.', default: 'truncate' })),
   path: text('protocol http: path of the receiver.', '/gelf'),
   token: reference('protocol http: sent as Authorization: Bearer.'),
   messages_per_request: Type.Optional(Type.Integer({ description: 'protocol http: messages of one request, one a line; 1 for receivers that take only one.', minimum: 1, maximum: 10_000, default: 1 })),
@@ -93,6 +94,7 @@ export interface OutputTls {
 export interface GelfOutputSettings {
   readonly compression: 'none' | 'gzip' | 'zlib';
   readonly datagram_bytes: number;
+  readonly over_long: 'truncate' | 'drop';
   readonly path: string;
   readonly token: string;
   readonly messages_per_request: number;

@@ -57,7 +57,7 @@ export function modifiedGelf(message: SenderText, document: LogDocument, { added
     if (appended !== undefined) return Buffer.from(appended);
   }
   const members = new Map(literalsOf(message.text));
-  for (const field of fields) replace(members, field, document[field] as FieldValue | readonly string[] | undefined);
+  for (const field of fields) replace(members, field, document[field]);
   for (const [name, stand] of [['short_message', 'message'], ['host', '']] as const) if (!members.has(name) && !members.has(stand)) members.set(name, '"-"');
   return Buffer.from(`{${[...members].map(([name, literal]) => `${JSON.stringify(name)}:${literal}`).join(',')}}`);
 }
@@ -81,7 +81,7 @@ function withAppended(text: string, document: LogDocument, fields: readonly stri
   if (end < 0 || text[last] === ',' || text[last] === '{') return undefined;
   let added = '';
   for (const field of fields) {
-    const value = document[field] as FieldValue | readonly string[] | undefined;
+    const value = document[field];
     if (value === undefined) continue;
     const name = JSON.stringify(gelfNameOf(field));
     // It stands there as null or empty, or as a text within another.

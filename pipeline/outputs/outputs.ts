@@ -50,7 +50,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
   const startOne = async (settings: OutputSettings): Promise<void> => {
     const spec: TopicSpec = outputTopicSpec(config, settings);
     for (const warning of await topics.ensureTopics([spec])) log.warn(warning);
-    const context = createContext(options, (kind, messages) => metrics.overLong.inc({ output: settings.id, kind }, messages));
+    const context = createContext(options, (kind, messages) => metrics.overLong.inc({ output: settings.id, kind }, messages), () => metrics.failed.inc({ output: settings.id }));
     const kind = outputKind(settings);
     const worker = new OutputWorker({
       settings, topics, topic: spec.name, group: outputGroup(config, settings.id), encoder: kind.encoder(settings, context), link: kind.link(settings, context), metrics, log,
@@ -101,7 +101,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
   };
 }
 
-function createContext(options: OutputsOptions, overLong: OutputContext['overLong']): OutputContext {
+function createContext(options: OutputsOptions, overLong: OutputContext['overLong'], undecodable: () => void): OutputContext {
   const { config, decoder, listeners, environment } = options;
   const timestamps = new Map(config.receivers.map((receiver) => [receiver.name, receiver.timestamp]));
   let originText = '';
@@ -112,7 +112,10 @@ function createContext(options: OutputsOptions, overLong: OutputContext['overLon
       origin = parseOrigin(originText);
     }
     const parsed = decoder.parse(record.value);
-    if ('error' in parsed) return undefined;
+    if ('error' in parsed) {
+      undecodable();
+      return undefined;
+    }
     return decoder.toDocument(parsed, { ...origin, receivedAt: record.timestamp, timestamp: timestamps.get(origin.receiver) ?? 'sender' });
   };
   return { documentOf, overLong, listeners, files: { folder: config.rules.folder, environment } };

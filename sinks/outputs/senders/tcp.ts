@@ -25,20 +25,26 @@ export interface TcpLinkOptions {
 const keepAliveMs = 30_000;
 const notAnswered: WriteAnswer = { answered: false };
 
-export function createTcpLink(options: TcpLinkOptions): Link {
+export interface Opener {
+  readonly address: string;
+  /** One round over all addresses. */
+  open(signal: AbortSignal): Promise<Socket>;
+}
+
+export function createOpener(options: TcpLinkOptions): Opener {
   const { host, port, tls } = options;
   const address = `${options.name} ${tls.enabled ? 'tls' : 'tcp'} ${host.includes(':') ? `[${host}]` : host}:${port}`;
   const resolve = createResolver(host, options.lookUp);
   return {
     address,
-    async connect(signal) {
+    async open(signal) {
       const secure = tls.enabled ? await clientTlsOptions(tls, host, options.files) : undefined;
       const failures: string[] = [];
       for (const candidate of await resolve()) {
         if (signal.aborted) break;
         assertNotOwn({ address: candidate.address, port, transport: 'tcp' }, options.listeners());
         try {
-          return new TcpConnection(await open(candidate, options, secure, signal), address, options.writeTimeoutMs);
+          return await openSocket(candidate, options, secure, signal);
         } catch (error) {
           if (isSluiceError(error)) throw error;
           if (isTlsError(error)) throw outputErrors.create('OUTPUT_TLS_REFUSED', { place: address, got: errorText(error), cause: error });
@@ -50,7 +56,12 @@ export function createTcpLink(options: TcpLinkOptions): Link {
   };
 }
 
-function open({ address, family }: Address, { port, connectTimeoutMs }: TcpLinkOptions, secure: ConnectionOptions | undefined, signal: AbortSignal): Promise<Socket> {
+export function createTcpLink(options: TcpLinkOptions): Link {
+  const { address, open } = createOpener(options);
+  return { address, connect: async (signal) => new TcpConnection(await open(signal), address, options.writeTimeoutMs) };
+}
+
+function openSocket({ address, family }: Address, { port, connectTimeoutMs }: TcpLinkOptions, secure: ConnectionOptions | undefined, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket: Socket = secure === undefined ? connectTcp({ host: address, port, family }) : connectTls({ ...secure, host: address, port });
     const settle = (error: Error | undefined): void => {
