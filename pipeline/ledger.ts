@@ -46,6 +46,18 @@ function valueOf(entry: StateEntry, format: FormatVersion = formatVersions.proto
   return entry.value;
 }
 
+/** Calls of one turn of the event loop share one run, which begins after all of them: the partitions of an assignment ask together. */
+function shared(run: () => Promise<void>): () => Promise<void> {
+  let planned: Promise<void> | undefined;
+  return () => {
+    planned ??= new Promise<void>((resolve) => { setImmediate(resolve); }).then(() => {
+      planned = undefined;
+      return run();
+    });
+    return planned;
+  };
+}
+
 export function createLedger(state: StateStore): Ledger {
   const epochs = new Map<number, Epoch>();
   let latest: Epoch | undefined;
@@ -65,9 +77,9 @@ export function createLedger(state: StateStore): Ledger {
   };
 
   return {
-    async refresh() {
+    refresh: shared(async () => {
       for (const entry of await state.list('epochs/')) learn(valueOf(entry) as Epoch);
-    },
+    }),
     latestEpoch: () => latest,
     async epoch(number) {
       const known = epochs.get(number);

@@ -81,6 +81,8 @@ export interface ConsumeOptions {
 export interface Consumer {
   /** Stops fetching, waits for the handlers under way until the deadline (milliseconds), commits, leaves the group. Safe twice. */
   stop(deadlineMs: number): Promise<void>;
+  /** Partitions that this consumer has now, as `topic/partition`. */
+  assigned(): readonly string[];
   /** Rejects when the consumer cannot go on; never resolves before `stop`. */
   readonly finished: Promise<void>;
   /**

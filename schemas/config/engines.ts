@@ -22,7 +22,7 @@ export const topicsOptions = Type.Object({
     compression: Type.Union([Type.Literal('none'), Type.Literal('gzip'), Type.Literal('snappy'), Type.Literal('lz4'), Type.Literal('zstd')], { description: 'Compression of record batches.', default: 'lz4' }),
     replication: count('Replicas of created topics; 0: the broker\'s default.', 0),
     session_timeout_ms: milliseconds('A processor that is silent for this long loses its partitions.', 6_000),
-    heartbeat_ms: milliseconds('Time between heartbeats.', 1_500),
+    heartbeat_ms: milliseconds('Time between heartbeats. A processor learns with one that another has joined or left.', 500),
     request_timeout_ms: milliseconds('A request without an answer is repeated after this time.', 10_000),
     tls: clientTls,
     sasl: Type.Object({

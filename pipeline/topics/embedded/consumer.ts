@@ -57,6 +57,10 @@ export class EmbeddedConsumer implements Consumer {
     this.#loops.set(owned.partition, this.#run(owned).catch((thrown: unknown) => this.#fail(toError(thrown))));
   }
 
+  assigned(): readonly string[] {
+    return [...this.#loops.keys()].map(({ topic, partition }) => `${topic}/${partition}`);
+  }
+
   stop(deadlineMs: number): Promise<void> {
     this.#ended ??= this.#end(deadlineMs);
     return this.#ended;

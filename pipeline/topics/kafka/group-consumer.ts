@@ -8,11 +8,12 @@ import { topicErrors } from '../errors.js';
 import { topicMetrics } from '../metrics.js';
 import { errorType } from './client.js';
 import type { CodecByAttribute } from './decode-records.js';
-import { observingAssigner, type GroupSession } from './group-session.js';
+import { createGroupOffsets, type GroupOffsets } from './group-offsets.js';
+import { observingAssigner, type GroupSession, type PartitionOffsets } from './group-session.js';
 import type { KafkaSettings } from './options.js';
 import { PartitionConsumer } from './partition-consumer.js';
 import { fetchedRun } from './records.js';
-import { partitionStates, unknownTopic } from './topics.js';
+import { unknownTopic } from './topics.js';
 import { createTurns } from './turns.js';
 
 /** Long polls end after this; a partition that is resumed waits for it at the most. */
@@ -20,8 +21,10 @@ const maxWaitMs = 100;
 /** A fetch of compressed batches becomes several times as large; the first batch always comes, however large. */
 const maxFetchBytes = 256 * 1024;
 const minFetchBytes = 64 * 1024;
-/** How long handlers under way may go on when the group rebalances. */
-const drainMs = 5_000;
+/** How long handlers under way may go on to their commit when the group rebalances. The whole group waits for it; what is not committed is only delivered again. */
+const rebalanceDrainMs = 1_000;
+/** How long they may go on when the consumer cannot. */
+const failedDrainMs = 5_000;
 const rebalanceTimeoutMs = 15_000;
 const metadataMaxAgeMs = 60_000;
 const firstRestartMs = 200;
@@ -51,6 +54,7 @@ export class GroupConsumer implements Consumer {
   readonly #options: ConsumeOptions;
   readonly #handler: ConsumeHandler;
   readonly #metrics;
+  readonly #offsets: GroupOffsets;
   readonly #turn: () => Promise<() => void>;
   /** What a partition's earlier assignment still does; the next one begins after it. */
   readonly #tails = new Map<string, Promise<void>>();
@@ -71,11 +75,16 @@ export class GroupConsumer implements Consumer {
     this.#options = options;
     this.#handler = handler;
     this.#metrics = buildMetrics(settings.registry, topicMetrics);
+    this.#offsets = createGroupOffsets(kafka, options.group, settings, this.#metrics);
     this.#turn = createTurns(options.concurrency);
     this.finished = new Promise((resolve, reject) => {
       this.#finish = { resolve, reject };
     });
     this.finished.catch(() => undefined);
+  }
+
+  assigned(): readonly string[] {
+    return [...(this.#epoch?.partitions.keys() ?? [])];
   }
 
   /** Resolves when the group is being joined; rejects when a topic does not exist. */
@@ -139,7 +148,7 @@ export class GroupConsumer implements Consumer {
   }
 
   async #beforeJoin(): Promise<string | undefined> {
-    await this.#endEpoch(drainMs);
+    await this.#endEpoch(rebalanceDrainMs);
     return this.#memberId;
   }
 
@@ -149,7 +158,8 @@ export class GroupConsumer implements Consumer {
     const partitions = new Map<string, PartitionConsumer>();
     for (const [topic, numbers] of Object.entries(payload.memberAssignment)) {
       consumer.pause([{ topic, partitions: numbers }]);
-      for (const partition of numbers) partitions.set(keyOf(topic, partition), this.#createPartition(consumer, topic, partition, session));
+      const offsetsOf = this.#offsets.once(session, topic, numbers);
+      for (const partition of numbers) partitions.set(keyOf(topic, partition), this.#createPartition(consumer, { topic, partition, session }, offsetsOf));
     }
     this.#epoch = { session, partitions };
     this.#heartbeatAt = Date.now();
@@ -157,18 +167,20 @@ export class GroupConsumer implements Consumer {
       const run = (this.#tails.get(key) ?? Promise.resolve()).then(() => partition.run());
       this.#tails.set(key, run);
     }
-    this.#settings.log.info({ group: this.#options.group, generation: session.generation, partitions: [...partitions.keys()] }, 'partitions assigned');
+    const facts = { group: this.#options.group, generation: session.generation, partitions: [...partitions.keys()] };
+    this.#settings.log.info(facts, partitions.size > 0 ? 'partitions assigned' : 'there are more consumers than partitions: this one has none, and waits as a spare');
   }
 
-  #createPartition(consumer: KafkajsConsumer, topic: string, partition: number, session: GroupSession): PartitionConsumer {
+  #createPartition(consumer: KafkajsConsumer, place: { topic: string; partition: number; session: GroupSession }, offsetsOf: (partition: number) => Promise<PartitionOffsets>): PartitionConsumer {
     const { group } = this.#options;
-    return new PartitionConsumer({ topic, partition, session }, this.#options, this.#handler, {
-      offsets: () => this.#offsets(topic, partition),
+    const { topic, partition } = place;
+    return new PartitionConsumer(place, this.#options, this.#handler, {
+      offsets: () => offsetsOf(partition),
       fetchFrom: (offset) => consumer.seek({ topic, partition, offset: String(offset) }),
       pause: () => consumer.pause([{ topic, partitions: [partition] }]),
       resume: () => consumer.resume([{ topic, partitions: [partition] }]),
       turn: this.#turn,
-      lost: (expected, found) => void this.#reportGap(topic, partition, expected, found),
+      lost: (expected, found) => void this.#offsets.reportGap(topic, partition, expected, found),
       handled: (records, lag) => {
         this.#metrics.recordsConsumed.inc({ group, topic }, records);
         this.#metrics.lag.set({ group, topic, partition }, lag);
@@ -191,28 +203,8 @@ export class GroupConsumer implements Consumer {
     payload.resolveOffset(String(run.nextOffset - 1));
   }
 
-  async #offsets(topic: string, partition: number): Promise<{ earliest: number; logEnd: number }> {
-    const state = (await partitionStates(this.#kafka, topic)).find((candidate) => candidate.partition === partition);
-    return { earliest: state?.earliest ?? 0, logEnd: state?.logEnd ?? 0 };
-  }
-
-  /** Holes without a moved log start are no losses: control records leave them. */
-  async #reportGap(topic: string, partition: number, expected: number, found: number): Promise<void> {
-    const { group } = this.#options;
-    const place = { group, topic, partition, expected, found };
-    if (found < expected) {
-      this.#settings.log.error(place, 'the topic ends before the committed offset: it was made again or truncated; it is read from its earliest record');
-      return;
-    }
-    const { earliest } = await this.#offsets(topic, partition).catch(() => ({ earliest: found }));
-    const lost = Math.min(found, earliest) - expected;
-    if (lost <= 0) return;
-    this.#metrics.recordsLost.inc({ group, topic }, lost);
-    this.#settings.log.error({ ...place, lost }, 'records were deleted by the topic\'s retention before they were consumed; they are lost');
-  }
-
   async #replaceReset(topic: string, partition: number): Promise<{ offset: string; metadata: string }> {
-    const { earliest } = await this.#offsets(topic, partition);
+    const { earliest } = await this.#offsets.one(topic, partition);
     return { offset: String(earliest), metadata: this.#epoch?.partitions.get(keyOf(topic, partition))?.committedMetadata ?? '' };
   }
 
@@ -268,7 +260,7 @@ export class GroupConsumer implements Consumer {
 
   async #fail(error: unknown): Promise<void> {
     this.#finish.reject(error);
-    await this.stop(drainMs);
+    await this.stop(failedDrainMs);
   }
 
   stop(deadlineMs: number): Promise<void> {

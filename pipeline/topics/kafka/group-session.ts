@@ -29,6 +29,11 @@ const lostErrors = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANC
 const observed = new WeakSet<object>();
 const decoding = new WeakSet<object>();
 
+export interface PartitionOffsets {
+  readonly earliest: number;
+  readonly logEnd: number;
+}
+
 export class GroupSession {
   readonly generation: number;
   readonly #group: string;
@@ -62,6 +67,14 @@ export class GroupSession {
       found = responses[0]?.partitions[0];
     });
     return found === undefined || Number(found.offset) < 0 ? undefined : { offset: Number(found.offset), metadata: found.metadata ?? '' };
+  }
+
+  /** Where these partitions of a topic begin and end now, over connections that are open already. */
+  async offsets(topic: string, partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionOffsets>> {
+    const asked = partitions.map((partition) => ({ partition }));
+    const [earliest, latest] = await Promise.all([true, false].map((fromBeginning) => this.#cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning }])));
+    const ends = new Map((latest?.[0]?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)]));
+    return new Map((earliest?.[0]?.partitions ?? []).map(({ partition, offset }) => [partition, { earliest: Number(offset), logEnd: ends.get(partition) ?? Number(offset) }]));
   }
 
   async #ask(request: (coordinator: RawBroker) => Promise<unknown>): Promise<void> {

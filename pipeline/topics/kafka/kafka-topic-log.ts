@@ -25,6 +25,7 @@ export class KafkaTopicLog implements TopicLog {
   readonly #settings: KafkaSettings;
   readonly #consumers = new Set<GroupConsumer>();
   #running: { readonly kafka: Kafka; readonly appender: KafkaAppender } | undefined;
+  readonly #generations = new Map<string, Promise<number>>();
   #reading: Promise<Kafka> | undefined;
   #stopped = false;
 
@@ -120,8 +121,11 @@ export class KafkaTopicLog implements TopicLog {
     return committedOffsets(await this.#client(), group, topic);
   }
 
+  /** All partitions of an assignment ask at the same moment. */
   async generation(topic: string): Promise<number> {
-    return topicGeneration(await this.#client(), topic);
+    const asked = this.#generations.get(topic) ?? this.#client().then((kafka) => topicGeneration(kafka, topic)).finally(() => this.#generations.delete(topic));
+    this.#generations.set(topic, asked);
+    return asked;
   }
 
   /** Reading needs no start. */

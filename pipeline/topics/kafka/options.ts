@@ -59,7 +59,7 @@ export function kafkaSettings(options: KafkaTopicLogOptions): KafkaSettings {
     compression: options.compression ?? 'lz4',
     replication: options.replication ?? 0,
     sessionTimeoutMs: options.sessionTimeoutMs ?? 6_000,
-    heartbeatMs: options.heartbeatMs ?? 1_500,
+    heartbeatMs: options.heartbeatMs ?? 500,
     requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
     tls: options.tls?.enabled === true ? options.tls : undefined,
     sasl: options.sasl === undefined || options.sasl.mechanism === 'none' ? undefined : options.sasl,

@@ -188,6 +188,10 @@ export class PartitionConsumer {
         return await this.#handler.batch(batch);
       } catch (thrown: unknown) {
         if (this.#over) return undefined;
+        if (isSluiceError(thrown) && thrown.code === 'TOPIC_PARTITION_REVOKED') {
+          this.drain();
+          return undefined;
+        }
         if (isSluiceError(thrown) && !thrown.retryable) throw thrown;
         this.#events.rejected(thrown);
         await sleep(pauseAfterRejectionMs, undefined, { signal: this.#ended.signal }).catch(() => undefined);

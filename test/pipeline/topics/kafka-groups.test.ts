@@ -76,7 +76,7 @@ await t.test('Kafka groups', { ...skipWithoutKafka(), timeout: 110_000 }, async 
     await first.consume(consumeOptions(group, topic), slow);
     await waitUntil('the handler', () => release !== undefined);
     const other = createCollector();
-    setTimeout(() => release?.(), 1_500);
+    setTimeout(() => release?.(), 700);
     await second.consume(consumeOptions(group, topic), other);
     await waitUntil('an assignment after the rebalance', () => slow.assignments.length + other.assignments.length === 2);
     const assignment = [...other.assignments, ...slow.assignments].find(({ groupGeneration }) => groupGeneration > (slow.batches[0]?.groupGeneration ?? 0));
