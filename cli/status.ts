@@ -5,6 +5,9 @@ import { parkingText, type ParkedSetAnswer } from './parking.js';
 interface StatusAnswer {
   readonly pid: number;
   readonly receivers: readonly { readonly name: string; readonly host: string; readonly port: number; readonly tls: boolean }[];
+  readonly workers?: readonly { readonly worker: number; readonly pid?: number; readonly ready: boolean; readonly restarts: number }[];
+  /** Of a processor: what it has of the topics. */
+  readonly partitions?: readonly string[];
   readonly lag?: number;
   readonly rule_set_version?: string;
   readonly epoch?: { readonly number: number; readonly indices: Readonly<Record<string, string>> };
@@ -18,6 +21,8 @@ export function statusText(answer: unknown): string {
   const lines = [`process ${status.pid}, ${status.ready.ok ? 'ready' : 'not ready'}`];
   for (const check of status.ready.checks) if (!check.ok) lines.push(`  cannot ${check.name}: ${check.reason}`);
   for (const { name, host, port, tls } of status.receivers) lines.push(`  receiver ${name} on ${host}:${port}${tls ? ' (TLS)' : ''}`);
+  for (const { worker, pid, ready, restarts } of status.workers ?? []) lines.push(`  worker ${worker}: ${pid === undefined ? 'being started' : `process ${pid}, ${ready ? 'runs' : 'being started'}`}${restarts === 0 ? '' : `, started again ${restarts} times`}`);
+  if (status.partitions?.length === 0) lines.push('  no partitions: there are more processors than partitions, and this one waits as a spare');
   if (status.lag !== undefined) lines.push(`  ${status.lag} accepted messages wait to be stored`);
   if (status.epoch !== undefined) lines.push(`  rule set ${status.rule_set_version ?? '?'}, epoch ${status.epoch.number}`);
   if (status.index_sets.length > 0) lines.push('', `${'index set'.padEnd(30)}${'writes to'.padEnd(34)}${'indices'.padStart(8)}${'documents'.padStart(14)}${'size'.padStart(12)}`);

@@ -59,6 +59,8 @@ export interface Processor {
   /** Gives up an index that is missing or closed. */
   abandonIndex(index: string): Promise<Abandoned>;
   rules(): RuleSet | undefined;
+  /** What this processor has of the topics now, as `topic/partition`; empty while others have them all. */
+  partitions(): readonly string[];
   /** Messages accepted and not yet committed, over both topics. */
   lag(): Promise<number>;
   /** Brings the gauges up to date. */
@@ -129,6 +131,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     parking,
     abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
     rules: () => rules,
+    partitions: () => consumer?.assigned() ?? [],
     lag,
     async start() {
       rules = await options.loadRules();

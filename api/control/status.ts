@@ -12,6 +12,7 @@ async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>
   return {
     pid: process.pid,
     receivers: sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() })),
+    partitions: processor?.partitions(),
     lag: processor === undefined ? undefined : await processor.lag(),
     rule_set_version: processor?.rules()?.version,
     epoch: processor?.ledger.latestEpoch(),
