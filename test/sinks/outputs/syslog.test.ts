@@ -67,7 +67,7 @@ t.test('whatever a message holds, it is one line and stays in its frame', async 
   const documents = fc.dictionary(fc.oneof(fc.constantFrom('source', 'message', 'container_name', 'facility', 'level', 'timestamp'), fc.string({ unit: 'binary', maxLength: 20 })), value, { maxKeys: 12 });
   const options = fc.record({ format: fc.constantFrom('rfc5424', 'rfc3164'), over_long: fc.constantFrom('truncate', 'split'), max_bytes: fc.integer({ min: 480, max: 2_000 }), process_id_field: fc.constantFrom('', 'facility') });
   fc.assert(fc.property(documents, options, (given, settings) => {
-    for (const line of createSyslogMessages(syslog(settings), ignore)(given as LogDocument)) {
+    for (const line of createSyslogMessages(syslog(settings), ignore)(given)) {
       if (/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/.test(line)) throw new Error(`a control character: ${JSON.stringify(line)}`);
       if (Buffer.byteLength(line) > settings.max_bytes) throw new Error(`${Buffer.byteLength(line)} bytes: ${JSON.stringify(line)}`);
       const header = settings.format === 'rfc5424' ? /^<\d{1,3}>1 \S+ \S+ \S+ \S+ \S+ (?:-|(?:\[[^ =\]"]+(?: [^ =\]"]+="(?:[^"\\\]]|\\.)*")*\])+) / : /^<\d{1,3}>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:[\]]+(?:\[[^\s:[\]]+\])?: /;
