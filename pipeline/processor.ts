@@ -18,6 +18,7 @@ import { abandonIndex, createBlockedReport, type Abandoned } from './parking/aba
 import { createBlockages } from './parking/blockages.js';
 import { createParking, type Parking } from './parking/parking.js';
 import { createParkingTopics } from './parking/topics.js';
+import { patiently } from './patience.js';
 import { createProcess } from './process.js';
 import { createRuleSets } from './rule-sets.js';
 import { createSearchableProbe } from './searchable.js';
@@ -136,7 +137,8 @@ export function createProcessor(options: ProcessorOptions): Processor {
     async start() {
       rules = await options.loadRules();
       ruleSets.add(rules);
-      await epochs.applyRules(rules);
+      const loaded = rules;
+      await patiently('the first epoch cannot be appended yet', log, stopping.signal, () => epochs.applyRules(loaded));
       await assertWritable(store, Object.values(ledger.latestEpoch()?.indices ?? {}));
       indexSets.start();
       if (options.watchRules !== undefined) unwatch.push(options.watchRules(() => { reloading = reloading.then(reload); }));
