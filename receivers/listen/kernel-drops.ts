@@ -1,10 +1,39 @@
 /** Datagrams that the kernel dropped for a full receive buffer, from /proc/net/udp and udp6 (Linux). */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isIP } from 'node:net';
 
-/** Undefined where the kernel does not tell. `port` is the bound one; sockets of other addresses on it are told apart by address. */
-export function readKernelDrops(host: string, port: number, root = '/proc/net'): number | undefined {
-  let found: number | undefined;
+/**
+ * Undefined where the kernel does not tell. `port` is the bound one; sockets of other addresses on it are told apart by address, and
+ * several of one address (SO_REUSEPORT) by inode.
+ */
+export function readKernelDrops(host: string, port: number, root = '/proc/net', inode?: string): number | undefined {
+  const columns = socketsAt(host, port, root).find((socket) => inode === undefined || socket[inodeColumn] === inode);
+  const drops = Number(columns?.at(-1) ?? NaN);
+  return Number.isFinite(drops) ? drops : undefined;
+}
+
+/** Of this process's own socket at that address, where several processes share it. Looks at every open file: not for each second. */
+export function ownSocketInode(host: string, port: number, root = '/proc'): string | undefined {
+  const own = new Set<string>();
+  try {
+    for (const descriptor of readdirSync(`${root}/self/fd`)) {
+      try {
+        own.add(readlinkSync(`${root}/self/fd/${descriptor}`));
+      } catch {
+        // closed meanwhile
+      }
+    }
+  } catch {
+    return undefined;
+  }
+  return socketsAt(host, port, `${root}/net`).map((columns) => columns[inodeColumn] as string).find((inode) => own.has(`socket:[${inode}]`));
+}
+
+/** Columns: sl local_address rem_address st queues timer retrnsmt uid timeout inode ref pointer drops. */
+const inodeColumn = 9;
+
+function socketsAt(host: string, port: number, root: string): string[][] {
+  const found: string[][] = [];
   for (const [file, family] of [['udp', 4], ['udp6', 6]] as const) {
     let table: string;
     try {
@@ -13,17 +42,11 @@ export function readKernelDrops(host: string, port: number, root = '/proc/net'):
       continue;
     }
     const wanted = family === 4 ? addressOf4(host) : addressOf6(host);
-    if (wanted !== undefined) found = dropsIn(table, `${wanted}:${port.toString(16).toUpperCase().padStart(4, '0')}`) ?? found;
+    if (wanted === undefined) continue;
+    const local = ` ${wanted}:${port.toString(16).toUpperCase().padStart(4, '0')} `;
+    for (const line of table.split('\n')) if (line.includes(local)) found.push(line.trim().split(/\s+/));
   }
   return found;
-}
-
-/** Columns: sl local_address rem_address st queues timer retrnsmt uid timeout inode ref pointer drops. */
-function dropsIn(table: string, local: string): number | undefined {
-  const line = table.split('\n').find((text) => text.includes(` ${local} `));
-  if (line === undefined) return undefined;
-  const drops = Number(line.trim().split(/\s+/).at(-1));
-  return Number.isFinite(drops) ? drops : undefined;
 }
 
 /** 127.0.0.1 is 0100007F: the kernel prints the address as a number of the machine's own byte order (little-endian here). */

@@ -125,6 +125,7 @@ t.test('kernel drops are read from the line of the own socket', (t) => {
   t.equal(readKernelDrops('192.0.2.1', 9), undefined);
   const folder = t.testdir({
     udp: '   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n'
+      + '  100: 0100007F:8123 0100007F:2FA9 01 00000000:00000000 00:00000000 00000000     0        0 5000 2 0000000000000000 0\n'
       + '  101: 0100007F:2FA9 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 5001 2 0000000000000000 17\n'
       + '  102: 00000000:2FA9 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 5002 2 0000000000000000 4\n',
     udp6: '  sl  local_address remote_address st\n'
