@@ -1,0 +1,141 @@
+/**
+ * Three times what the program can take, over UDP and TCP at once: UDP sheds and every datagram is counted, TCP stalls its senders, memory stays
+ * where it is, and the moment the load falls back everything is taken again. `npm run overload -- --for 60s`.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readKernelDrops } from '../../receivers/listen/kernel-drops.js';
+import { startProgram, until, workedOff, type Program } from '../program.js';
+import { measureCeiling } from './ceiling.js';
+import { machine, residentMegabytes, scrape, slopePerHour, unbalanced, type Point, type Samples } from './figures.js';
+import { datagramsInChild, loadInChild } from './load-process.js';
+import { durationOption, numberOption, runInScope, type Scope } from './scope.js';
+
+export interface OverloadOptions {
+  readonly ceilingMs: number;
+  readonly overloadMs: number;
+  /** Multiple of the ceiling, half of it over UDP and half over TCP. */
+  readonly times: number;
+  readonly print: (line: string) => void;
+}
+
+export interface OverloadReport {
+  readonly ceiling: number;
+  readonly offered: number;
+  readonly udp: { readonly sent: number; readonly received: number; readonly kernelDrops: number; readonly kernelSays: number | undefined; readonly decoded: number; readonly refused: number; readonly shed: number };
+  readonly tcp: { readonly offered: number; readonly sent: number; readonly received: number };
+  readonly memory: { readonly ceiling: number; readonly peak: number; readonly slopePerHour: number };
+  /** Seconds from the end of the overload until half the ceiling was taken as offered, nothing shed. */
+  readonly recoverySeconds: number;
+  readonly backlogSeconds: number;
+  readonly stored: number;
+  readonly appended: number;
+  readonly unbalanced: readonly string[];
+}
+
+/**
+ * A topic on disk takes far more than the rules and the store behind it, until it is full: it keeps this much of each partition, and refuses to
+ * append while it holds what is not processed yet. So overload reaches the senders within a second instead of within an hour.
+ */
+const topics = { max_waiting_bytes: 8 * 2 ** 20, retention_bytes: 8 * 2 ** 20, embedded: { segment_bytes: 2 * 2 ** 20 } };
+export const memoryRiseMegabytes = 400;
+
+export async function runOverload(scope: Pick<Scope, 'teardown'>, options: OverloadOptions): Promise<OverloadReport> {
+  const program = await startProgram(scope, { settings: { log_level: 'error', topics } });
+  const { admin_port: admin } = await program.status();
+  const pid = program.child.pid as number;
+  const memory: Point[] = [];
+  const sampler = setInterval(() => { memory.push({ at: Date.now(), value: residentMegabytes(pid) }); }, 200);
+  try {
+    const ceiling = (await measureCeiling(scope, program, options.ceilingMs)).perSecond;
+    const before = { samples: await scrape(admin), megabytes: residentMegabytes(pid) };
+    const offered = Math.round(ceiling * options.times);
+    options.print(`${machine()}\n  ceiling ${Math.round(ceiling)} messages/s, ${before.megabytes.toFixed(0)} MiB; now ${offered} a second for ${options.overloadMs / 1000} s`);
+    memory.length = 0;
+    const sent = await overload(scope, program, offered, options.overloadMs);
+    const during = memory.slice(Math.floor(memory.length / 3));
+    const recoverySeconds = await recovery(scope, program, admin, ceiling / 2);
+    const began = performance.now();
+    await workedOff(program, 600_000);
+    const backlogSeconds = (performance.now() - began) / 1000;
+    const settled = await until(async () => { const now = await scrape(admin); return unbalanced(now).length === 0 ? now : undefined; }, 15_000, () => 'the counts do not add up').catch(() => scrape(admin));
+    await settledDrops();
+    return {
+      ceiling, offered, recoverySeconds, backlogSeconds, udp: { sent: sent.udp + recoveryDatagrams, ...udpOf(await scrape(admin)), kernelSays: readKernelDrops('127.0.0.1', program.port('gelf-udp')) }, tcp: { offered: sent.tcpOffered, sent: sent.tcp, received: settled('sluice_messages_received_total', { receiver: 'gelf-tcp' }) - before.samples('sluice_messages_received_total', { receiver: 'gelf-tcp' }) },
+      memory: { ceiling: before.megabytes, peak: Math.max(...memory.map(({ value }) => value)), slopePerHour: slopePerHour(during) },
+      stored: settled('sluice_documents_stored_total'), appended: settled('sluice_messages_appended_total'), unbalanced: unbalanced(settled),
+    };
+  } finally {
+    clearInterval(sampler);
+  }
+}
+
+/** The kernel is asked for its drops each second. */
+const settledDrops = (): Promise<void> => wait(1_200);
+
+async function overload(scope: Pick<Scope, 'teardown'>, program: Program, offered: number, forMs: number): Promise<{ udp: number; tcp: number; tcpOffered: number }> {
+  const half = offered / 2;
+  const [udp, tcp] = await Promise.all([
+    datagramsInChild(scope, program.port('gelf-udp'), Math.round((half * forMs) / 1000), half),
+    loadInChild(scope, { rate: half, forMs, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } }),
+  ]);
+  return { udp, tcp: tcp.sent, tcpOffered: Math.round((half * forMs) / 1000) };
+}
+
+const recoveryDatagrams = 2_000;
+
+/** A load that the program can take: how long until a whole second passes in which all that is offered is appended and nothing is lost. */
+async function recovery(scope: Pick<Scope, 'teardown'>, program: Program, admin: number, rate: number): Promise<number> {
+  const began = performance.now();
+  const load = loadInChild(scope, { rate, forMs: 8_000, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } });
+  const datagrams = datagramsInChild(scope, program.port('gelf-udp'), recoveryDatagrams, 250);
+  const lost = (samples: Samples): number => samples('sluice_messages_shed_total') + samples('sluice_datagrams_dropped_total');
+  let found: number | undefined;
+  let last = { at: began, samples: await scrape(admin) };
+  while (found === undefined && performance.now() - began < 7_500) {
+    await wait(1_000 - ((performance.now() - began) % 1_000));
+    const now = { at: performance.now(), samples: await scrape(admin) };
+    const appended = now.samples('sluice_messages_appended_total') - last.samples('sluice_messages_appended_total');
+    const perSecond = (appended * 1000) / (now.at - last.at);
+    if (perSecond >= rate * 0.95 && lost(now.samples) === lost(last.samples)) found = (last.at - began) / 1000;
+    last = now;
+  }
+  await Promise.all([load, datagrams]);
+  return found ?? Infinity;
+}
+
+function udpOf(samples: Samples): Omit<OverloadReport['udp'], 'sent' | 'kernelSays'> {
+  const labels = { receiver: 'gelf-udp' };
+  const count = (what: string): number => samples(`sluice_${what}_total`, labels);
+  return { received: count('datagrams_received'), kernelDrops: count('datagrams_dropped'), decoded: count('messages_decoded'), refused: count('messages_refused'), shed: count('messages_shed') };
+}
+
+export function complaints(report: OverloadReport): string[] {
+  const { udp, tcp, memory } = report;
+  const found = [...report.unbalanced];
+  if (udp.sent !== udp.received + udp.kernelDrops) found.push(`UDP: ${udp.sent} datagrams were sent, ${udp.received} received and ${udp.kernelDrops} dropped by the kernel`);
+  if (udp.kernelSays !== undefined && udp.kernelSays !== udp.kernelDrops) found.push(`UDP: the kernel says ${udp.kernelSays} drops, the metric ${udp.kernelDrops}`);
+  if (udp.received !== udp.decoded + udp.refused + udp.shed) found.push(`UDP: ${udp.received} received is not decoded ${udp.decoded} + refused ${udp.refused} + shed ${udp.shed}`);
+  if (udp.shed + udp.kernelDrops === 0 && tcp.sent >= tcp.offered) found.push('there was no overload: nothing was shed and TCP took all that was offered');
+  if (report.appended !== report.stored) found.push(`appended ${report.appended}, stored ${report.stored}`);
+  if (memory.peak > memory.ceiling + memoryRiseMegabytes) found.push(`memory rose from ${memory.ceiling.toFixed(0)} to ${memory.peak.toFixed(0)} MiB`);
+  if (report.recoverySeconds > 5) found.push(`full speed again after ${report.recoverySeconds.toFixed(1)} s`);
+  return found;
+}
+
+export function summary({ ceiling, offered, udp, tcp, memory, recoverySeconds, backlogSeconds }: OverloadReport): string {
+  return `ceiling ${Math.round(ceiling)} messages/s, offered ${offered} a second\n`
+    + `UDP: sent ${udp.sent} = received ${udp.received} + kernel drops ${udp.kernelDrops}; received = decoded ${udp.decoded} + refused ${udp.refused} + shed ${udp.shed}\n`
+    + `TCP: of ${tcp.offered} offered the senders could write ${tcp.sent} (${((tcp.sent / tcp.offered) * 100).toFixed(0)} %), the rest they were held back\n`
+    + `memory ${memory.ceiling.toFixed(0)} MiB at the ceiling, ${memory.peak.toFixed(0)} at the most; full speed ${recoverySeconds.toFixed(1)} s after the load fell back, backlog worked off ${backlogSeconds.toFixed(1)} s later`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runInScope(async (scope) => {
+    const report = await runOverload(scope, { ceilingMs: 5_000, overloadMs: durationOption('for', 60_000), times: numberOption('times', 3), print: (text) => { process.stdout.write(`${text}\n`); } });
+    const problems = complaints(report);
+    process.stdout.write(`${summary(report)}\n${JSON.stringify({ ...report, problems })}\n`);
+    for (const problem of problems) process.stderr.write(`not passed: ${problem}\n`);
+    return problems.length === 0;
+  });
+}
