@@ -12,7 +12,7 @@ import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
 import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
-import { readKernelDrops } from './listen/kernel-drops.js';
+import { ownSocketInode, readKernelDrops } from './listen/kernel-drops.js';
 import { peerText } from './listen/peer.js';
 import { createMessageCounters, receiverMetrics, type MessageCounters } from './metrics.js';
 
@@ -45,6 +45,7 @@ class GelfUdpReceiver implements Receiver {
   #bytes = 0;
   #shed = 0;
   #kernelDrops: number | undefined;
+  #inode: string | undefined;
 
   constructor(options: GelfUdpOptions, context: ReceiverContext) {
     this.name = options.name;
@@ -76,7 +77,8 @@ class GelfUdpReceiver implements Receiver {
     }
     socket.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'The UDP socket reported an error.'); });
     this.#askForBuffer(socket);
-    this.#kernelDrops = readKernelDrops(this.#bound.host, this.#bound.port);
+    this.#inode = shared ? ownSocketInode(this.#bound.host, this.#bound.port) : undefined;
+    this.#kernelDrops = this.#dropsNow();
     if (this.#kernelDrops === undefined) this.#context.log.info({ event: 'kernel_drops_unknown', receiver: this.name }, 'This system does not tell how many datagrams the kernel drops (/proc/net/udp).');
     socket.on('message', (datagram, remote) => { this.#take(datagram, remote); });
     this.#timer = setInterval(() => { this.#tick(); }, tickMs);
@@ -164,10 +166,14 @@ class GelfUdpReceiver implements Receiver {
 
   #readKernelDrops(): void {
     if (this.#kernelDrops === undefined || this.#bound === undefined) return;
-    const drops = readKernelDrops(this.#bound.host, this.#bound.port);
+    const drops = this.#dropsNow();
     if (drops === undefined) return;
     if (drops > this.#kernelDrops) this.#metrics.dropped.inc(drops - this.#kernelDrops);
     this.#kernelDrops = drops;
+  }
+
+  #dropsNow(): number | undefined {
+    return this.#bound === undefined ? undefined : readKernelDrops(this.#bound.host, this.#bound.port, undefined, this.#inode);
   }
 
   #askForBuffer(socket: Socket): void {

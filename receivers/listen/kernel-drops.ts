@@ -31,6 +31,9 @@ export function ownSocketInode(host: string, port: number, root = '/proc'): stri
 
 /** Columns: sl local_address rem_address st queues timer retrnsmt uid timeout inode ref pointer drops. */
 const inodeColumn = 9;
+const localColumn = 1;
+
+const linesWith = (table: string, text: string): string[][] => table.split('\n').filter((line) => line.includes(text)).map((line) => line.trim().split(/\s+/));
 
 function socketsAt(host: string, port: number, root: string): string[][] {
   const found: string[][] = [];
@@ -43,8 +46,9 @@ function socketsAt(host: string, port: number, root: string): string[][] {
     }
     const wanted = family === 4 ? addressOf4(host) : addressOf6(host);
     if (wanted === undefined) continue;
-    const local = ` ${wanted}:${port.toString(16).toUpperCase().padStart(4, '0')} `;
-    for (const line of table.split('\n')) if (line.includes(local)) found.push(line.trim().split(/\s+/));
+    const local = `${wanted}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+    // A connected sender on this machine has our address as its remote one.
+    for (const columns of linesWith(table, local)) if (columns[localColumn] === local) found.push(columns);
   }
   return found;
 }
