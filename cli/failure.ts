@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 
 /** Settings, addresses, queries: asking again without a change fails again. */
-const wrongRequest = /^(CONFIG|RECEIVER|API|SEARCH|RULES|PIPELINE_RULES|PIPELINE_ROLE|WORKERS|LOAD|FORMAT|TOPIC_FORMAT)_/;
+const wrongRequest = /^(CONFIG|RECEIVER|API|SEARCH|RULES|PIPELINE_RULES|PIPELINE_ROLE|WORKERS|LOAD|DEAD_LETTER|FORMAT|TOPIC_FORMAT)_/;
 
 export function reportFailure(thrown: unknown): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;

@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.js';
 import { holdYoungGeneration } from '../core/young-generation.js';
+import { addDeadLetterVerbs } from './dead-letters.js';
 import { configOption, settings } from './options.js';
 import { addParkingVerbs } from './parking.js';
 import { addQueryVerbs } from './query-verbs.js';
@@ -23,6 +24,7 @@ Examples:
   sluice load --rate 5000 --for 60s --verify       synthetic traffic, and a check that nothing is missing or doubled`);
   addStart(program);
   addQueryVerbs(program);
+  addDeadLetterVerbs(program);
   addParkingVerbs(program);
   addToolVerbs(program);
   return program;

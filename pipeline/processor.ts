@@ -4,10 +4,14 @@ import { buildMetrics, type Registry } from '../core/metrics.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Decoder } from '../receivers/decode/contract.js';
+import { createInflater } from '../receivers/inflate/inflater.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import { createFitter } from '../sinks/index-sets/fit.js';
 import type { StateStore } from '../state/contract.js';
+import { createDeadLetters, type DeadLetters } from './dead-letters/dead-letters.js';
+import { createKnownLetters } from './dead-letters/known.js';
+import { deadLetterMetrics } from './dead-letters/metrics.js';
 import type { DeliverContext } from './deliver-context.js';
 import { createEpochs } from './epochs.js';
 import { createIndexSets, type IndexSets } from './index-sets.js';
@@ -57,6 +61,7 @@ export interface Processor {
   readonly ledger: Ledger;
   readonly indexSets: IndexSets;
   readonly parking: Parking;
+  readonly deadLetters: DeadLetters;
   /** Gives up an index that is missing or closed. */
   abandonIndex(index: string): Promise<Abandoned>;
   rules(): RuleSet | undefined;
@@ -96,11 +101,17 @@ export function createProcessor(options: ProcessorOptions): Processor {
     repair: (index, document, reason) => fitter.repair(document, { reason }, index),
     searchable: createSearchableProbe(store, registry, log, stopping.signal), taps: options.taps,
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
+    knownLetters: createKnownLetters(store, buildMetrics(registry, deadLetterMetrics)),
   };
   const process = createProcess({ ...deliver, registry });
   const parking = createParking({
     deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, parkingTopics, blockages, prefix: config.topics.prefix, group: processing.group,
     batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records }, sweepMs: processing.retention_check_ms, registry,
+  });
+
+  const deadLetters = createDeadLetters({
+    deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, registry, now: Date.now,
+    messages: { topics, decoder: options.decoder, inflater: createInflater(), maxInflatedBytes: (receiver) => inflatedBytes(config, receiver) },
   });
 
   const reload = async (): Promise<void> => {
@@ -130,6 +141,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     ledger,
     indexSets,
     parking,
+    deadLetters,
     abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
     rules: () => rules,
     partitions: () => consumer?.assigned() ?? [],
@@ -168,3 +180,11 @@ export function createProcessor(options: ProcessorOptions): Processor {
     },
   };
 }
+
+/** What its receiver takes today; the most that any does, when there is no such receiver any more. */
+function inflatedBytes({ receivers }: Config, name: string): number {
+  const limits = receivers.map((receiver) => ({ name: receiver.name, bytes: receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes }));
+  return limits.find((receiver) => receiver.name === name)?.bytes ?? Math.max(defaultInflatedBytes, ...limits.map(({ bytes }) => bytes));
+}
+
+const defaultInflatedBytes = 8 * 2 ** 20;

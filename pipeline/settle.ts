@@ -12,6 +12,7 @@ import type { WriteContext, WriteOutcome } from './write.js';
 /** Where the documents of an index batch come from; its `places` are places in `records`. */
 export interface Source {
   readonly topic: string;
+  readonly generation: number;
   readonly partition: number;
   readonly records: readonly ConsumedRecord[];
 }
@@ -36,12 +37,13 @@ export async function settle(context: DeliverContext, source: Source, indexBatch
   const { metrics } = context;
   const label = { index_set: indexBatch.indexSet };
   const stubs = await stubsAmong(context, indexBatch, outcome).catch(asUnusable);
-  await keepRefused(context, source, indexBatch, outcome, stubs);
+  const kept = await keepRefused(context, source, indexBatch, outcome, stubs);
+  outcome.alreadyStored += outcome.refused.length + stubs.length - kept;
   metrics.stored.inc(label, outcome.stored);
   metrics.alreadyStored.inc(label, outcome.alreadyStored - stubs.length);
   metrics.retired.inc(label, outcome.retired);
   metrics.repaired.inc(label, outcome.repaired);
-  metrics.deadLettered.inc(label, outcome.refused.length + stubs.length);
+  metrics.deadLettered.inc(label, kept);
   if (outcome.stored > 0) {
     metrics.storedSeconds.observe(label, (Date.now() - indexBatch.oldest) / 1000);
     context.searchable.stored(indexBatch.indexSet, indexBatch.index, indexBatch.ids[0] as string, indexBatch.oldest);
@@ -61,15 +63,20 @@ async function stubsAmong({ store }: DeliverContext, batch: IndexBatch, outcome:
   return stubs.size === 0 ? [] : outcome.alreadyStoredAt.filter((at) => stubs.has(batch.ids[at] as string));
 }
 
-async function keepRefused(context: DeliverContext, source: Source, indexBatch: IndexBatch, outcome: WriteOutcome, stubs: readonly number[]): Promise<void> {
+/** Resolves with how many are dead letters now (or lost ones of the dead letters' own set); of the others a late copy was taken after all. */
+async function keepRefused(context: DeliverContext, source: Source, indexBatch: IndexBatch, outcome: WriteOutcome, stubs: readonly number[]): Promise<number> {
   const { indexSet, index, ids } = indexBatch;
   if (indexSet === deadLetterSet) {
     for (const { at, code, reason } of outcome.refused) context.log.error({ id: ids[at], code, reason }, 'a dead letter was refused by the store; it stays in its topic until that expires');
-    return;
+    return outcome.refused.length;
   }
-  for (const { at, code } of outcome.refused) if (code !== 'PARKING_INDEX_ABANDONED') await context.store.writeStub(index, ids[at] as string).catch(asUnusable);
+  const refused: WriteOutcome['refused'] = [];
+  for (const one of outcome.refused) {
+    if (one.code === 'PARKING_INDEX_ABANDONED' || (await context.store.writeStub(index, ids[one.at] as string).catch(asUnusable))) refused.push(one);
+  }
   const before = stubs.map((at) => ({ at, code: 'STORE_DOCUMENT_REFUSED', reason: 'The store refused the document in an earlier delivery.' }));
-  await keepAsDeadLetters(context, source, indexBatch, [...outcome.refused, ...before]);
+  await keepAsDeadLetters(context, source, indexBatch, [...refused, ...before]);
+  return refused.length + before.length;
 }
 
 export async function keepAsDeadLetters(context: DeliverContext, source: Source, indexBatch: IndexBatch, refused: WriteOutcome['refused']): Promise<void> {
@@ -77,7 +84,7 @@ export async function keepAsDeadLetters(context: DeliverContext, source: Source,
   const letters = refused.map(({ at, code, reason }): TopicRecord => {
     const record = source.records[places[at] as number] as ConsumedRecord;
     const { receiver, peer } = parseOrigin(record.origin);
-    const origin = `${source.topic}/${source.partition}/${record.offset}`;
+    const origin = `${source.topic}/${source.generation}/${source.partition}/${record.offset}`;
     const letter = documentLetter({ code, reason, receiver, peer, receivedAt: record.timestamp, indexSet, index, origin, raw: record.value });
     return { key: deadLetterId(record.key, indexSet), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
   });

@@ -23,7 +23,7 @@ export interface WriteOutcome {
 }
 
 export interface WriteContext {
-  readonly store: IndexStore;
+  readonly store: Pick<IndexStore, 'write'>;
   readonly topic: string;
   readonly topicGeneration: number;
   readonly partition: number;

@@ -75,6 +75,10 @@ export interface DeadLetter {
   readonly index?: string;
   /** `topic/generation/partition/offset` of the record that this came from; absent for input that never became one. */
   readonly origin?: string;
+  /** Where its replay stands: `open`, `targeted`, `replayed` or `dropped`; the document in the index goes on from here. */
+  readonly state: 'open';
+  /** Replays that failed. */
+  readonly replays: number;
   /** The raw bytes: text when they are valid UTF-8, else base64 in `raw_base64`. */
   readonly raw?: string;
   readonly raw_base64?: string;

@@ -16,7 +16,7 @@ function rawPart(raw: Buffer, length: number): Pick<DeadLetter, 'raw' | 'raw_bas
 export function refusalLetter(refusal: Refusal): DeadLetter {
   return {
     code: refusal.code, reason: refusal.reason, receiver: refusal.receiver, peer: refusal.peer,
-    receive_time: new Date(refusal.receivedAt).toISOString(), ...rawPart(refusal.raw, refusal.rawLength),
+    receive_time: new Date(refusal.receivedAt).toISOString(), state: 'open', replays: 0, ...rawPart(refusal.raw, refusal.rawLength),
   };
 }
 
@@ -30,12 +30,15 @@ export interface RefusedDocument {
   readonly index: string;
   readonly origin: string;
   readonly raw: Buffer;
+  /** Of a message that was replayed before, and refused by one of its index sets. */
+  readonly replays?: number;
 }
 
 export function documentLetter(refused: RefusedDocument): DeadLetter {
   return {
     code: refused.code, reason: refused.reason, receiver: refused.receiver, peer: refused.peer,
     receive_time: new Date(refused.receivedAt).toISOString(), index_set: refused.indexSet, index: refused.index, origin: refused.origin,
+    state: 'open', replays: refused.replays ?? 0,
     ...rawPart(refused.raw, refused.raw.length),
   };
 }

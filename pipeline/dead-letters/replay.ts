@@ -32,10 +32,11 @@ export interface SetOutcome {
 
 export type ReplayEvent =
   | { readonly type: 'chosen' }
-  /** The letter as it is now; undefined when it is gone. `epoch` and `stubs`: the target that a letter without one gets. */
-  | { readonly type: 'read'; readonly letter: LetterState | undefined; readonly revision: string; readonly epoch: number; readonly stubs: Stubs }
-  /** The bytes are (still) no message, or no index set of the target takes them; nothing was written. */
-  | { readonly type: 'unusable' }
+  /**
+   * The letter as it is now; undefined when it is gone. `epoch` and `stubs`: the target that a letter without one gets. `unusable`: its bytes
+   * are (still) no message, or the index set is no more.
+   */
+  | { readonly type: 'read'; readonly letter: LetterState | undefined; readonly revision: string; readonly epoch: number; readonly stubs: Stubs; readonly unusable?: boolean }
   | { readonly type: 'put'; readonly revision: string }
   | { readonly type: 'conflict' }
   /** Every index set has answered; none: a rule dropped the message. */
@@ -43,7 +44,6 @@ export type ReplayEvent =
   | { readonly type: 'split' };
 
 export type ReplayCommand =
-  /** Answer `read`, or `unusable` directly after it. */
   | { readonly type: 'read' }
   | { readonly type: 'put'; readonly letter: LetterState; readonly expected: string }
   /** Writes the message under its own id to every index set that the epoch's rules name (one letter, one set: to that), bypassing rule 5. */
@@ -78,7 +78,6 @@ export function stepReplay(state: Replay, event: ReplayEvent): ReplayStep {
   switch (event.type) {
     case 'chosen': return { state: { ...idleReplay, phase: 'reading' }, commands: [{ type: 'read' }] };
     case 'read': return begin(state, event);
-    case 'unusable': return unusable(state);
     case 'put': return put(state, event.revision);
     case 'conflict': return conflict(state);
     case 'written': return settle(state, event.outcomes);
@@ -90,16 +89,11 @@ function begin(state: Replay, event: Extract<ReplayEvent, { type: 'read' }>): Re
   const { letter, revision, epoch, stubs } = event;
   if (letter === undefined) return done(state, 'gone');
   const read = { ...state, letter, revision };
+  if (letter.state !== 'open' && letter.state !== 'targeted') return done(read, 'skipped');
+  // A letter with a target keeps it: an earlier attempt may have stored the message there.
+  if (event.unusable === true) return write(read, { ...letter, replays: letter.replays + 1 }, 'settling');
   if (letter.state === 'targeted') return { state: { ...read, phase: 'writing' }, commands: [{ type: 'write', epoch: letter.epoch, stubs: letter.stubs }] };
-  if (letter.state !== 'open') return done(read, 'skipped');
   return write(read, { state: 'targeted', replays: letter.replays, epoch, stubs }, 'targeting');
-}
-
-/** A letter with a target keeps it: an earlier attempt may have stored the message there. */
-function unusable(state: Replay): ReplayStep {
-  const { letter } = state;
-  if (letter?.state !== 'open' && letter?.state !== 'targeted') return done(state, 'skipped');
-  return write(state, { ...letter, replays: letter.replays + 1 }, 'settling');
 }
 
 function write(state: Replay, letter: LetterState, phase: Replay['phase']): ReplayStep {

@@ -75,6 +75,8 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     if (random() < 0.5) late.push({ index: first, replaces: undefined });
   }
 
+  /** How often the bytes are found to be no message. */
+  let unusable = 0.05;
   const latest = (): number => epochs.length - 1;
   const targetOf = (epoch: number): Index[] => epochs[epoch] as Index[];
   const apply = ({ index, replaces }: Write): 'stored' | 'conflict' | 'refused' | 'retired' => {
@@ -137,7 +139,7 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     const command = operator.pending.shift();
     switch (command?.type) {
       case undefined: return;
-      case 'read': return feed(operator, { type: 'read', letter, revision: String(letterRevision), epoch: latest(), stubs: stubsNow(latest()) });
+      case 'read': return feed(operator, { type: 'read', letter, revision: String(letterRevision), epoch: latest(), stubs: stubsNow(latest()), unusable: unusable > 0 && random() < unusable });
       case 'put':
         if (command.expected !== String(letterRevision)) return feed(operator, { type: 'conflict' });
         letter = command.letter;
@@ -183,6 +185,7 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   // At rest: what is on its way arrives, paused operators go on, nothing refuses any more, and replays are repeated until the letter is settled.
   for (const write of late.splice(0)) apply(write);
   for (const index of indices) index.refuses = false;
+  unusable = 0;
   for (let round = 0; round < 500; round += 1) {
     for (const operator of operators.filter(({ finished }) => !finished)) carryOut(operator);
     if (operators.every(({ finished }) => finished)) {

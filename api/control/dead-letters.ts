@@ -1,0 +1,120 @@
+/** Looking at dead letters, replaying and dropping them. Long work answers in lines, and is ended by the job that its first line names. */
+import { randomBytes } from 'node:crypto';
+import type { Selection } from '../../pipeline/dead-letters/find.js';
+import type { Work } from '../../pipeline/dead-letters/dead-letters.js';
+import { deadLetterErrors } from '../../pipeline/dead-letters/errors.js';
+import type { Sluice } from '../../pipeline/sluice.js';
+import { parseQuery } from '../../search/parser.js';
+import { isQueryProblem, queryError } from '../../search/problem.js';
+import { apiErrors } from '../errors.js';
+import type { ControlRoutes } from './routes.js';
+import { processorOf } from './store-access.js';
+
+const states = ['open', 'replayed', 'dropped', 'all'] as const;
+const defaultLimit = 100;
+
+export interface LettersBody {
+  readonly ids?: readonly string[];
+  readonly code?: string;
+  readonly reason?: string;
+  readonly receiver?: string;
+  readonly peer?: string;
+  readonly index_set?: string;
+  readonly state?: (typeof states)[number];
+  readonly query?: string;
+  readonly from?: number;
+  readonly to?: number;
+  /** Of a list 100 when not named, of a replay or drop all. */
+  readonly limit?: number;
+  /** A replay or drop of everything is asked for by name. */
+  readonly all?: boolean;
+  readonly dry_run?: boolean;
+  /** Who drops. */
+  readonly by?: string;
+}
+
+export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
+  const jobs = new Map<string, AbortController>();
+  const letters = () => processorOf(sluice).deadLetters;
+
+  /** The first line names the job, the last one is its report. */
+  const run = async <Report>(signal: AbortSignal, line: (value: unknown) => Promise<void>, work: (work: Work) => Promise<Report>): Promise<undefined> => {
+    const job = randomBytes(6).toString('hex');
+    const controller = new AbortController();
+    const abort = (): void => controller.abort();
+    signal.addEventListener('abort', abort);
+    jobs.set(job, controller);
+    try {
+      await line({ job });
+      const report = await work({ signal: controller.signal, onProgress: (progress) => line({ progress }) });
+      await line({ report });
+    } catch (error) {
+      // The lines before it have been sent: the status cannot say it any more.
+      await line({ error: { code: (error as { code?: unknown }).code ?? 'INTERNAL', message: error instanceof Error ? error.message : String(error) } });
+    } finally {
+      jobs.delete(job);
+      signal.removeEventListener('abort', abort);
+    }
+    return undefined;
+  };
+
+  return {
+    'POST /dead-letters/list': async (body, { signal, line }) => {
+      const { limit = defaultLimit } = bodyOf(body);
+      const total = await letters().list(selectionOf(bodyOf(body)), limit, async (page) => {
+        for (const { id, place, document } of page) await line({ letter: { _id: id, _index: place, document } });
+      }, signal);
+      await line({ total });
+      return undefined;
+    },
+    'POST /dead-letters/show': async (body) => {
+      const id = bodyOf(body).ids?.[0] ?? '';
+      const letter = await letters().find(id);
+      if (letter === undefined) throw deadLetterErrors.create('DEAD_LETTER_UNKNOWN', { got: id });
+      return { _id: letter.id, _index: letter.place, document: letter.document };
+    },
+    'POST /dead-letters/replay': (body, { signal, line }) => {
+      const { limit = Infinity, dry_run: dryRun } = bodyOf(body);
+      const selection = chosen(bodyOf(body));
+      return run(signal, line, async (work) => (dryRun === true ? letters().plan(selection, limit, work) : letters().replay(selection, limit, work)));
+    },
+    'POST /dead-letters/drop': (body, { signal, line }) => {
+      const { limit = Infinity, by = '' } = bodyOf(body);
+      const selection = chosen(bodyOf(body));
+      return run(signal, line, (work) => letters().drop(selection, limit, by, work));
+    },
+    'POST /dead-letters/cancel': (body) => {
+      const { job = '' } = (body ?? {}) as { job?: string };
+      jobs.get(job)?.abort();
+      return Promise.resolve({ cancelled: jobs.has(job) });
+    },
+  };
+}
+
+function bodyOf(body: unknown): LettersBody {
+  const request = (body ?? {}) as LettersBody;
+  const { limit, state, ids } = request;
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) throw wrong('limit', limit, 'a whole number');
+  if (state !== undefined && !states.includes(state)) throw wrong('state', state, states.join(', '));
+  if (ids !== undefined && !(Array.isArray(ids) && ids.every((id) => typeof id === 'string'))) throw wrong('ids', ids, 'a list of texts');
+  return request;
+}
+
+function wrong(place: string, got: unknown, allowed: string): Error {
+  return apiErrors.create('API_REQUEST_INVALID', { place, got: JSON.stringify(got), allowed });
+}
+
+function selectionOf(body: LettersBody): Selection {
+  const query = parseQuery(body.query ?? '');
+  if (isQueryProblem(query)) throw queryError(query);
+  const { ids, code, reason, receiver, peer, index_set: indexSet, state = ids === undefined ? 'open' : 'all', from, to } = body;
+  return { ids, code, reason, receiver, peer, indexSet, state, query, from, to };
+}
+
+/** What changes letters must say which. */
+function chosen(body: LettersBody): Selection {
+  const filters: readonly (keyof LettersBody)[] = ['ids', 'code', 'reason', 'receiver', 'peer', 'index_set', 'from', 'to'];
+  const named = filters.some((name) => body[name] !== undefined) || (body.query ?? '').trim() !== '' || body.all === true;
+  if (!named) throw deadLetterErrors.create('DEAD_LETTER_SELECTION_MISSING');
+  return selectionOf(body);
+}

@@ -1,0 +1,64 @@
+/** The verbs about dead letters and their options. */
+import { Option, type Command } from 'commander';
+import type { LetterFlags, LetterTerminal } from './dead-letters-run.js';
+import { connectControl } from './connect.js';
+import { configOption, settings, wholeNumber } from './options.js';
+
+export function addDeadLetterVerbs(program: Command): void {
+  const letters = program.command('dead-letters').description('input that could not be decoded, and documents that the store refused: look at them, replay them, drop them')
+    .addHelpText('after', `
+Examples:
+  sluice dead-letters list --last 1d
+  sluice dead-letters show 019a2b3c4d5e6f708192-0001-0000000042@sluice_default
+  sluice dead-letters replay --code STORE_DOCUMENT_REFUSED --dry-run
+  sluice dead-letters replay --index-set sluice_default --last 2h
+  sluice dead-letters drop --peer 10.0.0.7`);
+  filtered(letters.command('list').description('one line a dead letter, newest first: time, id, code, receiver, peer, index set, reason, failed replays'))
+    .option('--limit <n>', 'most dead letters', wholeNumber, 100)
+    .action(async (flags: LetterFlags) => run(flags, (verbs, control, terminal) => verbs.listLetters(flags, control, terminal)));
+  common(letters.command('show').description('everything about one dead letter, with its raw bytes').argument('<id>', 'as listed'))
+    .action(async (id: string, flags: LetterFlags) => run(flags, (verbs, control, terminal) => verbs.showLetter(id, flags, control, terminal)));
+  changing(letters.command('replay').description('deliver again, under the rules of now, to the newest indices; a message is never stored twice. Exit code 1 when some failed again or the replay was interrupted'))
+    .action(async (ids: string[], flags: LetterFlags) => run(flags, (verbs, control, terminal) => verbs.replayLetters(ids, flags, control, terminal)));
+  changing(letters.command('drop').description('give up: kept as dropped, with who and when, until retention removes them; a replay passes them over'))
+    .action(async (ids: string[], flags: LetterFlags) => run(flags, (verbs, control, terminal) => verbs.dropLetters(ids, flags, control, terminal)));
+}
+
+function common(command: Command): Command {
+  return command.addOption(configOption()).option('--json', 'as JSON').option('-q, --quiet', 'only the result');
+}
+
+function filtered(command: Command): Command {
+  return common(command)
+    .option('--code <code>', 'with this code, for example DECODE_JSON_INVALID')
+    .option('--reason <text>', 'with these words in the reason')
+    .option('--receiver <name>', 'from this receiver')
+    .option('--peer <address>', 'from this sender, with or without its port')
+    .option('--index-set <id>', 'refused by this index set')
+    .addOption(new Option('--state <state>', 'open (default), replayed, dropped or all').choices(['open', 'replayed', 'dropped', 'all']))
+    .option('--query <text>', 'any condition in the search language')
+    .option('--last <duration>', 'received in this time, 15m or 2h or 7d (default: all)')
+    .option('--from <time>', 'received from this time on')
+    .option('--to <time>', 'received before this time');
+}
+
+function changing(command: Command): Command {
+  return filtered(command.argument('[ids...]', 'only these'))
+    .option('--all', 'every open one; needed when nothing else says which')
+    .option('--limit <n>', 'at most so many, oldest first', wholeNumber)
+    .option('--dry-run', 'say how many there are and where a replay would bring them; change nothing');
+}
+
+type Verbs = typeof import('./dead-letters-run.js');
+
+async function run(flags: LetterFlags, verb: (verbs: Verbs, control: ReturnType<typeof connectControl>, terminal: LetterTerminal) => Promise<number>): Promise<void> {
+  const { config } = settings(flags);
+  const verbs = await import('./dead-letters-run.js');
+  const { createSearchTerminal } = await import('./search-terminal.js');
+  const { terminal, stop } = createSearchTerminal();
+  try {
+    process.exitCode = await verb(verbs, connectControl(config), { ...terminal, progress: process.stderr });
+  } finally {
+    stop();
+  }
+}

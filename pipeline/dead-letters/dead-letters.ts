@@ -1,0 +1,141 @@
+/** What an operator does with dead letters: looks at them, replays them, gives them up. Page by page, with progress, and ended between two pages. */
+import { buildMetrics, type Registry } from '../../core/metrics.js';
+import { pipelineErrors } from '../errors.js';
+import { findLetters, lettersById, type ListedLetter, type Selection } from './find.js';
+import { deadLetterMetrics } from './metrics.js';
+import { planOf, type PlanContext } from './plan.js';
+import { replayLetters, type LetterResult } from './replayer.js';
+import { stateOf, withState, type Letter } from './state.js';
+
+export interface DeadLetters {
+  /** Newest first; `onPage` is awaited. Resolves with how many there are in all. */
+  list(selection: Selection, limit: number, onPage: (letters: readonly ListedLetter[], total: number) => Promise<void>, signal: AbortSignal): Promise<number>;
+  find(id: string): Promise<Letter | undefined>;
+  /** Oldest first. Rejects when the store does not answer: what was done stays done, the rest is as it was. */
+  replay(selection: Selection, limit: number, work: Work): Promise<ReplayReport>;
+  /** Where a replay would bring them. Changes nothing. */
+  plan(selection: Selection, limit: number, work: Work): Promise<PlanReport>;
+  /** Keeps them with who and when until retention removes their index; a replay passes them over. One whose replay has begun is not dropped. */
+  drop(selection: Selection, limit: number, by: string, work: Work): Promise<DropReport>;
+}
+
+export interface Work {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly done: number; readonly total: number }) => Promise<void>;
+}
+
+export type ReplayReport = Readonly<Record<LetterResult, number>> & Ended;
+export interface PlanReport extends Ended {
+  /** Documents by index set. */
+  readonly index_sets: Readonly<Record<string, number>>;
+  /** Letters by code that would fail again. */
+  readonly fail: Readonly<Record<string, number>>;
+  /** A rule drops their messages. */
+  readonly dropped_by_rules: number;
+  readonly skipped: number;
+}
+export interface DropReport extends Ended {
+  readonly dropped: number;
+  readonly skipped: number;
+}
+interface Ended {
+  /** Letters that were looked at. */
+  readonly done: number;
+  readonly total: number;
+  readonly cancelled: boolean;
+}
+
+const pageSize = 200;
+
+export interface DeadLettersOptions extends Omit<PlanContext, 'newest'> {
+  readonly registry: Registry;
+  readonly now: () => number;
+}
+
+export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
+  const { deliver, now } = options;
+  const { store, ledger } = deliver;
+  const metrics = buildMetrics(options.registry, deadLetterMetrics);
+  const newest: PlanContext['newest'] = () => {
+    const epoch = ledger.latestEpoch();
+    if (epoch === undefined) throw pipelineErrors.create('PIPELINE_EPOCH_MISSING', { place: 'the newest epoch' });
+    return epoch;
+  };
+  const context = { ...options, newest };
+
+  /** Letters that come meanwhile are not among them. */
+  const eachPage = async (selection: Selection, limit: number, work: Work, onPage: (page: readonly ListedLetter[]) => Promise<void>): Promise<Ended> => {
+    const found = await findLetters(store, { ...selection, to: Math.min(selection.to ?? Infinity, now()) });
+    const total = Math.min(found.total, limit);
+    let done = 0;
+    await work.onProgress({ done, total });
+    for await (const page of found.pages(pageSize, limit, 'asc', work.signal)) {
+      if (work.signal.aborted) break;
+      await ledger.refresh();
+      await onPage(page);
+      done += page.length;
+      await work.onProgress({ done, total: Math.max(done, total) });
+    }
+    return { done, total: Math.max(done, total), cancelled: work.signal.aborted && done < total };
+  };
+
+  return {
+    async list(selection, limit, onPage, signal) {
+      const found = await findLetters(store, selection);
+      for await (const page of found.pages(pageSize, limit, 'desc', signal)) await onPage(page, found.total);
+      return found.total;
+    },
+    find: async (id) => (await lettersById(store, [id]))[0],
+    async replay(selection, limit, work) {
+      const counts: Record<LetterResult, number> = { replayed: 0, failed: 0, left: 0, elsewhere: 0, skipped: 0, gone: 0 };
+      const ended = await eachPage(selection, limit, work, async (page) => {
+        for (const result of await replayLetters(page, context)) {
+          counts[result] += 1;
+          metrics.replays.inc({ outcome: result });
+        }
+      });
+      return { ...counts, ...ended };
+    },
+    async plan(selection, limit, work) {
+      const indexSets: Record<string, number> = {};
+      const fail: Record<string, number> = {};
+      let [byRules, skipped] = [0, 0];
+      const count = (counts: Record<string, number>, key: string): void => { counts[key] = (counts[key] ?? 0) + 1; };
+      const ended = await eachPage(selection, limit, work, async (page) => {
+        for (const { id, place, document } of page) {
+          const { state } = stateOf(document);
+          const plan = state === 'open' || state === 'targeted' ? await planOf({ id, place, document, revision: '' }, context) : undefined;
+          if (plan === undefined) skipped += 1;
+          else if ('code' in plan) count(fail, plan.code);
+          else if (plan.targets.length === 0) byRules += 1;
+          else for (const { indexSet } of plan.targets) count(indexSets, indexSet);
+        }
+      });
+      return { index_sets: indexSets, fail, dropped_by_rules: byRules, skipped, ...ended };
+    },
+    async drop(selection, limit, by, work) {
+      let dropped = 0;
+      const ended = await eachPage(selection, limit, work, async (page) => {
+        const updated = await dropLetters(context, page, { dropped_by: by, dropped_at: new Date(now()).toISOString() });
+        dropped += updated;
+        metrics.dropped.inc(updated);
+      });
+      return { dropped, skipped: ended.done - dropped, ...ended };
+    },
+  };
+}
+
+async function dropLetters({ deliver }: PlanContext, page: readonly ListedLetter[], marks: Readonly<Record<string, string>>): Promise<number> {
+  const { store } = deliver;
+  let dropped = 0;
+  for (const place of new Set(page.map((letter) => letter.place))) {
+    const found = await store.read(place, page.filter((letter) => letter.place === place).map(({ id }) => id));
+    const open = [...found].filter(([, { document }]) => stateOf(document).state === 'open');
+    const updates = open.map(([id, { document, revision }]) => {
+      const { replays } = stateOf(document);
+      return { id, expected: revision, document: JSON.stringify(withState(document, { state: 'dropped', replays }, marks)) };
+    });
+    dropped += (await store.update(place, updates)).filter((revision) => revision !== undefined).length;
+  }
+  return dropped;
+}

@@ -1,0 +1,104 @@
+/** Which dead letters an operator means, as a search over their index set. */
+import { isIPv6 } from 'node:net';
+import type { QueryNode, SearchRequest } from '../../schemas/query.js';
+import type { IndexStore } from '../../sinks/stores/contract.js';
+import { deadLetterSet } from '../route.js';
+import type { Letter, LetterDocument } from './state.js';
+
+export interface Selection {
+  readonly ids?: readonly string[] | undefined;
+  readonly code?: string | undefined;
+  /** Words of the reason. */
+  readonly reason?: string | undefined;
+  readonly receiver?: string | undefined;
+  /** With its port, or any port of an address. */
+  readonly peer?: string | undefined;
+  /** The one that refused the document. */
+  readonly indexSet?: string | undefined;
+  /** `open` has those whose replay has begun too. */
+  readonly state: 'open' | 'replayed' | 'dropped' | 'all';
+  /** Any further condition. */
+  readonly query: QueryNode;
+  /** Receive time, half-open, milliseconds. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export interface ListedLetter {
+  readonly id: string;
+  readonly place: string;
+  readonly document: LetterDocument;
+}
+
+const term = (field: string, text: string): QueryNode => ({ kind: 'term', field, text });
+
+export function letterQuery(selection: Selection): QueryNode {
+  const children: QueryNode[] = [];
+  const { code, reason, receiver, peer, indexSet, state, query } = selection;
+  if (code !== undefined) children.push(term('code', code));
+  if (reason !== undefined) children.push({ kind: 'phrase', field: 'message', text: reason });
+  if (receiver !== undefined) children.push(term('receiver', receiver));
+  if (indexSet !== undefined) children.push(term('index_set', indexSet));
+  if (peer !== undefined) {
+    const address = isIPv6(peer) ? `[${peer}]` : peer;
+    children.push({ kind: 'or', children: [term('peer', address), { kind: 'wildcard', field: 'peer', pattern: `${address}:*` }] });
+  }
+  // Letters from before there were states have none.
+  if (state === 'open') children.push({ kind: 'not', child: { kind: 'or', children: [term('state', 'replayed'), term('state', 'dropped')] } });
+  else if (state !== 'all') children.push(term('state', state));
+  if (query.kind !== 'all') children.push(query);
+  return children.length === 0 ? { kind: 'all' } : { kind: 'and', children };
+}
+
+export async function letterIndices(store: IndexStore): Promise<string[]> {
+  return (await store.listIndices(deadLetterSet)).filter(({ open }) => open).map(({ name }) => name);
+}
+
+/** The letters of these ids, wherever they stand. */
+export async function lettersById(store: IndexStore, ids: readonly string[]): Promise<Letter[]> {
+  const found = new Map<string, Letter>();
+  for (const place of await letterIndices(store)) {
+    for (const [id, { document, revision }] of await store.read(place, ids)) if (!found.has(id)) found.set(id, { id, place, revision, document });
+  }
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+export interface FoundLetters {
+  readonly total: number;
+  /** Pages in the order of receive times; what changes meanwhile is not met twice. */
+  pages(pageSize: number, limit: number, direction: 'asc' | 'desc', signal: AbortSignal): AsyncGenerator<readonly ListedLetter[]>;
+}
+
+export async function findLetters(store: IndexStore, selection: Selection): Promise<FoundLetters> {
+  if (selection.ids !== undefined) {
+    const letters = await lettersById(store, [...new Set(selection.ids)]);
+    return { total: letters.length, async *pages() { yield letters; } };
+  }
+  const indices = await letterIndices(store);
+  await store.refresh(indices);
+  const { from, to } = selection;
+  const request = { indices, query: letterQuery(selection), from, to };
+  const { total } = await store.search({ ...request, limit: 0 });
+  return { total, pages: (pageSize, limit, direction, signal) => pagesOf(store, request, { pageSize, limit, direction, signal }) };
+}
+
+interface PageOptions {
+  readonly pageSize: number;
+  readonly limit: number;
+  readonly direction: 'asc' | 'desc';
+  readonly signal: AbortSignal;
+}
+
+async function* pagesOf(store: IndexStore, request: Omit<SearchRequest, 'limit'>, { pageSize, limit, direction, signal }: PageOptions): AsyncGenerator<readonly ListedLetter[]> {
+  let after: SearchRequest['after'];
+  for (let left = limit; left > 0 && !signal.aborted;) {
+    const size = Math.min(pageSize, left);
+    const { hits } = await store.search({ ...request, limit: size, sort: { field: 'timestamp', direction }, after });
+    if (hits.length === 0) return;
+    yield hits.map(({ _id: id, _index: place, document }) => ({ id, place, document }));
+    const last = hits.at(-1);
+    if (last === undefined || hits.length < size) return;
+    after = { sortValue: last.document['timestamp'] as string | number, id: last._id };
+    left -= hits.length;
+  }
+}

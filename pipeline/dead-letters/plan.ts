@@ -1,0 +1,61 @@
+/** Where the message of a dead letter goes in one epoch, and as which documents. Reads, and changes nothing. */
+import type { RuleSet } from '../../rules/contract.js';
+import type { DeliverContext } from '../deliver-context.js';
+import { epochOf, prepare } from '../deliver.js';
+import type { Epoch } from '../delivery/records.js';
+import { emptyRouted, routeMessages, type IndexBatch, type Routed, type RouteContext } from '../route.js';
+import { deadLetterErrors } from './errors.js';
+import { messageOf, unusable, type LetterMessage, type MessageContext, type Unusable } from './message.js';
+import { stateOf, textOf, type Letter } from './state.js';
+
+export interface PlanContext {
+  readonly deliver: DeliverContext;
+  readonly messages: MessageContext;
+  /** The epoch that a letter without a target gets. */
+  readonly newest: () => Epoch;
+}
+
+export interface Plan {
+  readonly epoch: number;
+  readonly message: LetterMessage;
+  /** One document for each index set; none: a rule dropped the message. */
+  readonly targets: readonly IndexBatch[];
+  readonly forwards: Routed['forwards'];
+}
+
+const none: ReadonlySet<number> = new Set();
+
+/** The plan for the letter's own target, or for the newest epoch when it has none. */
+export async function planOf(letter: Letter, context: PlanContext): Promise<Plan | Unusable> {
+  const message = await messageOf(letter, context.messages);
+  if ('code' in message) return message;
+  const { deliver } = context;
+  const state = stateOf(letter.document);
+  const epoch = state.state === 'targeted' ? await epochOf(deliver, state.epoch) : context.newest();
+  const indexSet = textOf(letter.document, 'index_set');
+  if (indexSet !== '' && epoch.indices[indexSet] === undefined) return unusable(deadLetterErrors.create('DEAD_LETTER_SET_MISSING', { got: indexSet }));
+  const rules = await deliver.ruleSets.byVersion(epoch.ruleSetVersion);
+  for (const index of indexSet === '' ? Object.values(epoch.indices) : [epoch.indices[indexSet] as string]) await prepare(deliver, index);
+  const routed = emptyRouted();
+  const [applied, route] = indexSet === '' ? [rules, deliver.route] : [onlyTo(rules, indexSet), withoutOutputs(deliver.route)];
+  routeMessages(routed, [message.record], 0, 1, none, epoch, applied, route);
+  const refused = routed.unusable[0];
+  if (refused !== undefined) return unusable(refused.error);
+  return { epoch: epoch.number, message, targets: [...routed.byIndex.values()], forwards: routed.forwards };
+}
+
+/** A refused document is stored already wherever else it belongs. */
+function onlyTo(rules: RuleSet, indexSet: string): RuleSet {
+  return {
+    ...rules,
+    apply: (document, ruleContext) => {
+      const routing = rules.apply(document, ruleContext);
+      return routing.dropped ? routing : { ...routing, indexSets: [indexSet] };
+    },
+  };
+}
+
+/** They have had the message when it was delivered first. */
+function withoutOutputs(route: RouteContext): RouteContext {
+  return { ...route, forwarder: undefined };
+}

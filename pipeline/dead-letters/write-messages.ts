@@ -1,0 +1,107 @@
+/** Writes replayed messages to their target indices, each under its own id, and says for each what became of it. */
+import { isSluiceError } from '../../core/errors.js';
+import type { IndexStore } from '../../sinks/stores/contract.js';
+import type { DeliverContext } from '../deliver-context.js';
+import type { IndexBatch } from '../route.js';
+import { writeContext } from '../settle.js';
+import { writeIndexBatch, type WriteOutcome } from '../write.js';
+import { deadLetterErrors } from './errors.js';
+import { groupBy } from './group.js';
+import type { Unusable } from './message.js';
+import type { SetOutcome } from './replay.js';
+
+export interface MessageWrite {
+  /** Of one document. */
+  readonly batch: IndexBatch;
+  /** Revision of the stub that gives way. */
+  readonly stub: string | undefined;
+}
+
+export interface Written {
+  readonly indexSet: string;
+  readonly index: string;
+  /** `unanswered`: the index did not answer in time, or took no writes. */
+  readonly outcome: SetOutcome['outcome'] | 'unanswered';
+  readonly reason: Unusable | undefined;
+}
+
+/** How long an index may be blocked or overloaded before its letters are left for another replay. */
+const patienceMs = 15_000;
+const longestPauseMs = 1_000;
+
+/** One request an index; results by write. */
+export async function writeMessages(writes: readonly MessageWrite[], context: DeliverContext): Promise<Written[]> {
+  const written = new Array<Written>(writes.length);
+  const groups = groupBy(writes.keys(), (at) => (writes[at] as MessageWrite).batch.index);
+  await Promise.all([...groups.values()].map(async (places) => {
+    const results = await writeGroup(places.map((at) => writes[at] as MessageWrite), context);
+    for (const [at, place] of places.entries()) written[place] = results[at] as Written;
+  }));
+  return written;
+}
+
+async function writeGroup(writes: readonly MessageWrite[], context: DeliverContext): Promise<Written[]> {
+  const batch = joined(writes.map((write) => write.batch));
+  const { indexSet, index } = batch;
+  try {
+    const outcome = await writeIndexBatch(batch, { ...writeContext(context), ...placeOf(), store: replayStore(writes, context.store) });
+    const results = await judge(writes, batch, outcome, context);
+    count(context, indexSet, outcome, results);
+    if (outcome.indexBytes !== undefined) context.onIndexBytes(indexSet, index, outcome.indexBytes);
+    return results;
+  } catch (error) {
+    if (context.signal.aborted || !isSluiceError(error) || !error.retryable) throw error;
+    return writes.map(() => ({ indexSet, index, outcome: 'unanswered', reason: undefined }));
+  }
+}
+
+function joined(batches: readonly IndexBatch[]): IndexBatch {
+  const [first] = batches as readonly [IndexBatch, ...IndexBatch[]];
+  return {
+    indexSet: first.indexSet, index: first.index, oldest: first.oldest, ids: batches.flatMap(({ ids }) => ids), offsets: batches.map(() => 0),
+    documents: batches.flatMap(({ documents }) => documents), places: batches.map((_, at) => at),
+  };
+}
+
+/** Of no partition: nobody can take it away, but an index that does not answer is not waited for without end. */
+function placeOf() {
+  const deadline = Date.now() + patienceMs;
+  return { topic: 'replay', topicGeneration: 0, partition: 0, nextOffset: 0, lost: () => Date.now() > deadline, mayPark: false, longestPauseMs } as const;
+}
+
+function replayStore(writes: readonly MessageWrite[], store: IndexStore): Pick<IndexStore, 'write'> {
+  const stubs = new Map(writes.flatMap(({ batch, stub }) => (stub === undefined ? [] : [[batch.ids[0] as string, stub] as const])));
+  return { write: (request) => store.write({ ...request, replay: { stubs } }) };
+}
+
+async function judge(writes: readonly MessageWrite[], batch: IndexBatch, outcome: WriteOutcome, { store }: DeliverContext): Promise<Written[]> {
+  const { indexSet, index, ids } = batch;
+  const rest: SetOutcome['outcome'] = outcome.retired > 0 ? 'retired' : 'stored';
+  const results = writes.map((): Written => ({ indexSet, index, outcome: rest, reason: undefined }));
+  for (const { at, code, reason } of outcome.refused) {
+    // Rule 10, and the stub of an earlier refusal is written anew, so that what is still on its way fits nowhere.
+    if (code === 'PARKING_INDEX_ABANDONED') results[at] = { indexSet, index, outcome: 'retired', reason: undefined };
+    else if (await store.writeStub(index, ids[at] as string, writes[at]?.stub)) results[at] = { indexSet, index, outcome: 'refused', reason: { code, reason } };
+    else results[at] = { indexSet, index, outcome: 'stored', reason: undefined };
+  }
+  if (outcome.alreadyStoredAt.length === 0 || store.capabilities().deduplicates !== 'id') return results;
+  const found = await store.read(index, outcome.alreadyStoredAt.map((at) => ids[at] as string));
+  const error = deadLetterErrors.create('DEAD_LETTER_STUB_MET', { place: index });
+  for (const at of outcome.alreadyStoredAt) {
+    if (found.get(ids[at] as string)?.stub === true) results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
+  }
+  // Rule 12.
+  await store.sync(index);
+  return results;
+}
+
+function count({ metrics }: DeliverContext, indexSet: string, outcome: WriteOutcome, results: readonly Written[]): void {
+  const label = { index_set: indexSet };
+  const refused = results.filter((result) => result.outcome === 'refused').length;
+  metrics.routed.inc(label, results.length);
+  metrics.stored.inc(label, outcome.stored);
+  metrics.deadLettered.inc(label, refused);
+  metrics.retired.inc(label, results.filter((result) => result.outcome === 'retired').length);
+  metrics.alreadyStored.inc(label, Math.max(0, results.filter((result) => result.outcome === 'stored').length - outcome.stored));
+  metrics.repaired.inc(label, outcome.repaired);
+}
