@@ -44,21 +44,26 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
       const action = mark.action ?? 'delete';
       if (action === 'close') await store.closeIndex(name);
       else await store.deleteIndex(name);
-      await ledger.writeMark(name, { ...mark, state: action === 'close' ? 'closed' : 'deleted' }, revision);
       options.forget(name);
+      // All processors may come this far with one index; who marks it counts it.
+      if (!(await ledger.writeMark(name, { ...mark, state: action === 'close' ? 'closed' : 'deleted' }, revision))) continue;
       metrics.retirements.inc({ index_set: mark.indexSet, action });
       log.info({ index: name, action }, 'index retired');
     }
   };
 
   return async () => {
+    // Another processor may have rotated: its new index must not be taken for an old one.
+    await ledger.refresh();
     const marks = await ledger.marks();
     for (const set of options.sets()) {
       try {
-        const infos = (await store.listIndices(set.id)).filter((info) => isOpen(marks.get(info.name)?.mark) && info.name !== currentOf(set.id));
-        const current = (await store.listIndices(set.id)).find((info) => info.name === currentOf(set.id));
-        const all = current === undefined ? infos : [...infos, current];
-        for (const { name, action } of expiredIndices(set.retention, all)) await markRetiring(name, action === 'close' ? 'close' : 'delete', marks);
+        const listed = await store.listIndices(set.id);
+        const current = listed.findIndex((info) => info.name === currentOf(set.id));
+        // What comes after the current one was made since by another processor.
+        const known = current === -1 ? listed : listed.slice(0, current + 1);
+        const kept = known.filter((info, place) => place === current || isOpen(marks.get(info.name)?.mark));
+        for (const { name, action } of expiredIndices(set.retention, kept)) await markRetiring(name, action === 'close' ? 'close' : 'delete', marks);
       } catch (error) {
         log.warn({ index_set: set.id, error: errorText(error) }, 'retention check failed; it is repeated');
       }
