@@ -90,6 +90,11 @@ export const formatVersions = {
     versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'the first' }],
     older: 'none exists; a commit without metadata, as Kafka\'s own tools make, knows no sequences', newer: 'refused when the partition is assigned: exit code 2; never read as if no message had been seen',
   },
+  parkedRecord: {
+    name: 'records of a parking topic', where: '`format` in the line of JSON before the message; missing in version 1', shared: true, oldest: 1,
+    versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'the first' }],
+    older: 'none exists', newer: 'not taken for a foreign record: the parking topic is held',
+  },
   topicRecord: {
     name: 'records of a Kafka topic', where: 'name of the header: `origin`, from version 2 on `origin.<version>`', shared: true, oldest: 1,
     versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'the first' }],

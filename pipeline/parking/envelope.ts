@@ -2,6 +2,8 @@
  * A record of a parking topic (rule 8): key, timestamp and origin of the message as they were; the value is one line of JSON, the
  * header below, then the message's own value byte for byte.
  */
+import { formatVersions } from '../../core/format-versions.js';
+import { assertVersion } from '../../core/formats/stamp.js';
 import type { ConsumedRecord, TopicRecord } from '../topics/contract.js';
 
 /** Where a parked message came from, and the index that its epoch names. */
@@ -27,7 +29,7 @@ export function parkedRecord(record: ConsumedRecord, header: ParkedHeader): Topi
   return { key, timestamp, origin, value: Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), record.value]) };
 }
 
-/** The header, and the message as it stood in its own topic; undefined for a record that is none of ours. */
+/** The header, and the message as it stood in its own topic; undefined for a record that is none of ours. Throws FORMAT_NEWER for one of a newer program, which is not. */
 export function unparkedRecord(record: ConsumedRecord): { readonly header: ParkedHeader; readonly record: ConsumedRecord } | undefined {
   const end = record.value.indexOf(lineEnd);
   const header = end < 0 ? undefined : parseHeader(record.value.toString('utf8', 0, end));
@@ -39,11 +41,13 @@ export function unparkedRecord(record: ConsumedRecord): { readonly header: Parke
 const numbers = ['generation', 'partition', 'offset', 'epoch'] as const;
 
 function parseHeader(text: string): ParkedHeader | undefined {
+  let header: (ParkedHeader & { readonly format?: unknown }) | null;
   try {
-    const header = JSON.parse(text) as ParkedHeader | null;
-    const fits = typeof header?.topic === 'string' && typeof header.index === 'string' && numbers.every((name) => Number.isSafeInteger(header[name]));
-    return fits ? header : undefined;
+    header = JSON.parse(text) as typeof header;
   } catch {
     return undefined;
   }
+  if (typeof header?.format === 'number') assertVersion(formatVersions.parkedRecord, header.format, 'header of a parked record');
+  const fits = typeof header?.topic === 'string' && typeof header.index === 'string' && numbers.every((name) => Number.isSafeInteger(header[name]));
+  return fits && header !== null ? header : undefined;
 }
