@@ -114,8 +114,8 @@ function fail(response: ServerResponse, thrown: unknown): void {
 
 export interface ControlClient {
   request(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Lines of a streamed answer, one value each. */
-  stream(method: string, path: string, body: unknown, onLine: (value: unknown) => void | Promise<void>): Promise<void>;
+  /** Lines of a streamed answer, one value each. Resolves early when the signal comes. */
+  stream(method: string, path: string, body: unknown, onLine: (value: unknown) => void | Promise<void>, signal?: AbortSignal): Promise<void>;
 }
 
 /** With a time limit, a request that takes longer fails as one that nobody answers. */
@@ -128,16 +128,26 @@ export function createControlClient(socketPath: string, timeLimitMs?: number): C
       if (response.statusCode !== 200) throw remoteError(answer);
       return answer;
     },
-    async stream(method, path, body, onLine) {
+    async stream(method, path, body, onLine, signal) {
       const response = await call(socketPath, method, path, body);
       if (response.statusCode !== 200) throw remoteError(JSON.parse(await textOf(response)));
+      const end = (): void => void response.destroy();
+      signal?.addEventListener('abort', end);
       let rest = '';
       response.setEncoding('utf8');
-      for await (const chunk of response) {
-        const lines = (rest + (chunk as string)).split('\n');
-        rest = lines.pop() ?? '';
-        for (const text of lines) await onLine(JSON.parse(text));
+      try {
+        for await (const chunk of response) {
+          const lines = (rest + (chunk as string)).split('\n');
+          rest = lines.pop() ?? '';
+          for (const text of lines) if (signal?.aborted !== true) await onLine(JSON.parse(text));
+        }
+      } catch (error) {
+        if (signal?.aborted === true) return;
+        throw error;
+      } finally {
+        signal?.removeEventListener('abort', end);
       }
+      if (signal?.aborted === true) return;
       if (rest !== '') throw apiErrors.create('API_NOT_RUNNING', { got: 'an answer that broke off' });
     },
   };

@@ -7,6 +7,7 @@ import { configOption, settings } from './options.js';
 import { addParkingVerbs } from './parking.js';
 import { addQueryVerbs } from './query-verbs.js';
 import { addToolVerbs } from './tool-verbs.js';
+import { addWatchVerbs } from './watch-verbs.js';
 
 export function buildProgram(): Command {
   const program = new Command('sluice')
@@ -24,6 +25,7 @@ Examples:
   sluice load --rate 5000 --for 60s --verify       synthetic traffic, and a check that nothing is missing or doubled`);
   addStart(program);
   addQueryVerbs(program);
+  addWatchVerbs(program);
   addDeadLetterVerbs(program);
   addParkingVerbs(program);
   addToolVerbs(program);

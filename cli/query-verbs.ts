@@ -44,13 +44,13 @@ export function addQueryVerbs(program: Command): void {
   program.command('status')
     .description('what the running program does: receivers, backlog, index sets, health')
     .addOption(configOption())
-    .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor']).default('all'))
-    .addOption(new Option('--json', 'everything, as JSON'))
-    .action(async (flags: { config?: string; json?: boolean; role: string }) => {
+    .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output']).default('all'))
+    .option('-w, --watch', 'again every two seconds, until interrupted')
+    .addOption(new Option('--json', 'everything, as JSON; with --watch one object a line'))
+    .action(async (flags: { config?: string; json?: boolean; role: string; watch?: boolean }) => {
       const { config } = settings(flags);
-      const { statusText } = await import('./status.js');
-      const status = await connectControl(config, flags.role === 'receiver').request('GET', '/status');
-      process.stdout.write(flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
+      const { runStatus } = await import('./status-watch.js');
+      await runStatus(connectControl(config, flags.role === 'receiver' || flags.role === 'output'), flags);
     });
   program.command('rotate')
     .description('start the next index of an index set now')

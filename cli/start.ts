@@ -5,6 +5,7 @@ import { errorText } from '../core/errors.js';
 import { createLog } from '../core/log.js';
 import { collectProcessMetrics, Registry } from '../core/metrics.js';
 import { packageVersion } from '../core/package-root.js';
+import { createRecentProblems } from '../core/recent-problems.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
 import { releaseYoungGeneration } from '../core/young-generation.js';
 import type { Roles } from '../pipeline/sluice.js';
@@ -30,7 +31,8 @@ export interface StartOptions {
 /** Resolves with the exit code when the program has stopped. Rejects when it cannot start. */
 export async function runStart(options: StartOptions): Promise<number> {
   const { config, roles, runtimeFolder, logFile } = options;
-  const log = createLog(config.log_level, logFile);
+  const problems = createRecentProblems();
+  const log = createLog(config.log_level, logFile, problems);
   const registry = new Registry();
   collectProcessMetrics(registry);
   const workers = workerCount(config, roles);
@@ -43,7 +45,7 @@ export async function runStart(options: StartOptions): Promise<number> {
   const socketPath = (worker?: number): string => controlSocketPath(config.data_folder, runtimeFolder, !roles.processor, worker);
   const program: RunningProgram = workers > 1
     ? createWorkers({ config, roles, count: workers, log, logFile, registry, controlPathOf: socketPath, adminPort, onFatal })
-    : (await import('./one-process.js')).createOneProcess({ config, roles, registry, log, onFatal }, adminPort);
+    : (await import('./one-process.js')).createOneProcess({ config, roles, registry, log, problems, onFatal }, adminPort);
   const admin = createAdminServer({
     host: config.admin.host, port: config.admin.port, metrics: () => program.metricsText(),
     live: () => ({ ok: true, checks: [{ name: 'event loop', ok: true, reason: 'answers' }] }), ready: () => program.ready(),

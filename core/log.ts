@@ -1,11 +1,13 @@
 /** Structured logs (pino, JSON lines on standard output) and a rate limit for lines that many messages may cause. */
 import { destination, pino, type Logger } from 'pino';
+import type { RecentProblems } from './recent-problems.js';
 
 export type Log = Logger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-export function createLog(level: LogLevel, file?: string): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination({ dest: file ?? 1, sync: true }));
+/** `problems` notes what is warned of. */
+export function createLog(level: LogLevel, file?: string, problems?: RecentProblems): Log {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, ...(problems === undefined ? {} : { hooks: problems.hooks }) }, destination({ dest: file ?? 1, sync: true }));
 }
 
 export const silentLog: Log = pino({ level: 'silent' });

@@ -8,7 +8,9 @@ import type { Registry } from '../core/metrics.js';
 import { workerPaths } from './contract.js';
 import { workerErrors } from './errors.js';
 import type { MergedMetrics, MetricSnapshot } from './merged-metrics.js';
+import { sumCounts } from './counts.js';
 import type { WorkerState } from './pool.js';
+import { createWatchAnswers } from './watch-answers.js';
 
 /** A worker that is busy answers within this time, or counts as one that does not. */
 const patienceMs = 5_000;
@@ -62,6 +64,7 @@ export function createAnswers(options: AnswersOptions): Answers {
       return options.metrics.text(options.registry);
     },
     routes: {
+      ...createWatchAnswers(running, options.controlPathOf),
       'GET /status': async () => {
         const answers = (await Promise.allSettled(running().map((worker) => ask(worker, '/status')))).flatMap((one) => (one.status === 'fulfilled' ? [one.value as StatusPart] : []));
         return mergeStatus(answers, { pid: process.pid, workers: options.states(), ready: await ready(), admin_port: options.adminPort() });
@@ -78,6 +81,9 @@ export function createAnswers(options: AnswersOptions): Answers {
 interface StatusPart {
   readonly receivers: readonly { readonly name: string }[];
   readonly partitions?: readonly string[];
+  readonly counts?: Readonly<Record<string, number>>;
+  readonly oldest_unprocessed_seconds?: number;
+  readonly problems?: readonly { readonly time: string }[];
   readonly [name: string]: unknown;
 }
 
@@ -86,7 +92,10 @@ function mergeStatus(answers: readonly StatusPart[], own: Readonly<Record<string
   const receivers = new Map(answers.flatMap((answer) => answer.receivers).map((receiver) => [receiver.name, receiver]));
   const newest = [...answers].sort((one, other) => epochOf(other) - epochOf(one))[0];
   const partitions = answers.some((answer) => answer.partitions !== undefined) ? { partitions: answers.flatMap((answer) => answer.partitions ?? []).sort() } : {};
-  return { index_sets: [], ...newest, receivers: [...receivers.values()], ...partitions, ...own };
+  const counts = sumCounts(answers.map((answer) => answer.counts ?? {}));
+  const oldest = Math.max(0, ...answers.map((answer) => answer.oldest_unprocessed_seconds ?? 0));
+  const problems = answers.flatMap((answer) => answer.problems ?? []).sort((one, other) => (one.time < other.time ? -1 : 1));
+  return { index_sets: [], ...newest, receivers: [...receivers.values()], ...partitions, counts, oldest_unprocessed_seconds: oldest, problems, ...own };
 }
 
 function epochOf(answer: StatusPart): number {

@@ -4,6 +4,7 @@ import { controlRoutes } from '../api/control-routes.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { createLog } from '../core/log.js';
 import { collectProcessMetrics, Registry } from '../core/metrics.js';
+import { createRecentProblems } from '../core/recent-problems.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
 import { holdYoungGeneration, releaseYoungGeneration } from '../core/young-generation.js';
 import { Sluice } from '../pipeline/sluice.js';
@@ -26,13 +27,14 @@ tell({ type: 'online' });
 
 async function run(start: WorkerStart): Promise<number> {
   const { config, roles, index, count } = start;
-  const log = createLog(config.log_level, start.logFile).child({ worker: index });
+  const problems = createRecentProblems();
+  const log = createLog(config.log_level, start.logFile, problems).child({ worker: index });
   const registry = new Registry();
   collectProcessMetrics(registry);
   let end: (result: { code: number; deadlineMs: number }) => void = () => undefined;
   const finished = new Promise<{ code: number; deadlineMs: number }>((resolve) => { end = resolve; });
   const sluice = new Sluice({
-    config, roles, registry, log, worker: { index, count },
+    config, roles, registry, log, problems, worker: { index, count },
     onFatal: (error) => {
       log.fatal({ error: errorText(error) }, 'cannot go on; stopping');
       tell({ type: 'failed', code: codeOf(error), text: errorText(error) });

@@ -8,9 +8,13 @@ export function statusRoutes(sluice: Sluice, adminPort: () => number | undefined
 
 async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>> {
   const { processor, store } = sluice;
-  const sets = await Promise.all((processor?.rules()?.indexSets ?? []).map(async (set) => ({ id: set.id, indices: (await store?.listIndices(set.id)) ?? [] })));
+  await processor?.collect();
+  const sets = await Promise.all((processor?.rules()?.indexSets ?? []).map(async (set) => ({ id: set.id, rotation: set.rotation, indices: (await store?.listIndices(set.id)) ?? [] })));
   return {
     pid: process.pid,
+    at: Date.now(),
+    counts: await sluice.view.counts(),
+    oldest_unprocessed_seconds: await sluice.view.oldestUnprocessed(),
     receivers: sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() })),
     partitions: processor?.partitions(),
     lag: processor === undefined ? undefined : await processor.lag(),
@@ -19,6 +23,7 @@ async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>
     index_sets: sets,
     parking: (await processor?.parking.list()) ?? [],
     outputs: (await sluice.outputs?.status()) ?? [],
+    problems: sluice.view.problems(),
     ready: await sluice.ready(),
   };
 }

@@ -1,6 +1,6 @@
 /** What people see of the running program: senders, streams and rules by what they do, and what passes. */
-import type { Registry } from '../../core/metrics.js';
-import { buildMetrics } from '../../core/metrics.js';
+import { buildMetrics, type Registry } from '../../core/metrics.js';
+import type { Problem, RecentProblems } from '../../core/recent-problems.js';
 import { pipelineMetrics } from '../metrics.js';
 import { createSenders, type SenderAccount, type Senders } from './senders.js';
 import { createTaps, type Taps } from './taps.js';
@@ -14,18 +14,46 @@ export interface Top {
   readonly rules: Readonly<Record<string, number>>;
 }
 
+/** Sums since the start, over all receivers and index sets. */
+export interface Counts {
+  readonly received: number;
+  readonly refused: number;
+  readonly shed: number;
+  readonly appended: number;
+  readonly stored: number;
+  readonly dead_lettered: number;
+}
+
 export interface View {
   readonly senders: Senders;
   readonly taps: Taps;
   top(): Promise<Top>;
+  counts(): Promise<Counts>;
+  /** Seconds; 0 when nothing waits. */
+  oldestUnprocessed(): Promise<number>;
+  problems(): readonly Problem[];
 }
 
-export function createView(registry: Registry): View {
+export function createView(registry: Registry, problems?: RecentProblems): View {
   const metrics = buildMetrics(registry, pipelineMetrics);
   const senders = createSenders(registry);
+  /** Receivers declare their own metrics; a process without them has none. */
+  const sum = async (name: string): Promise<number> => {
+    const values = (await registry.getSingleMetric(name)?.get())?.values ?? [];
+    return values.reduce((total, { value }) => total + value, 0);
+  };
   return {
     senders,
     taps: createTaps(registry),
+    async counts() {
+      const [received, refused, shed, appended, stored, deadLettered] = await Promise.all([
+        sum('sluice_messages_received_total'), sum('sluice_messages_refused_total'), sum('sluice_messages_shed_total'), sum('sluice_messages_appended_total'),
+        sum('sluice_documents_stored_total'), sum('sluice_documents_dead_lettered_total'),
+      ]);
+      return { received, refused, shed, appended, stored, dead_lettered: deadLettered };
+    },
+    oldestUnprocessed: () => sum('sluice_oldest_unprocessed_seconds'),
+    problems: () => problems?.list() ?? [],
     async top() {
       const [streams, rules] = await Promise.all([metrics.streamMessages.get(), metrics.ruleMatches.get()]);
       const byLabel = (values: readonly { readonly value: number; readonly labels: object }[], label: string): Record<string, number> =>
