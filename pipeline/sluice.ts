@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Config } from '../schemas/config/config.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
+import type { RecentProblems } from '../core/recent-problems.js';
 import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../receivers/decode/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
@@ -56,6 +57,8 @@ export interface SluiceOptions {
   readonly worker?: WorkerPlace | undefined;
   readonly registry: Registry;
   readonly log: Log;
+  /** What the log has warned of. */
+  readonly problems?: RecentProblems | undefined;
   readonly onFatal: (error: unknown) => void;
 }
 
@@ -94,7 +97,7 @@ export class Sluice {
     this.store = roles.processor ? createStore(config, { registry, log }) : undefined;
     this.#state = roles.processor ? createState(config, { log }) : undefined;
     this.#receive = roles.receiver ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
-    this.view = createView(registry);
+    this.view = createView(registry, options.problems);
     const sink = this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
     const sharesPorts = (options.worker?.count ?? 1) > 1;
     this.receivers = sink === undefined ? [] : config.receivers.filter((receiver) => options.worker === undefined || runsInWorker(receiver, options.worker.index))
