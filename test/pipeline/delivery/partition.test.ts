@@ -1,6 +1,5 @@
 import t from 'tap';
 import { reservedSpan, step, unassigned, type DeliveryEvent, type PartitionState, type VersionedRecord } from '../../../pipeline/delivery/partition.js';
-import { simulate, type Drops } from './simulation.js';
 
 /** Feeds events one after the other; returns the last state and the commands of the last step. */
 function play(events: readonly DeliveryEvent[], from: PartitionState = unassigned) {
@@ -73,18 +72,3 @@ t.test('an index that had documents before is synced before the commit', (t) => 
   t.match(step(state, { type: 'synced' }).commands, [{ type: 'commit', offset: 3 }]);
   t.end();
 });
-
-t.test('simulated worlds come to rest with every id in one index', (t) => {
-  const seeds = Number(process.env['SLUICE_SEEDS'] ?? 3000);
-  const failed = Array.from({ length: seeds }, (_, seed) => simulate(seed + 1)).find((problem) => problem !== undefined);
-  t.equal(failed, undefined, `${seeds} seeds`);
-  t.end();
-});
-
-for (const [rule, drops] of Object.entries({ 'rule 1': { epochs: true }, 'rule 3': { fence: true }, 'rule 5': { sequences: true } } satisfies Record<string, Drops>)) {
-  t.test(`the simulation fails when ${rule} is left out`, (t) => {
-    const failed = Array.from({ length: 3000 }, (_, seed) => simulate(seed + 1, drops)).some((problem) => problem !== undefined);
-    t.equal(failed, true);
-    t.end();
-  });
-}
