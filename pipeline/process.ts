@@ -15,6 +15,8 @@ import type { Assignment, ConsumedBatch, ConsumeHandler } from './topics/contrac
 
 export interface ProcessOptions extends Omit<DeliverContext, 'metrics'> {
   readonly registry: Registry;
+  /** Instead of rule 5's look at the sequences: only to measure what that costs. */
+  readonly checkResends?: typeof checkResends | undefined;
 }
 
 interface Held {
@@ -24,6 +26,7 @@ interface Held {
   state: PartitionState;
   batch: ConsumedBatch | undefined;
   check: ResendCheck | undefined;
+  readonly resends: typeof checkResends;
   /** Of the batch under way: what is to be parked when the record says so. */
   blocked: readonly IndexBatch[];
   readonly parking: HeldParking;
@@ -60,7 +63,7 @@ export function createProcess(options: ProcessOptions): Process {
       const generation = await options.topics.generation(assignment.topic);
       const held: Held = {
         topic: assignment.topic, partition: assignment.partition, generation, state: unassigned,
-        batch: undefined, check: undefined, blocked: [], parking: createHeldParking(options.parkingTopics), checking: false, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
+        batch: undefined, check: undefined, resends: options.checkResends ?? checkResends, blocked: [], parking: createHeldParking(options.parkingTopics), checking: false, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
       };
       partitions.set(keyOf(assignment.topic, assignment.partition), held);
       await serially(held, () => assign(context, held, assignment));
@@ -168,7 +171,7 @@ async function process(context: DeliverContext, metrics: BuiltMetrics<typeof pip
     if (held.state.phase === 'abandoned') await reassign(context, held, batch);
     await letDrain(context, held);
     metrics.consumed.inc({ topic: batch.topic }, batch.records.length);
-    held.check = checkResends(batch.records, held.state.sequences);
+    held.check = held.resends(batch.records, held.state.sequences);
     await run(context, held, { type: 'fetched', first: first.offset, next: batch.nextOffset, latestEpoch: context.ledger.latestEpoch()?.number ?? -1 });
     if (held.committed === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, got: held.abandoned });
     reportGaps(context, metrics, held);

@@ -23,7 +23,7 @@ import { createBlockages } from './parking/blockages.js';
 import { createParking, type Parking } from './parking/parking.js';
 import { createParkingTopics } from './parking/topics.js';
 import { patiently } from './patience.js';
-import { createProcess } from './process.js';
+import { createProcess, type ProcessOptions } from './process.js';
 import { createRuleSets } from './rule-sets.js';
 import { createSearchableProbe } from './searchable.js';
 import type { Consumer, TopicLog } from './topics/contract.js';
@@ -49,6 +49,8 @@ export interface ProcessorOptions {
   readonly forwarder?: Forwarder | undefined;
   /** Watchers of what is routed. */
   readonly taps?: Taps | undefined;
+  /** See ProcessOptions; settings cannot reach it. */
+  readonly checkResends?: ProcessOptions['checkResends'];
   readonly registry: Registry;
   readonly log: Log;
   /** The processor cannot go on. */
@@ -103,7 +105,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
     knownLetters: createKnownLetters(store, buildMetrics(registry, deadLetterMetrics)),
   };
-  const process = createProcess({ ...deliver, registry });
+  const process = createProcess({ ...deliver, registry, checkResends: options.checkResends });
   const parking = createParking({
     deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, parkingTopics, blockages, prefix: config.topics.prefix, group: processing.group,
     batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records }, sweepMs: processing.retention_check_ms, registry,
