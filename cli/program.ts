@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.js';
 import { holdYoungGeneration } from '../core/young-generation.js';
+import { addCompletion } from './completion.js';
 import { addDeadLetterVerbs } from './dead-letters.js';
 import { configOption, settings } from './options.js';
 import { addParkingVerbs } from './parking.js';
@@ -29,6 +30,7 @@ Examples:
   addDeadLetterVerbs(program);
   addParkingVerbs(program);
   addToolVerbs(program);
+  addCompletion(program);
   return program;
 }
 
