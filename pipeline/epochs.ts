@@ -57,11 +57,15 @@ export function createEpochs(options: EpochsOptions): Epochs {
     },
 
     async rotate(set, current) {
-      await ledger.refresh();
-      const latest = ledger.latestEpoch();
-      if (latest === undefined || latest.indices[set.id] !== current) return false;
-      const index = await createNextIndex(options, set);
-      return append({ ruleSetVersion: latest.ruleSetVersion, indices: { ...latest.indices, [set.id]: index }, cause: 'rotation' }, latest, [index]);
+      for (let race = 0; race < maxRaces; race += 1) {
+        await ledger.refresh();
+        const latest = ledger.latestEpoch();
+        if (latest === undefined || latest.indices[set.id] !== current) return false;
+        const index = await createNextIndex(options, set);
+        if (await append({ ruleSetVersion: latest.ruleSetVersion, indices: { ...latest.indices, [set.id]: index }, cause: 'rotation' }, latest, [index])) return true;
+        // Somebody else's epoch came first, perhaps for another set.
+      }
+      return false;
     },
   };
 }
