@@ -23,6 +23,8 @@ interface Held {
   readonly topic: string;
   readonly partition: number;
   readonly generation: number;
+  /** Of the assignment, for proof of ownership before the first batch. */
+  readonly fence: (() => Promise<void>) | undefined;
   state: PartitionState;
   batch: ConsumedBatch | undefined;
   check: ResendCheck | undefined;
@@ -62,7 +64,7 @@ export function createProcess(options: ProcessOptions): Process {
     async assigned(assignment) {
       const generation = await options.topics.generation(assignment.topic);
       const held: Held = {
-        topic: assignment.topic, partition: assignment.partition, generation, state: unassigned,
+        topic: assignment.topic, partition: assignment.partition, generation, fence: assignment.fence, state: unassigned,
         batch: undefined, check: undefined, resends: options.checkResends ?? checkResends, blocked: [], parking: createHeldParking(options.parkingTopics), checking: false, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
       };
       partitions.set(keyOf(assignment.topic, assignment.partition), held);
@@ -231,7 +233,7 @@ async function carryOut(context: DeliverContext, held: Held, command: DeliveryCo
     case 'read_record': {
       held.parking.reset();
       const found = await persist(context, held, () => ledger.partitionRecord(topic, generation, partition));
-      const stillOwner = held.batch === undefined || !held.batch.revoked();
+      const stillOwner = await persist(context, held, () => isStillOwner(held));
       return { type: 'record_read', found, latestEpoch: ledger.latestEpoch()?.number ?? -1, stillOwner };
     }
     case 'write_record':
@@ -258,6 +260,17 @@ async function carryOut(context: DeliverContext, held: Held, command: DeliveryCo
     case 'abandon':
       held.abandoned = command.reason;
       return undefined;
+  }
+}
+
+/** Rule 2, asked after the record was read: a processor that was paused does not know by itself that its partition is another's now. */
+async function isStillOwner({ batch, fence }: Held): Promise<boolean> {
+  try {
+    await (batch === undefined ? fence?.() : batch.fence());
+    return true;
+  } catch (error) {
+    if (isSluiceError(error) && error.code === 'TOPIC_PARTITION_REVOKED') return false;
+    throw error;
   }
 }
 

@@ -21,6 +21,7 @@ export interface Outcome {
 
 export type DeliveryEvent =
   | { readonly type: 'assigned'; readonly groupGeneration: number; readonly position: number; readonly logEnd: number; readonly highestMarker: number; readonly sequences: Sequences }
+  /** `stillOwner`: a heartbeat that was sent after the record was read has succeeded. A larger generation proves nothing: the group's may have begun anew. */
   | { readonly type: 'record_read'; readonly found: VersionedRecord | undefined; readonly latestEpoch: number; readonly stillOwner: boolean }
   | { readonly type: 'record_written'; readonly revision: string }
   | { readonly type: 'record_conflict' }
@@ -130,6 +131,7 @@ function assign(event: Extract<DeliveryEvent, { type: 'assigned' }>): Step {
 function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: 'record_read' }>): Step {
   const { found, latestEpoch } = event;
   const generation = state.owner.groupGeneration;
+  if (!event.stillOwner) return abandon(state, `the group has taken the partition away from generation ${generation}`);
   if (found === undefined) {
     const owner = { incarnation: 0, groupGeneration: generation };
     const record: PartitionRecord = { ranges: [{ from: 0, epoch: latestEpoch }], owner, reserved: state.taken + reservedSpan, unchecked: true };
@@ -137,7 +139,6 @@ function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: '
   }
   const former = found.record.owner;
   const reset = former.groupGeneration > generation;
-  if (reset && !event.stillOwner) return abandon(state, `generation ${former.groupGeneration} owns the partition, this is ${generation}`);
   const owner = { incarnation: former.incarnation + (reset ? 1 : 0), groupGeneration: generation };
   if (ownerBefore(owner, former)) return abandon(state, 'a newer owner has taken the partition over');
   const floor = Math.max(Math.min(state.logEnd, found.record.reserved), state.highestMarker);

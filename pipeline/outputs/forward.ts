@@ -8,6 +8,7 @@ import type { FieldChanges, RuleSet, Routing } from '../../rules/contract.js';
 import type { LogDocument } from '../../schemas/messages.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
 import type { TopicLog, TopicRecord, TopicSpec } from '../topics/contract.js';
+import type { Limits } from './limits.js';
 import type { outputMetrics } from './metrics.js';
 import { modifiedGelf, type SenderText } from './modified.js';
 
@@ -31,8 +32,7 @@ export interface Forwarder {
 export interface ForwarderOptions {
   readonly topics: TopicLog;
   readonly specOf: (output: OutputSettings) => TopicSpec;
-  /** Why the output takes no newer messages; undefined while it does. */
-  readonly refuses: (output: string) => 'newest' | 'age' | 'disk' | undefined;
+  readonly limits: Limits;
   readonly metrics: BuiltMetrics<typeof outputMetrics>;
   readonly log: Log;
 }
@@ -42,7 +42,7 @@ const none: readonly string[] = [];
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { topics, metrics, log } = options;
   const lanes = new WeakMap<RuleSet, ForwardLane | { readonly none: true }>();
-  const specs = new Map<string, TopicSpec>();
+  const known = new Map<string, { readonly output: OutputSettings; readonly spec: TopicSpec }>();
   const ready = new Map<string, Promise<void>>();
   const mayLog = createRateLimit(6);
 
@@ -54,8 +54,8 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   /** The first message for an output makes its topic. */
   const ensure = (spec: TopicSpec): Promise<void> => {
-    const known = ready.get(spec.name);
-    if (known !== undefined) return known;
+    const before = ready.get(spec.name);
+    if (before !== undefined) return before;
     const made = topics.ensureTopics([spec]).then(() => undefined, (error: unknown) => {
       ready.delete(spec.name);
       throw error;
@@ -65,15 +65,18 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   };
 
   const append = async (output: string, records: readonly TopicRecord[]): Promise<void> => {
-    const refusal = options.refuses(output);
+    const found = known.get(output);
+    if (found === undefined) throw new TypeError(`output ${output} was never routed to`);
+    const { spec } = found;
+    const refusal = options.limits.refusal(found.output);
     if (refusal !== undefined) return drop(output, refusal, records.length);
-    const spec = specs.get(output) as TopicSpec;
     const fitting = records.filter((record) => record.value.length <= spec.maxMessageBytes);
     if (fitting.length < records.length) drop(output, 'too_large', records.length - fitting.length);
     if (fitting.length === 0) return;
     await ensure(spec);
     await topics.append(spec.name, 0, fitting);
     metrics.forwarded.inc({ output }, fitting.length);
+    options.limits.appended(output, fitting.length, fitting.reduce((sum, { value }) => sum + value.length, 0));
   };
 
   return {
@@ -81,7 +84,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       let lane = lanes.get(rules);
       if (lane === undefined) {
         const outputs = (rules.outputs ?? []).filter(({ enabled, streams }) => enabled && streams.length > 0);
-        for (const output of outputs) specs.set(output.id, options.specOf(output));
+        for (const output of outputs) known.set(output.id, { output, spec: options.specOf(output) });
         lane = outputs.length === 0 ? { none: true } : createLane(outputs);
         lanes.set(rules, lane);
       }

@@ -1,11 +1,12 @@
 /** One output: reads its topic by a group of its own, and hands what it reads to a sender. Nothing else in the program waits for it. */
 import type { BuiltMetrics } from '../../core/metrics.js';
-import { errorText, toError } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
+import { errorText } from '../../core/errors.js';
+import { createRateLimit, type Log } from '../../core/log.js';
 import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sinks/outputs/contract.js';
 import { Sender } from '../../sinks/outputs/sender.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
 import type { Assignment, ConsumedBatch, ConsumeHandler, Consumer, TopicLog } from '../topics/contract.js';
+import { backlogOf } from './limits.js';
 import type { outputMetrics } from './metrics.js';
 import { createRepeats, type Repeats } from './repeats.js';
 
@@ -14,6 +15,9 @@ export interface OutputWorkerOptions {
   readonly topics: TopicLog;
   readonly topic: string;
   readonly group: string;
+  /** What may wait when the policy is drop_oldest. */
+  readonly maxWaitingBytes: number;
+  readonly maxAgeMs: number;
   readonly encoder: Encoder;
   readonly link: Link;
   readonly metrics: BuiltMetrics<typeof outputMetrics>;
@@ -30,16 +34,23 @@ export interface OutputStatus extends OutputState {
   readonly lag: number;
   /** Receive time of the oldest message that is about to be sent, ISO 8601. */
   readonly oldest: string | undefined;
+  /** Since this worker started. */
+  readonly sent: number;
+  readonly failed: number;
+  readonly dropped: number;
 }
 
 const batchBytes = 2 * 2 ** 20;
 const batchRecords = 5_000;
 /** Confirmations of a silent topic are committed this often. */
 const commitEveryMs = 500;
+/** How often the policy drop_oldest is looked after while messages wait. */
+const limitEveryMs = 1_000;
 
 export class OutputWorker {
   readonly #options: OutputWorkerOptions;
   readonly #labels: { readonly output: string };
+  readonly #mayLog = createRateLimit(6);
   #consumer: Consumer | undefined;
   #sender: Sender | undefined;
   #repeats: Repeats = createRepeats();
@@ -54,6 +65,12 @@ export class OutputWorker {
   #timer: NodeJS.Timeout | undefined;
   #stopping = false;
   #problem: string | undefined;
+  readonly #counts = { sent: 0, failed: 0, dropped: 0 };
+  /** Policy drop_oldest: what stands below is not sent any more. */
+  #dropBelow = 0;
+  /** Of messages handed to the sender: offset behind them and receive time of the newest. */
+  #ages: { readonly nextOffset: number; readonly newest: number }[] = [];
+  #limiting: NodeJS.Timeout | undefined;
 
   constructor(options: OutputWorkerOptions) {
     this.#options = options;
@@ -70,6 +87,7 @@ export class OutputWorker {
       this.#options.log.error({ output: this.#options.settings.id, error: this.#problem }, 'an output cannot read its topic any more');
     });
     this.#timer = setInterval(() => void this.#commitConfirmed(), commitEveryMs).unref();
+    if (this.#options.settings.on_full === 'drop_oldest') this.#limiting = setInterval(() => void this.#limit().catch(() => undefined), limitEveryMs).unref();
   }
 
   /** Safe twice. */
@@ -77,6 +95,7 @@ export class OutputWorker {
     if (this.#stopping) return;
     this.#stopping = true;
     clearInterval(this.#timer);
+    clearInterval(this.#limiting);
     const end = Date.now() + deadlineMs;
     await this.#sender?.stop(deadlineMs / 2);
     await this.#commitConfirmed();
@@ -91,7 +110,7 @@ export class OutputWorker {
     const lag = state === undefined ? 0 : Math.max(0, state.logEnd - Math.max(state.earliest, committed ?? 0, this.#assigned ? this.#confirmed : 0));
     const idle: OutputState = { state: 'idle', address: link.address, lastError: undefined, lastErrorAt: undefined, unconfirmedMessages: 0, unconfirmedBytes: 0 };
     const sending = this.#sender?.state() ?? idle;
-    return { id, title, type, protocol, enabled, lag, oldest: this.#oldest === undefined ? undefined : new Date(this.#oldest).toISOString(), ...sending, lastError: this.#problem ?? sending.lastError };
+    return { id, title, type, protocol, enabled, lag, oldest: this.#oldest === undefined ? undefined : new Date(this.#oldest).toISOString(), ...this.#counts, ...sending, lastError: this.#problem ?? sending.lastError };
   }
 
   async collect(): Promise<void> {
@@ -109,6 +128,7 @@ export class OutputWorker {
     this.#confirmed = position;
     this.#committed = position;
     this.#assigned = true;
+    this.#ages = [];
     this.#repeats = createRepeats();
     const sender: Sender = new Sender({
       link, log, confirmAfterMs: settings.confirm_after_ms, unconfirmedBytes: settings.unconfirmed_bytes, idleTimeoutMs: settings.idle_timeout_ms, retryMostMs: settings.retry_most_ms,
@@ -117,6 +137,9 @@ export class OutputWorker {
         this.#confirmed = nextOffset;
         metrics.sent.inc(this.#labels, messages);
         metrics.failed.inc(this.#labels, refused);
+        this.#counts.sent += messages;
+        this.#counts.failed += refused;
+        while (this.#ages[0] !== undefined && this.#ages[0].nextOffset <= nextOffset) this.#ages.shift();
       },
       onFailed: () => metrics.attemptsFailed.inc(this.#labels),
       onStopped: (error) => log.error({ output: settings.id, error: errorText(error) }, 'an output is stopped until its settings change'),
@@ -142,6 +165,11 @@ export class OutputWorker {
       await this.#sendAll(batch);
       this.#committed = this.#confirmed;
       return { commit: this.#confirmed, metadata: '' };
+    } catch (error) {
+      // The batch comes again, and none of it counts as seen.
+      this.#repeats = createRepeats();
+      this.#expected = batch.records[0]?.offset ?? this.#expected;
+      throw error;
     } finally {
       this.#handling = false;
     }
@@ -149,25 +177,64 @@ export class OutputWorker {
 
   async #sendAll(batch: ConsumedBatch): Promise<void> {
     const { metrics, encoder } = this.#options;
-    const fresh = batch.records.filter(({ key }) => !this.#repeats.seen(key));
-    metrics.repeated.inc(this.#labels, batch.records.length - fresh.length);
-    const records: readonly OutputRecord[] = fresh;
-    for (let from = 0; from < records.length;) {
+    const records: readonly OutputRecord[] = batch.records.filter(({ key }) => !this.#repeats.seen(key));
+    metrics.repeated.inc(this.#labels, batch.records.length - records.length);
+    let covered = -1;
+    for (let from = this.#skip(records, 0); from < records.length; from = this.#skip(records, from)) {
       this.#oldest = records[from]?.timestamp;
       const { parcel, to } = encoder.encode(records, from);
-      await this.#send(to === records.length ? { ...parcel, nextOffset: batch.nextOffset } : parcel);
+      covered = to === records.length ? batch.nextOffset : parcel.nextOffset;
+      this.#ages.push({ nextOffset: covered, newest: (records[to - 1] as OutputRecord).timestamp });
+      await this.#send({ ...parcel, nextOffset: covered });
       from = to;
     }
-    if (records.length === 0) await this.#send({ parts: [], bytes: 0, messages: 0, nextOffset: batch.nextOffset });
+    if (covered !== batch.nextOffset) await this.#send({ parts: [], bytes: 0, messages: 0, nextOffset: batch.nextOffset });
     this.#oldest = undefined;
+  }
+
+  /** Policy drop_oldest: the first record that may still be sent. */
+  #skip(records: readonly OutputRecord[], from: number): number {
+    const { settings, maxAgeMs } = this.#options;
+    if (settings.on_full !== 'drop_oldest') return from;
+    let to = from;
+    const youngest = Date.now() - maxAgeMs;
+    const counts = { oldest: 0, age: 0 };
+    for (let record = records[to]; record !== undefined; record = records[to]) {
+      if (record.offset < this.#dropBelow) counts.oldest += 1;
+      else if (record.timestamp < youngest) counts.age += 1;
+      else break;
+      to += 1;
+    }
+    this.#countDropped('oldest', counts.oldest);
+    this.#countDropped('age', counts.age);
+    return to;
+  }
+
+  /** What waits beyond the bounds is given up, also what the sender has taken and could not write. */
+  async #limit(): Promise<void> {
+    const { topics, topic, group, maxWaitingBytes, maxAgeMs } = this.#options;
+    if (!this.#assigned) return;
+    const { logEnd, bytesEach } = await backlogOf(topics, topic, group);
+    this.#dropBelow = Math.max(this.#dropBelow, logEnd - Math.floor(maxWaitingBytes / bytesEach));
+    const youngest = Date.now() - maxAgeMs;
+    const old = this.#ages.findLast(({ newest }) => newest < youngest)?.nextOffset ?? 0;
+    this.#countDropped('oldest', this.#sender?.drop(this.#dropBelow) ?? 0);
+    this.#countDropped('age', this.#sender?.drop(old) ?? 0);
+  }
+
+  #countDropped(reason: 'oldest' | 'age', messages: number): void {
+    if (messages === 0) return;
+    this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
+    this.#counts.dropped += messages;
+    const { allowed, suppressed } = this.#mayLog(reason);
+    if (allowed) this.#options.log.error({ output: this.#options.settings.id, reason, messages, suppressed }, 'waiting messages of an output are dropped by its policy');
   }
 
   async #send(parcel: Parcel): Promise<void> {
     const sender = this.#sender;
     if (sender === undefined) throw new Error('the output does not own its topic');
-    await sender.send(parcel).catch((error: unknown) => {
-      throw toError(error);
-    });
+    const taken = await sender.send(parcel);
+    if (!taken) this.#countDropped('oldest', parcel.messages);
   }
 
   /** While no batch comes whose commit would carry it. */
@@ -181,6 +248,7 @@ export class OutputWorker {
 
   #count(reason: string, messages: number): void {
     if (messages <= 0) return;
+    this.#counts.dropped += messages;
     this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
     this.#options.log.error({ output: this.#options.settings.id, reason, messages }, 'messages of an output are lost: its topic no longer has them');
   }

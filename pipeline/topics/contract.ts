@@ -49,6 +49,8 @@ export interface Assignment {
   readonly earliest: number;
   /** Log end E at the assignment (protocol rule 4). */
   readonly logEnd: number;
+  /** Proof of ownership, as of a batch. Absent where nobody else can own the partition. */
+  readonly fence?: () => Promise<void>;
 }
 
 export interface ConsumeHandler {

@@ -121,7 +121,7 @@ export class PartitionConsumer {
     this.#expected = position;
     this.#logEnd = logEnd;
     this.#committedMetadata = committed?.metadata ?? '';
-    const assignment: Assignment = { topic: this.topic, partition: this.partition, groupGeneration: this.session.generation, position, committed, earliest, logEnd };
+    const assignment: Assignment = { topic: this.topic, partition: this.partition, groupGeneration: this.session.generation, position, committed, earliest, logEnd, fence: () => this.#fence() };
     this.#announced = true;
     await this.#retried(() => this.#handler.assigned(assignment));
     if (this.#over) return;

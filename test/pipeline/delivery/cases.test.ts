@@ -46,6 +46,23 @@ needs('rule 2: a processor that was paused before it took over does so when it w
   director.assign(0);
 });
 
+needs('rule 2: a generation from before the group was forgotten is larger than its owner\'s', 'rule-2-proof', (director) => {
+  director.accept();
+  director.world.group.generation = 4;
+  const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
+  director.world.group.generation = 0;
+  const owner = director.ready(director.assign(1));
+  director.accept(2);
+  director.committed(owner, 1);
+  director.applied(owner);
+  director.until(zombie, ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0);
+  director.rotate();
+  director.hear(0);
+  if (zombie.state.phase === 'cutting') director.ready(zombie);
+  director.crash(1);
+  director.assign(0);
+});
+
 needs('rule 4: what the former owner sent arrives after the new one has cut', 'rule-4', (director) => {
   director.accept();
   const former = director.until(director.assign(0), ({ delivery }) => delivery?.bulks[0] !== undefined);

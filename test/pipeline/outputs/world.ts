@@ -94,11 +94,8 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
       const records = values.map((value) => ({ key: mintId(prefix, sequence++), value: Buffer.from(value), timestamp: Date.now(), origin: 'gelf-tcp 127.0.0.1:5' }));
       await topics.append(`${config.topics.prefix}output.${output}`, 0, records);
     },
-    async status(output) {
-      const found = (await world.outputs.status()).find(({ id }) => id === output);
-      if (found === undefined) throw new Error(`no output ${output}`);
-      return found;
-    },
+    // An output whose settings change is away for a moment.
+    status: (output) => until(async () => (await world.outputs.status()).find(({ id }) => id === output), 5_000, () => `no output ${output}`),
     sentAll: (output, deadlineMs = 15_000) => until(async () => {
       const status = await world.status(output);
       return status.lag === 0 ? status : undefined;
