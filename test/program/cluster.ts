@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import kafkajs, { type Admin } from 'kafkajs';
 import { kafkaBrokers, openSearchNode } from '../engines.js';
+import { writeRuleFile, type RuleChoice } from '../faults/rule-files.js';
 import { startProgram, testFolder, until, type Program } from '../program.js';
 
 export interface Cluster {
@@ -12,8 +13,8 @@ export interface Cluster {
   start(name: string, role: 'all' | 'receiver' | 'processor', settings?: Readonly<Record<string, unknown>>): Promise<Program>;
   /** Log end and committed offset of each partition of the topic logs. */
   offsets(): Promise<readonly { readonly partition: number; readonly end: number; readonly committed: number }[]>;
-  /** Resolves with milliseconds until every partition has stored messages that came after this call. */
-  takenOver(deadlineMs: number): Promise<number>;
+  /** Resolves when every partition has been processed further than at this call. */
+  takenOver(deadlineMs: number): Promise<void>;
   lag(): Promise<number>;
   close(): Promise<void>;
 }
@@ -27,9 +28,9 @@ export interface ClusterOptions {
   readonly opensearch?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly kafka?: Readonly<Record<string, unknown>>;
+  readonly topics?: Readonly<Record<string, unknown>>;
+  readonly rules?: RuleChoice;
 }
-
-const pollMs = 50;
 
 /** In tests that `skipWithoutKafka` and `skipWithoutOpenSearch` guard. */
 export async function createCluster(t: Teardown, options: ClusterOptions = {}): Promise<Cluster> {
@@ -41,7 +42,7 @@ export async function createCluster(t: Teardown, options: ClusterOptions = {}): 
   const topic = `${topicPrefix}logs`;
   const stateIndex = `${name}-state`;
   const rules = join(folder, 'rules');
-  mkdirSync(rules);
+  writeRuleFile(rules, 0, options.rules ?? {});
   const kafka = new kafkajs.Kafka({ clientId: 'roles-test', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 8, initialRetryTime: 100 } });
   const admin = kafka.admin();
   await admin.connect();
@@ -68,7 +69,7 @@ export async function createCluster(t: Teardown, options: ClusterOptions = {}): 
         settings: {
           rules: { folder: rules },
           receivers: role === 'processor' ? [] : [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }],
-          topics: { kind: 'kafka', prefix: topicPrefix, kafka: { brokers, ...options.kafka } },
+          topics: { kind: 'kafka', prefix: topicPrefix, kafka: { brokers, ...options.kafka }, ...options.topics },
           store: { kind: 'opensearch', opensearch: { nodes: [node], state_index: stateIndex } },
           processing: { group: name, rotation_check_ms: 1_000 },
           ...options.settings, ...settings,
@@ -76,10 +77,8 @@ export async function createCluster(t: Teardown, options: ClusterOptions = {}): 
       });
     },
     async takenOver(deadlineMs) {
-      const since = performance.now();
-      const before = new Map((await offsets()).map(({ partition, end }) => [partition, end]));
+      const before = new Map((await offsets()).map(({ partition, committed }) => [partition, committed]));
       await until(async () => ((await offsets()).every(({ partition, committed }) => committed > (before.get(partition) ?? 0)) ? true : undefined), deadlineMs, () => 'partitions were not taken over');
-      return performance.now() - since - pollMs;
     },
     lag: async () => (await offsets()).reduce((sum, { end, committed }) => sum + Math.max(0, end - committed), 0),
   };
