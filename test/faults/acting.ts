@@ -1,5 +1,6 @@
 /** What several rows do. */
 import { setTimeout as wait } from 'node:timers/promises';
+import kafkajs, { type Admin } from 'kafkajs';
 import { until } from '../program.js';
 import type { HttpFault, HttpProxy } from './http-proxy.js';
 import type { Process, World } from './world.js';
@@ -48,14 +49,57 @@ export function holdNext(proxy: HttpProxy, matches?: (method: string, path: stri
   return { arrived, release };
 }
 
-/** Of Kafka's consumer groups: when the paused one's partitions are in other hands. */
-export async function workedOffBy(world: World, patienceMs: number): Promise<void> {
+/** When the partitions of a paused or cut processor are in other hands. */
+export async function takenOver(world: World, patienceMs = 60_000): Promise<void> {
   await until(async () => {
     const progress = await world.progress().catch(() => undefined);
     return progress !== undefined && progress.lag < world.rate * 1.5 ? true : undefined;
   }, patienceMs, () => 'nobody worked on the partitions of the paused processor');
 }
 
-export async function blockIndices(world: World, indices: string, blocked: boolean): Promise<void> {
-  await world.openSearch('PUT', `/${indices}/_settings`, { 'index.blocks.read_only': blocked ? true : null });
+/** An operator's block, on the concrete indices of a set that there are. */
+export async function blockSet(world: World, indexSet: string, blocked: boolean): Promise<void> {
+  await world.openSearch('PUT', `/${indexSet}_*/_settings`, { 'index.blocks.read_only': blocked ? true : null });
+}
+
+interface Parked {
+  readonly index_set: string;
+  readonly state: 'blocked' | 'draining' | 'drained';
+  readonly messages: number;
+}
+
+const parkedSets = async (world: World): Promise<readonly Parked[]> => ((await (await world.answering()).control.request('GET', '/parking')) as { index_sets: readonly Parked[] }).index_sets;
+
+export async function parked(world: World, indexSet: string): Promise<void> {
+  await until(async () => ((await parkedSets(world)).some(({ index_set: id, state, messages }) => id === indexSet && state === 'blocked' && messages > 0) ? true : undefined), 60_000, () => `${indexSet} was not parked`);
+}
+
+export async function drained(world: World): Promise<void> {
+  let last: readonly Parked[] = [];
+  await until(async () => {
+    last = await parkedSets(world);
+    return last.every(({ state, messages }) => state === 'drained' && messages === 0) ? true : undefined;
+  }, 120_000, () => `not drained: ${JSON.stringify(last)}`);
+}
+
+/** Keeps what the indices hold for the reckoning, then lets retention run. */
+export async function retire(world: World): Promise<void> {
+  const program = await world.answering();
+  await program.control.request('POST', '/refresh', {});
+  await world.reckoner.remember(program);
+  await world.retire();
+}
+
+/** Retention runs only when a row asks for it, so that what it removes is known. */
+export const retentionByRequest = { processing: { retention_check_ms: 24 * 3_600_000 } };
+export const parkSoon = { processing: { park_after_ms: 2_000 } };
+
+export async function withKafka<Result>(world: World, use: (admin: Admin) => Promise<Result>): Promise<Result> {
+  const admin = new kafkajs.Kafka({ clientId: 'fault-table', brokers: [...(world.own?.brokers ?? [])], logLevel: kafkajs.logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.disconnect();
+  }
 }

@@ -92,7 +92,13 @@ async function run(): Promise<void> {
   process.stdout.write(`${possible.length} rows to run, ${known.size} in ${file}; seed ${seed}\n`);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      process.stdout.write('stopping after this row; once more ends at once\n');
+      if (interrupted.signal.aborted) process.exit(130);
+      interrupted.abort();
+    });
+  }
   let done = 0;
   try {
     await runTable({

@@ -7,6 +7,7 @@ import { clockEnvironment, setClock } from './clock.js';
 import { startHttpProxy } from './http-proxy.js';
 import type { Host } from './network.js';
 import type { EngineSet, OwnEngines } from './own-engines.js';
+import { createPowerCut, type PowerCut } from './power-cut.js';
 import { createProcess, merge } from './process.js';
 import { createEmbeddedProgress, createKafkaProgress } from './progress.js';
 import type { Random } from './random.js';
@@ -49,6 +50,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const clockFile = join(folder, 'clock');
   const environment = needs.clock === true ? clockEnvironment(clockFile) : {};
   const rulesFolder = join(folder, 'rules');
+  const power = needs.powerCut === true ? startPowerCut(join(folder, 'all', 'data'), cleanup) : undefined;
   let version = 0;
   let connections = 0;
 
@@ -60,7 +62,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const ownFolder = join(folder, process);
     mkdirSync(ownFolder, { recursive: true });
     const settings = merge(settingsOf({ set, own, topicPrefix, rulesFolder, store: proxy?.url, receives: role !== 'processor', listen: host === undefined ? '127.0.0.1' : '0.0.0.0' }), needs.settings ?? {});
-    return createProcess({ name: process, role, folder: ownFolder, settings, proxy, host, environment, cleanup });
+    return createProcess({ name: process, role, folder: ownFolder, settings, proxy, host, environment: { ...environment, ...power?.environment }, cleanup });
   };
 
   try {
@@ -118,6 +120,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       moveClock: (seconds) => setClock(clockFile, seconds),
       fillDisk: () => fill(join(dataFolder, 'filler')),
       emptyDisk: () => rmSync(join(dataFolder, 'filler'), { force: true }),
+      get power() {
+        return present(power, 'power to cut');
+      },
       answering, close,
     };
   } catch (error) {
@@ -171,6 +176,14 @@ async function askOpenSearch(own: OwnEngines, method: string, path: string, body
 async function deleteIndices(own: OwnEngines): Promise<void> {
   const indices = (await askOpenSearch(own, 'GET', allIndices, undefined)) as { index: string }[];
   for (const { index } of indices) await askOpenSearch(own, 'DELETE', `/${index}`, undefined);
+}
+
+function startPowerCut(dataFolder: string, cleanup: { teardown(action: Action): void }): PowerCut {
+  mkdirSync(dataFolder, { recursive: true });
+  const power = createPowerCut(dataFolder);
+  cleanup.teardown(() => power.close());
+  power.begin();
+  return power;
 }
 
 function mountDisk(folder: string, bytes: number): () => void {

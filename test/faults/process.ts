@@ -41,6 +41,8 @@ export function createProcess(options: ProcessOptions): Process {
     if (program === undefined) throw new Error(`${name} does not run`);
     return program;
   };
+  // A run that is ended at once must not leave it running.
+  process.once('exit', () => program?.child.kill('SIGKILL'));
   return {
     name, role, folder, host,
     proxy: options.proxy,

@@ -38,38 +38,38 @@ export function createEmbeddedProgress(settingsFile: string): ProgressReader {
 }
 
 export function createKafkaProgress(brokers: readonly string[], prefix: string, group: string): ProgressReader {
-  let open: Promise<Admin> | undefined;
-  const connect = async (): Promise<Admin> => {
-    const kafka = new kafkajs.Kafka({
-      clientId: 'fault-table', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING, requestTimeout: patienceMs, connectionTimeout: patienceMs, retry: { retries: 1, initialRetryTime: 50 },
-    });
-    const admin = kafka.admin();
-    await admin.connect();
-    return admin;
-  };
-  const leave = (): void => {
-    open?.then((admin) => admin.disconnect()).catch(() => undefined);
-    open = undefined;
-  };
+  const kafka = new kafkajs.Kafka({
+    clientId: 'fault-table', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING, requestTimeout: patienceMs, connectionTimeout: patienceMs, retry: { retries: 1, initialRetryTime: 50 },
+  });
   const count = async (admin: Admin, topic: string): Promise<Counted> => {
     const [ends, [answer]] = await Promise.all([admin.fetchTopicOffsets(topic), admin.fetchOffsets({ groupId: group, topics: [topic] })]);
     const committed = new Map((answer?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)]));
     return sum(ends.map(({ partition, low, high }) => ({ end: Number(high), lag: Number(high) - Math.max(Number(low), committed.get(partition) ?? 0) })));
   };
   return {
+    /** An admin client of its own each time: one that stays may answer from what it knew before a fault. */
     async read() {
-      open ??= connect();
+      const admin = kafka.admin();
       try {
-        const admin = await open;
-        const [logs, letters] = await Promise.all([count(admin, `${prefix}logs`), count(admin, `${prefix}dead-letters`)]);
+        await withPatience(admin.connect());
+        const [logs, letters] = await withPatience(Promise.all([count(admin, `${prefix}logs`), count(admin, `${prefix}dead-letters`)]));
         return { accepted: logs.end, lag: logs.lag + letters.lag };
-      } catch (error) {
-        leave();
-        throw error;
+      } finally {
+        admin.disconnect().catch(() => undefined);
       }
     },
-    close: async () => leave(),
+    close: async () => undefined,
   };
+}
+
+/** kafkajs may wait for ever for an answer that was cut. */
+async function withPatience<Value>(answer: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await Promise.race([answer, new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error('the topics do not answer in time')), patienceMs); })]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function sum(parts: readonly Counted[]): Counted {

@@ -8,7 +8,7 @@ import { startOwnEngines, type EngineSet, type OwnEngines } from './own-engines.
 import { createRandom } from './random.js';
 import type { Reckoning } from './reckoning.js';
 import type { Row } from './row.js';
-import { isExact, runRow, type Load, type RowResult } from './run-row.js';
+import { isExact, isInTime, runRow, type Load, type RowResult } from './run-row.js';
 import type { World } from './world.js';
 
 export interface Planned {
@@ -102,10 +102,8 @@ export async function runTable(options: TableOptions): Promise<void> {
         const { result, reckoning } = await runRow(current.world, planned.row, { load: planned.load, seed: options.seed, before: current.before, onPhase: (phase) => options.onPhase(planned, phase) });
         options.onResult(result);
         current.before = reckoning;
-        if (!isExact(result) || planned.row.needs?.alone === true) {
-          if (!isExact(result)) keepLogs(options.logs, planned, current.world);
-          await leave();
-        }
+        if (!isExact(result) || !isInTime(result)) keepLogs(options.logs, planned, current.world);
+        if (!isExact(result) || planned.row.needs?.alone === true) await leave();
       } catch (error) {
         failed = error instanceof Error ? error.message : String(error);
         await leave().catch(() => undefined);

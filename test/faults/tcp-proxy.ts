@@ -16,9 +16,9 @@ export interface TcpProxy {
   delay(milliseconds: number): void;
   /**
    * Kafka only: of the next Produce answers every `every`-th, `count` in all, is not passed on; its connection is ended instead. The
-   * broker has appended by then, the client does not know.
+   * broker has appended by then, the client does not know. `onCut` is called before the client can hear of it.
    */
-  cutAcknowledgementsOf(count: number, every: number): void;
+  cutAcknowledgementsOf(count: number, every: number, onCut?: () => void): void;
   close(): Promise<void>;
 }
 
@@ -54,6 +54,7 @@ interface Plan {
   every: number;
   seen: number;
   cut: number;
+  onCut: () => void;
 }
 
 /** Watches one connection; `onAnswer` returns true when the bytes that just came must not be passed on. */
@@ -69,6 +70,7 @@ function watchKafka(plan: Plan): { onRequest: (bytes: Buffer) => void; onAnswer:
     if (plan.seen % plan.every !== 0) return;
     plan.cut += 1;
     swallow = true;
+    plan.onCut();
   });
   return {
     onRequest: requests,
@@ -82,7 +84,7 @@ function watchKafka(plan: Plan): { onRequest: (bytes: Buffer) => void; onAnswer:
 /** Listens on `listenHost`, loopback unless another address is named. */
 export async function createTcpProxy(target: { readonly host: string; readonly port: number }, listenHost = '127.0.0.1'): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
-  const plan: Plan = { count: 0, every: 1, seen: 0, cut: 0 };
+  const plan: Plan = { count: 0, every: 1, seen: 0, cut: 0, onCut: () => undefined };
   let delayMs = 0;
   let isHeld = false;
 
@@ -134,8 +136,8 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
     delay(milliseconds) {
       delayMs = milliseconds;
     },
-    cutAcknowledgementsOf(count, every) {
-      Object.assign(plan, { count, every, seen: 0, cut: 0 });
+    cutAcknowledgementsOf(count, every, onCut = () => undefined) {
+      Object.assign(plan, { count, every, seen: 0, cut: 0, onCut });
     },
     async close() {
       each((socket) => socket.destroy());

@@ -2,6 +2,7 @@
 import type { OwnEngines, EngineSet } from './own-engines.js';
 import type { HttpProxy } from './http-proxy.js';
 import type { Host } from './network.js';
+import type { PowerCut } from './power-cut.js';
 import type { Random } from './random.js';
 import type { Reckoner } from './reckoning.js';
 import type { TcpProxy } from './tcp-proxy.js';
@@ -23,6 +24,8 @@ export interface WorldNeeds {
   readonly diskBytes?: number;
   /** The programs' clock can be moved. */
   readonly clock?: boolean;
+  /** What the program had not synced can be taken from it. */
+  readonly powerCut?: boolean;
   /** The row leaves a world behind that no other row should run in, and wants a fresh one. */
   readonly alone?: boolean;
 }
@@ -93,6 +96,8 @@ export interface World {
   /** The data folder's file system, filled until nothing fits, or emptied again. */
   fillDisk(): void;
   emptyDisk(): void;
+  /** Throws in a world without it. */
+  readonly power: PowerCut;
   /** A processor that answers. */
   answering(): Promise<Program>;
   close(): Promise<void>;
