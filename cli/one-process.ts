@@ -16,6 +16,7 @@ export function createOneProcess(options: SluiceOptions, adminPort: () => number
     ready: () => sluice.ready(),
     async metricsText() {
       await sluice.processor?.collect();
+      await sluice.outputs?.collect();
       return options.registry.metrics();
     },
     controlRoutes: controlRoutes(sluice, adminPort),

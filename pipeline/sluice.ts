@@ -25,6 +25,7 @@ import { createState } from '../state/registry.js';
 import { createRun } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
 import { createForwarder } from './outputs/forward.js';
+import { createLimits } from './outputs/limits.js';
 import { outputMetrics } from './outputs/metrics.js';
 import { createOutputs, type Outputs } from './outputs/outputs.js';
 import { outputTopicSpec } from './outputs/topics.js';
@@ -183,7 +184,7 @@ export class Sluice {
       taps: this.view.taps, config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
       largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, ...this.#rules(),
       forwarder: createForwarder({
-        topics: this.topics, specOf: (output) => outputTopicSpec(config, output), refuses: () => undefined, metrics: buildMetrics(registry, outputMetrics), log,
+        topics: this.topics, specOf: (output) => outputTopicSpec(config, output), limits: createLimits(config, this.topics), metrics: buildMetrics(registry, outputMetrics), log,
       }),
     });
   }

@@ -50,6 +50,7 @@ async function run(start: WorkerStart): Promise<number> {
     [`GET ${workerPaths.ready}`]: () => sluice.ready(),
     [`GET ${workerPaths.metrics}`]: async () => {
       await sluice.processor?.collect();
+      await sluice.outputs?.collect();
       return registry.getMetricsAsJSON();
     },
   });

@@ -60,7 +60,6 @@ export class OutputWorker {
   /** Everything below is confirmed. */
   #confirmed = 0;
   #committed = 0;
-  #handling = false;
   #oldest: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -157,7 +156,6 @@ export class OutputWorker {
   }
 
   async #handle(batch: ConsumedBatch): Promise<{ commit: number; metadata: string }> {
-    this.#handling = true;
     try {
       const first = batch.records[0];
       if (first !== undefined) this.#count('retention', first.offset - this.#expected);
@@ -170,8 +168,6 @@ export class OutputWorker {
       this.#repeats = createRepeats();
       this.#expected = batch.records[0]?.offset ?? this.#expected;
       throw error;
-    } finally {
-      this.#handling = false;
     }
   }
 
@@ -180,15 +176,19 @@ export class OutputWorker {
     const records: readonly OutputRecord[] = batch.records.filter(({ key }) => !this.#repeats.seen(key));
     metrics.repeated.inc(this.#labels, batch.records.length - records.length);
     let covered = -1;
-    for (let from = this.#skip(records, 0); from < records.length; from = this.#skip(records, from)) {
+    for (let at = 0; ;) {
+      const from = this.#skip(records, at);
+      // What was passed over can be committed without waiting for what follows.
+      if (from > at) await this.#send(nothingUpTo(records[from]?.offset ?? batch.nextOffset));
+      if (from >= records.length) break;
       this.#oldest = records[from]?.timestamp;
       const { parcel, to } = encoder.encode(records, from);
       covered = to === records.length ? batch.nextOffset : parcel.nextOffset;
       this.#ages.push({ nextOffset: covered, newest: (records[to - 1] as OutputRecord).timestamp });
       await this.#send({ ...parcel, nextOffset: covered });
-      from = to;
+      at = to;
     }
-    if (covered !== batch.nextOffset) await this.#send({ parts: [], bytes: 0, messages: 0, nextOffset: batch.nextOffset });
+    if (covered !== batch.nextOffset) await this.#send(nothingUpTo(batch.nextOffset));
     this.#oldest = undefined;
   }
 
@@ -237,11 +237,11 @@ export class OutputWorker {
     if (!taken) this.#countDropped('oldest', parcel.messages);
   }
 
-  /** While no batch comes whose commit would carry it. */
+  /** A batch may wait for its destination for long, and after the last one comes none whose commit would carry it. */
   async #commitConfirmed(): Promise<void> {
     const { topic } = this.#options;
     const confirmed = this.#confirmed;
-    if (this.#handling || !this.#assigned || confirmed <= this.#committed || this.#consumer?.commit === undefined) return;
+    if (!this.#assigned || confirmed <= this.#committed || this.#consumer?.commit === undefined) return;
     this.#committed = confirmed;
     await this.#consumer.commit(topic, 0, confirmed, '').catch(() => undefined);
   }
@@ -253,3 +253,5 @@ export class OutputWorker {
     this.#options.log.error({ output: this.#options.settings.id, reason, messages }, 'messages of an output are lost: its topic no longer has them');
   }
 }
+
+const nothingUpTo = (nextOffset: number): Parcel => ({ parts: [], bytes: 0, messages: 0, nextOffset });

@@ -88,8 +88,8 @@ export interface Consumer {
   /** Rejects when the consumer cannot go on; never resolves before `stop`. */
   readonly finished: Promise<void>;
   /**
-   * Commits between batches what became certain only later (at most what has been delivered); rejects when the partition is not owned. The
-   * caller sees to it that commits do not go backwards.
+   * Commits what became certain later than its batch ended, or sooner (at most what has been delivered); rejects when the partition is not owned.
+   * The caller sees to it that commits do not go backwards.
    */
   commit?(topic: string, partition: number, offset: number, metadata: string): Promise<void>;
 }

@@ -46,6 +46,8 @@ export class Sender {
   #windowBytes = 0;
   #windowMessages = 0;
   #unwrittenBytes = 0;
+  #writing = false;
+  #dropBelow = 0;
   /** Bytes written on this connection. */
   #written = 0;
   #connection: Connection | undefined;
@@ -80,19 +82,46 @@ export class Sender {
     };
   }
 
-  /** Resolves when the parcel is in the window; rejects when the sender stops before. */
-  async send(parcel: Parcel): Promise<void> {
+  /** Resolves when the parcel is in the window, with false when it was dropped meanwhile; rejects when the sender stops before. */
+  async send(parcel: Parcel): Promise<boolean> {
     while (!this.#hasRoom()) {
       if (this.#stopping.signal.aborted || this.#failed !== undefined) break;
       await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
     }
     if (this.#failed !== undefined) throw this.#failed;
     if (this.#stopping.signal.aborted) throw outputErrors.create('OUTPUT_STOPPED', { place: this.#options.link.address });
+    if (parcel.nextOffset <= this.#dropBelow) {
+      if (this.#window.length === 0) this.#options.onConfirmed(parcel.nextOffset, 0, 0);
+      else this.#window.push({ parcel: { parts: [], bytes: 0, messages: 0, nextOffset: parcel.nextOffset }, writtenAt: 0, end: 0 });
+      return false;
+    }
     this.#window.push({ parcel, writtenAt: 0, end: 0 });
     this.#windowBytes += parcel.bytes;
     this.#windowMessages += parcel.messages;
     this.#unwrittenBytes += parcel.bytes;
     this.#wake?.();
+    return true;
+  }
+
+  /** Takes parcels out of the window that end at or below the offset and were not written, and takes no such ones any more. Tells how many messages. */
+  drop(below: number): number {
+    this.#dropBelow = Math.max(this.#dropBelow, below);
+    const first = this.#position + (this.#writing ? 1 : 0);
+    let count = 0;
+    let bytes = 0;
+    let messages = 0;
+    for (let next = this.#window[first]; next !== undefined && next.parcel.nextOffset <= below; next = this.#window[first + count]) {
+      bytes += next.parcel.bytes;
+      messages += next.parcel.messages;
+      count += 1;
+    }
+    const dropped = this.#window.splice(first, count);
+    this.#windowBytes -= bytes;
+    this.#unwrittenBytes -= bytes;
+    this.#windowMessages -= messages;
+    if (first === 0 && dropped.length > 0) this.#options.onConfirmed((dropped[dropped.length - 1] as Waiting).parcel.nextOffset, 0, 0);
+    if (this.#hasRoom()) this.#signalRoom();
+    return messages;
   }
 
   /** Ends the connection in order, so that as much as possible is confirmed. Safe twice and without start. */
@@ -176,8 +205,16 @@ export class Sender {
         }
         continue;
       }
+      await this.#writeNext(connection, next);
+      if (this.#hasRoom()) this.#signalRoom();
+    }
+  }
+
+  async #writeNext(connection: Connection, next: Waiting): Promise<void> {
+    this.#writing = true;
+    try {
       const answer = next.parcel.parts.length === 0 ? undefined : await connection.write(next.parcel);
-      if (signal.aborted && answer?.answered !== true) return;
+      if (this.#stopping.signal.aborted && answer?.answered !== true) return;
       this.#lastError = undefined;
       this.#position += 1;
       this.#written += next.parcel.bytes;
@@ -186,7 +223,8 @@ export class Sender {
       next.end = this.#written;
       if (answer?.answered === true) this.#confirmFirst(1, answer.refused, answer.reason);
       else this.#confirmBySize();
-      if (this.#hasRoom()) this.#signalRoom();
+    } finally {
+      this.#writing = false;
     }
   }
 

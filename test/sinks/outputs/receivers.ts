@@ -10,7 +10,7 @@ export interface StreamDestination {
   readonly port: number;
   /** Bytes of all connections, in order of arrival. */
   bytes(): Buffer;
-  /** Frames that end with this byte; the rest is not shown. */
+  /** Frames of one connection after the other that end with this byte; the rest is not shown. */
   frames(delimiter: number): string[];
   connections(): number;
   /** Ends every connection with a reset. */
@@ -24,13 +24,13 @@ export interface StreamDestination {
 
 export async function createStreamDestination(t: Teardown, tls?: TlsOptions): Promise<StreamDestination> {
   const sockets = new Set<Socket>();
-  const parts: Buffer[] = [];
+  const perConnection: Buffer[][] = [];
   let port = 0;
-  let connections = 0;
   let hangs = false;
   let server: Server;
   const onSocket = (socket: Socket): void => {
-    connections += 1;
+    const parts: Buffer[] = [];
+    perConnection.push(parts);
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket)).on('data', (bytes: Buffer) => { parts.push(bytes); });
     if (hangs) socket.pause();
@@ -49,9 +49,9 @@ export async function createStreamDestination(t: Teardown, tls?: TlsOptions): Pr
   t.teardown(close);
   return {
     get port() { return port; },
-    bytes: () => Buffer.concat(parts),
-    frames: (delimiter) => splitFrames(Buffer.concat(parts), delimiter),
-    connections: () => connections,
+    bytes: () => Buffer.concat(perConnection.flat()),
+    frames: (delimiter) => perConnection.flatMap((parts) => splitFrames(Buffer.concat(parts), delimiter)),
+    connections: () => perConnection.length,
     reset, close, listen,
     hang: () => {
       hangs = true;
