@@ -12,6 +12,7 @@ export interface Blockage {
   readonly indexSet: string;
   /** The first failure since the last success, milliseconds since the epoch. */
   readonly since: number;
+  readonly lastAt: number;
   readonly code: string;
   readonly reason: string;
 }
@@ -22,6 +23,8 @@ export interface Blockages {
   failed(index: string, indexSet: string, code: string, reason: string): boolean;
   /** The index has been retired or given up: nothing waits for it any more. */
   forget(index: string): void;
+  /** Somebody has stored something of the set at this time, perhaps in another process: what failed here before is history. */
+  moved(indexSet: string, at: number): void;
   /** By index. */
   all(): ReadonlyMap<string, Blockage>;
   of(indexSet: string): (Blockage & { readonly index: string }) | undefined;
@@ -44,7 +47,7 @@ export function createBlockages({ parkAfterMs, now, onBlocked }: BlockagesOption
     },
     failed(index, indexSet, code, reason) {
       const known = blocked.get(index);
-      const blockage = { indexSet, since: known?.since ?? now(), code, reason };
+      const blockage = { indexSet, since: known?.since ?? now(), lastAt: now(), code, reason };
       blocked.set(index, blockage);
       if (known?.code !== code) onBlocked(index, blockage);
       const others = [...blocked.values()].some((other) => other.indexSet !== indexSet);
@@ -52,6 +55,9 @@ export function createBlockages({ parkAfterMs, now, onBlocked }: BlockagesOption
       return now() >= blockage.since + parkAfterMs * (wholeStore ? wholeStorePatience : 1);
     },
     forget: (index) => void blocked.delete(index),
+    moved(indexSet, at) {
+      for (const [index, blockage] of blocked) if (blockage.indexSet === indexSet && blockage.lastAt < at) blocked.delete(index);
+    },
     all: () => blocked,
     of(indexSet) {
       for (const [index, blockage] of blocked) if (blockage.indexSet === indexSet) return { index, ...blockage };

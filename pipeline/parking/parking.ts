@@ -107,7 +107,8 @@ export function createParking(options: ParkingOptions): Parking {
   };
 
   const look = async (indexSet: string): Promise<void> => {
-    const { drainedTo, logEnd } = await parkingTopics.progress(indexSet, 'now');
+    const { drainedTo, logEnd, movedAt } = await parkingTopics.progress(indexSet, 'now');
+    blockages.moved(indexSet, movedAt);
     const messages = Math.max(0, logEnd - drainedTo);
     if (messages === 0) {
       seen.set(indexSet, { messages, bytes: 0, oldest: undefined });

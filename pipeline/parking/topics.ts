@@ -22,7 +22,9 @@ export interface Progress {
   /** What lies below is drained, durably. */
   readonly drainedTo: number;
   readonly logEnd: number;
-  /** Whether the drain has got further a short time ago. */
+  /** When the drain was last seen to have got further; -Infinity: never. */
+  readonly movedAt: number;
+  /** A short time ago. */
   readonly moving: boolean;
 }
 
@@ -85,7 +87,8 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
     const drainedTo = end === 0 ? 0 : (await topics.committed(drainGroup(group, indexSet), parkingTopic(prefix, indexSet))).get(0) ?? 0;
     const last = moved.get(indexSet);
     if (last?.drainedTo !== drainedTo) moved.set(indexSet, { drainedTo, at: last === undefined ? -Infinity : now() });
-    return { drainedTo, logEnd: end, moving: now() - (moved.get(indexSet)?.at ?? -Infinity) < movingMs };
+    const movedAt = moved.get(indexSet)?.at ?? -Infinity;
+    return { drainedTo, logEnd: end, movedAt, moving: now() - movedAt < movingMs };
   };
 
   return {
