@@ -12,6 +12,9 @@ const benches: readonly { readonly title: string; readonly file: string; readonl
   { title: 'Append and consume, Kafka', file: 'kafka.js', needs: 'kafka' },
   { title: 'From record to document text, step by step', file: 'route.js' },
   { title: 'Rules: 10, 100, 1000', file: 'rules.js' },
+  { title: 'CPU of each stage', file: 'stages.js' },
+  { title: 'Share of the delivery protocol, over Kafka', file: 'protocol.js', needs: 'kafka' },
+  { title: 'Two processors against one, over a topic filled before', file: 'scaling.js', needs: 'both' },
   { title: 'Embedded store', file: 'store-embedded.js' },
   { title: 'OpenSearch', file: 'store-opensearch.js', needs: 'opensearch' },
   { title: 'End to end, embedded', file: 'end-to-end.js', arguments: ['embedded'] },
@@ -37,6 +40,7 @@ for (const bench of benches) {
     say(`  left out: set ${missing.join(' and ')} (test/engines/engines start)\n`);
     continue;
   }
+  say(`  load ${loadavg()[0]?.toFixed(1)}\n`);
   const { stdout, stderr, status } = spawnSync(process.execPath, [join(import.meta.dirname, bench.file), ...(bench.arguments ?? [])], { encoding: 'utf8', timeout });
   say(stdout.replace(/^/gm, '  ').trimEnd() + '\n');
   if (status !== 0) {
