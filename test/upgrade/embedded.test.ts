@@ -47,7 +47,7 @@ async function changeIndices(folder: string, sql: string): Promise<void> {
   instance.closeSync();
 }
 
-const journalOf = (folder: string): string => join(folder, 'data/groups', readdirSync(join(folder, 'data/groups'))[0] as string);
+const journalOf = (folder: string): string => join(folder, 'data/groups/sluice-processors.offsets');
 
 function changeJournal(folder: string, change: (line: string) => string | undefined): void {
   const lines = readFileSync(journalOf(folder), 'utf8').trimEnd().split('\n').map((line) => change(line.slice(9))).filter((line) => line !== undefined);
@@ -90,10 +90,17 @@ const newerFixtures: readonly { readonly name: string; readonly make: (folder: s
   }), says: /state entry epochs\/0000000000: This was written by a newer/ },
 ];
 
-/** The error that the program ends with at its start. */
+/** What the program says when it ends, at its start or right after. */
 async function refusal(t: Test, folder: string, commandLine?: string): Promise<string> {
-  const started = startProgram(t, { folder, settings, ...(commandLine === undefined ? {} : { commandLine }) });
-  return started.then(() => 'it started', (error: Error) => error.message);
+  let program: Program;
+  try {
+    program = await startProgram(t, { folder, settings, ...(commandLine === undefined ? {} : { commandLine }) });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  // Partitions are assigned while it says that it runs.
+  const code = await until(() => program.child.exitCode ?? undefined, 20_000, () => `it goes on:\n${program.output().slice(-3000)}`);
+  return `the program ended: ${code}\n${program.output()}`;
 }
 
 await t.test('data on the embedded engines', { timeout: 400_000 }, async (t) => {
