@@ -9,6 +9,7 @@ export const pipelineErrors = defineErrors({
   PIPELINE_RULES_NOT_UNDERSTOOD: { retryable: true, summary: 'Messages were accepted under a kept rule set that this version of Sluice does not understand; they are held. Start the version that kept it until they are worked off.' },
   PIPELINE_EPOCH_MISSING: { retryable: true, summary: 'A partition record names an epoch that the state store does not have.' },
   PIPELINE_EPOCH_INCOMPLETE: { retryable: true, summary: 'An epoch names no index for an index set that its rules route to.' },
+  PIPELINE_DOCUMENTS_LOST: { retryable: true, summary: 'The store died before it had synced documents that it spoke of as stored already; they are written again.' },
   PIPELINE_EPOCH_RACE: { retryable: true, summary: 'Other processors changed epochs or indices at the same moment, again and again.' },
   PIPELINE_RULES_INVALID: { retryable: false, summary: 'The rule files cannot be used; run `npx sluice rules check`.' },
 });

@@ -3,6 +3,7 @@ import { isSluiceError } from '../core/errors.js';
 import { documentLetter } from './dead-letters/letter.js';
 import type { DeliverContext } from './deliver-context.js';
 import { deadLetterId } from './delivery/ids.js';
+import { pipelineErrors } from './errors.js';
 import { isBlocking } from './parking/blockages.js';
 import { parkingErrors } from './parking/errors.js';
 import { deadLetterSet, parseOrigin, type IndexBatch } from './route.js';
@@ -56,11 +57,17 @@ function asUnusable(error: unknown): never {
   throw error;
 }
 
-/** Rule 10: an already stored document may be the stub of a refusal whose dead letter was never written. */
-async function stubsAmong({ store }: DeliverContext, batch: IndexBatch, outcome: WriteOutcome): Promise<number[]> {
-  if (store.stubsAmong === undefined || outcome.alreadyStoredAt.length === 0) return [];
-  const stubs = await store.stubsAmong(batch.index, outcome.alreadyStoredAt.map((at) => batch.ids[at] as string));
-  return stubs.size === 0 ? [] : outcome.alreadyStoredAt.filter((at) => stubs.has(batch.ids[at] as string));
+/**
+ * Rule 10: an already stored document may be the stub of a refusal whose dead letter was never written. Rule 12: it is synced before it is read, for
+ * an engine that died since it answered may have lost it; then the batch is written again.
+ */
+async function stubsAmong({ store }: DeliverContext, { index, ids }: IndexBatch, { alreadyStoredAt }: WriteOutcome): Promise<number[]> {
+  if (store.stubsAmong === undefined || alreadyStoredAt.length === 0) return [];
+  await store.sync(index);
+  const found = await store.read(index, alreadyStoredAt.map((at) => ids[at] as string));
+  const lost = alreadyStoredAt.filter((at) => !found.has(ids[at] as string));
+  if (lost.length > 0) throw pipelineErrors.create('PIPELINE_DOCUMENTS_LOST', { place: index, got: `${lost.length} documents, ${ids[lost[0] as number]} among them` });
+  return alreadyStoredAt.filter((at) => found.get(ids[at] as string)?.stub === true);
 }
 
 /** Resolves with how many are dead letters now (or lost ones of the dead letters' own set); of the others a late copy was taken after all. */

@@ -174,8 +174,8 @@ function checkMarks(state: PartitionState, event: Extract<DeliveryEvent, { type:
   if (state.held === undefined) return abandon(state, 'no record to check');
   const { record, revision } = state.held;
   if (event.retired) return record_({ ...state, latestEpoch: event.latestEpoch }, { ...record, ranges: [{ from: 0, epoch: event.latestEpoch }] }, revision, 'taking_over');
-  const { unchecked: _, ...checked } = record;
-  return record_(state, checked, revision, 'cutting');
+  const { ranges, owner, reserved } = record;
+  return record_(state, { ranges, owner, reserved }, revision, 'cutting');
 }
 
 /** A new epoch takes effect here, at max(floor, next untaken offset); the reservation is raised with the same write. */

@@ -97,9 +97,11 @@ async function drainGroup(context: DrainContext, batch: ConsumedBatch, group: Gr
       deliver.metrics.deadLettered.inc(label, lost.length);
       open -= lost.length;
     }
-    if (indexBatch.ids.length > 0) {
-      const outcome = await write(context, batch, header, indexBatch);
-      await settle(deliver, source, indexBatch, outcome);
+    const letters = header.topic === deliver.deadLettersTopic;
+    const unknown = letters ? await unknownLetters(deliver, indexBatch, alreadyStoredIn) : indexBatch;
+    if (unknown !== undefined && unknown.ids.length > 0) {
+      const outcome = await write(context, batch, header, unknown);
+      await settle(deliver, source, unknown, outcome);
       if (outcome.alreadyStored > 0) alreadyStoredIn.add(header.index);
     }
   } catch (error) {
@@ -108,6 +110,13 @@ async function drainGroup(context: DrainContext, batch: ConsumedBatch, group: Gr
   } finally {
     deliver.metrics.inFlight.dec(label, records.length);
   }
+}
+
+/** A dead letter that was parked twice may be bound for two indices. */
+async function unknownLetters({ knownLetters }: DeliverContext, batch: IndexBatch, alreadyStoredIn: Set<string>): Promise<IndexBatch | undefined> {
+  const batches = new Map([[batch.index, batch]]);
+  for (const index of await knownLetters.leaveOut(batches)) alreadyStoredIn.add(index);
+  return batches.get(batch.index);
 }
 
 /** What is bound for an index that was given up is not written even if the index is back: its other messages are dead letters already. */
