@@ -7,7 +7,7 @@ import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-lett
 import type { SearchHit } from '../schemas/query.js';
 import { parseTimeRange } from '../search/time-range.js';
 import { dropPlanText, dropText, letterLine, letterText, planText, replayText } from './dead-letters-output.js';
-import { hitLine } from './search-output.js';
+import { hitLine, safeJson } from './search-output.js';
 
 export interface LetterFlags {
   readonly config?: string;
@@ -72,10 +72,10 @@ export async function replayLetters(ids: readonly string[], flags: LetterFlags, 
   const body = bodyOf(ids, flags, terminal.now());
   const report = await runJob<ReplayReport | PlanReport>('/dead-letters/replay', body, flags, control, terminal);
   if ('index_sets' in report) {
-    terminal.print(flags.json === true ? JSON.stringify(report) : planText(report));
+    terminal.print(flags.json === true ? safeJson(report) : planText(report));
     return 0;
   }
-  terminal.print(flags.json === true ? JSON.stringify(report) : replayText(report));
+  terminal.print(flags.json === true ? safeJson(report) : replayText(report));
   return report.failed + report.left > 0 || report.cancelled ? 1 : 0;
 }
 
@@ -83,11 +83,11 @@ export async function dropLetters(ids: readonly string[], flags: LetterFlags, co
   const body = { ...bodyOf(ids, flags, terminal.now()), by: userInfo().username };
   if (flags.dryRun === true) {
     const plan = await runJob<PlanReport>('/dead-letters/replay', body, flags, control, terminal);
-    terminal.print(flags.json === true ? JSON.stringify(plan) : dropPlanText(plan));
+    terminal.print(flags.json === true ? safeJson(plan) : dropPlanText(plan));
     return 0;
   }
   const report = await runJob<DropReport>('/dead-letters/drop', body, flags, control, terminal);
-  terminal.print(flags.json === true ? JSON.stringify(report) : dropText(report));
+  terminal.print(flags.json === true ? safeJson(report) : dropText(report));
   return report.cancelled ? 1 : 0;
 }
 

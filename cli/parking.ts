@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { formatBytes } from '../core/bytes.js';
 import { connectControl } from './connect.js';
 import { configOption, settings } from './options.js';
+import { escapeControls, safeJson } from './search-output.js';
 
 /** As `GET /parking` answers. */
 export interface ParkedSetAnswer {
@@ -25,7 +26,7 @@ export function addParkingVerbs(program: Command): void {
     .action(async (flags: { config?: string; json?: boolean }) => {
       const { config } = settings(flags);
       const answer = (await connectControl(config).request('GET', '/parking')) as { index_sets: readonly ParkedSetAnswer[] };
-      process.stdout.write(flags.json === true ? `${JSON.stringify(answer.index_sets, null, 2)}\n` : parkingText(answer.index_sets));
+      process.stdout.write(flags.json === true ? `${safeJson(answer.index_sets, 2)}\n` : parkingText(answer.index_sets));
     });
   parking.command('abandon')
     .description('give up an index that is missing or closed: what is bound for it becomes dead letters, which can be replayed to another index; for good')
@@ -45,7 +46,7 @@ export function parkingText(sets: readonly ParkedSetAnswer[]): string {
   for (const set of shown) {
     const age = set.messages === 0 ? '-' : `${set.oldest_age_seconds} s`;
     lines.push(`${set.index_set.padEnd(30)}${set.state.padEnd(10)}${String(set.messages).padStart(12)}${formatBytes(set.bytes).padStart(12)}${age.padStart(12)}`);
-    if (set.index !== undefined) lines.push(`  ${set.index}: ${set.reason ?? set.code ?? ''}`);
+    if (set.index !== undefined) lines.push(`  ${set.index}: ${escapeControls(set.reason ?? set.code ?? '')}`);
   }
   return `${lines.join('\n')}\n`;
 }

@@ -11,6 +11,11 @@ export function escapeControls(text: string): string {
   return text.replace(unsafe, (one) => names[one] ?? `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** JSON that reads as the same value and holds no character that a terminal would act on; the line ends are those of the indentation. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(unsafe, (one) => (one === '\n' ? one : Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')));
+}
+
 /** ISO 8601 UTC with milliseconds, where the value is a time. */
 function timeText(value: unknown): unknown {
   const time = typeof value === 'string' || typeof value === 'number' ? new Date(value) : undefined;
@@ -35,7 +40,7 @@ function jsonLine(hit: SearchHit, fields: readonly string[] | undefined): string
     if (name === '__proto__') Object.defineProperty(flat, name, { value, enumerable: true });
     else flat[name] = timeFields.has(name) ? timeText(value) : value;
   }
-  return JSON.stringify(flat).replace(unsafe, (one) => Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''));
+  return safeJson(flat);
 }
 
 function messageLine(document: Readonly<Record<string, unknown>>, color: boolean): string {

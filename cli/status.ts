@@ -45,7 +45,7 @@ function headLines(status: StatusAnswer, earlier: StatusAnswer | undefined): str
   const ready = (status.workers ?? []).filter((worker) => worker.ready).length;
   const workers = status.workers === undefined ? '' : `, ${ready} of ${status.workers.length} workers`;
   const lines = [`process ${status.pid}${workers}, ${status.ready.ok ? 'ready' : 'not ready'}`];
-  for (const check of status.ready.checks) if (!check.ok) lines.push(`  cannot ${check.name}: ${check.reason}`);
+  for (const check of status.ready.checks) if (!check.ok) lines.push(`  cannot ${check.name}: ${escapeControls(check.reason)}`);
   for (const { name, host, port, tls } of status.receivers) lines.push(`  receiver ${name} on ${host}:${port}${tls ? ' (TLS)' : ''}`);
   const { received, refused, shed, stored, dead_lettered: letters } = status.counts;
   lines.push(`  in ${rateText(status, earlier, 'received')}${received} messages; ${refused} refused, ${shed} shed`);

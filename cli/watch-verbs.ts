@@ -7,6 +7,7 @@ import { configOption, settings, wholeNumber } from './options.js';
 import { createSearchTerminal } from './search-terminal.js';
 import { topRows, topText, type TopSubject } from './top-output.js';
 import { tappedLine, type TappedAnswer } from './tap-output.js';
+import { safeJson } from './search-output.js';
 
 const subjects = ['sender', 'stream', 'rule'] as const;
 
@@ -43,7 +44,7 @@ function addTop(program: Command): void {
         for (let before = await look(); await pause(flags.interval, terminal.signal);) {
           const now = await look();
           const rows = topRows(before, now, flags.by).slice(0, flags.limit);
-          if (flags.json === true) for (const row of rows) terminal.print(JSON.stringify(row));
+          if (flags.json === true) for (const row of rows) terminal.print(safeJson(row));
           else terminal.print((flags.watch === true ? clearScreen() : '') + topText(rows, flags.by, now.at));
           if (flags.watch !== true) return;
           before = now;
@@ -89,7 +90,7 @@ function addTap(program: Command): void {
           }
           skipped += tapped.skipped;
           shown += 1;
-          terminal.print(flags.json === true ? JSON.stringify(tapped) : tappedLine(tapped));
+          terminal.print(flags.json === true ? safeJson(tapped) : tappedLine(tapped));
           if (shown === flags.limit) enough.abort();
         }, AbortSignal.any([terminal.signal, enough.signal]));
         if (flags.quiet !== true && skipped > 0) terminal.note(`${shown} shown, ${skipped} more passed.`);
