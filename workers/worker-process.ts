@@ -19,7 +19,7 @@ export interface WorkerEnd {
   readonly failure: Error | undefined;
 }
 
-/** Accepting one connection at a time leaves the next one to a worker that is less busy (libuv before 1.47; newer ones share by SO_REUSEPORT). */
+/** libuv's: a worker that accepted a connection pauses before the next one, so that a burst is not taken by the first that wakes up. */
 const sharing = { UV_TCP_SINGLE_ACCEPT: '1' };
 
 export function forkWorker(start: WorkerStart): WorkerProcess {
