@@ -57,6 +57,19 @@ export async function takenOver(world: World, patienceMs = 60_000): Promise<void
   }, patienceMs, () => 'nobody worked on the partitions of the paused processor');
 }
 
+/** When everything accepted is committed. */
+export async function workedOff(world: World): Promise<void> {
+  let last = 'nothing is known';
+  await until(async () => {
+    const progress = await world.progress().catch((thrown: unknown) => {
+      last = String(thrown);
+      return undefined;
+    });
+    if (progress !== undefined) last = `${progress.lag} of ${progress.accepted} left`;
+    return progress?.lag === 0 ? true : undefined;
+  }, 180_000, () => `the backlog was not worked off: ${last}`);
+}
+
 /** An operator's block, on the concrete indices of a set that there are. */
 export async function blockSet(world: World, indexSet: string, blocked: boolean): Promise<void> {
   await world.openSearch('PUT', `/${indexSet}_*/_settings`, { 'index.blocks.read_only': blocked ? true : null });

@@ -86,7 +86,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     };
     target('gelf-tcp')();
     target('gelf-http')();
-    receiver.change({ receivers: (['gelf_tcp', 'gelf_http'] as const).map((type) => ({ type, host: receiver.host === undefined ? '127.0.0.1' : '0.0.0.0', port: ports.get(type.replace('_', '-')) })) });
+    const listening = (['gelf_tcp', 'gelf_http'] as const).map((type) => ({ type, host: receiver.host === undefined ? '127.0.0.1' : '0.0.0.0', port: ports.get(type.replace('_', '-')) }));
+    receiver.change({ receivers: listening });
     const answering = async (): Promise<Program> => {
       for (const process of processors) {
         if (!process.running) continue;
@@ -117,6 +118,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       rotate: (indexSet = 'sluice_default') => ask('/rotate', { index_set: indexSet }),
       retire: () => ask('/retention', {}),
       openSearch: (method, path, body) => askOpenSearch(present(own, 'OpenSearch'), method, path, body),
+      listens: (does) => receiver.change({ receivers: does ? listening : [] }),
       moveClock: (seconds) => setClock(clockFile, seconds),
       fillDisk: () => fill(join(dataFolder, 'filler')),
       emptyDisk: () => rmSync(join(dataFolder, 'filler'), { force: true }),

@@ -1,6 +1,6 @@
 /** One row: load, fault, healing, full speed again, everything worked off, reckoning. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { until } from '../program.js';
+import { workedOff } from './acting.js';
 import type { EngineSet } from './own-engines.js';
 import type { Reckoning } from './reckoning.js';
 import type { Row } from './row.js';
@@ -49,7 +49,6 @@ export interface RowRun {
 const settleMs = 1_000;
 const speedMs = 1_500;
 const fullSpeedPatienceMs = 60_000;
-const workOffPatienceMs = 120_000;
 
 export async function runRow(world: World, row: Row, options: RowOptions): Promise<RowRun> {
   const { load, seed, before, onPhase } = options;
@@ -94,18 +93,6 @@ async function actOut(world: World, row: Row, onPhase: (phase: string) => void):
 async function fullSpeed(world: World, load: Load, speed: Speed, since: number): Promise<number | undefined> {
   const seconds = await secondsToFullSpeed(world, speed, since, load === 'full', fullSpeedPatienceMs);
   return seconds === undefined ? undefined : Math.round(seconds * 10) / 10;
-}
-
-async function workedOff(world: World): Promise<void> {
-  let last = 'nothing is known';
-  await until(async () => {
-    const progress = await world.progress().catch((thrown: unknown) => {
-      last = String(thrown);
-      return undefined;
-    });
-    if (progress !== undefined) last = `${progress.lag} of ${progress.accepted} left`;
-    return progress?.lag === 0 ? true : undefined;
-  }, workOffPatienceMs, () => `the backlog was not worked off: ${last}`);
 }
 
 type Counts = Pick<RowResult, 'accepted' | 'stored' | 'deadLetters' | 'resent' | 'missing' | 'doubled' | 'outOfOrder' | 'unaccepted'>;

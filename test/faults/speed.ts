@@ -12,7 +12,7 @@ export interface Speed {
   readonly processed: number;
 }
 
-const sampleMs = 150;
+const sampleMs = 300;
 /** A speed is that of this time. */
 const windowMs = 1_000;
 /** Of the speed before: what counts as full. */

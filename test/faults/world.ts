@@ -91,6 +91,8 @@ export interface World {
   retire(): Promise<void>;
   /** Asks OpenSearch itself, past the proxies. */
   openSearch(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Whether the receiver listens from its next start on. */
+  listens(does: boolean): void;
   /** Sets the clock of the programs forward or back from the true time, in seconds. */
   moveClock(seconds: number): void;
   /** The data folder's file system, filled until nothing fits, or emptied again. */

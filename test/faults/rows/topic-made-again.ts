@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { takenOver, withKafka } from '../acting.js';
+import { withKafka, workedOff } from '../acting.js';
 import type { Row } from '../row.js';
 import type { World } from '../world.js';
 
@@ -17,10 +17,12 @@ async function remove(world: World): Promise<void> {
 export const topicMadeAgain: Row = {
   name: 'topic-made-again', title: 'the topic of logs deleted when it was worked off, and made again', sets: ['embedded', 'cluster'], cases: ['E2'], needs: { alone: true }, answers: 'the receiver runs again',
   inject: async (world) => {
-    const processes = [...new Set([world.receiver, ...world.processors])];
     await world.receiver.end('SIGTERM');
-    if (processes.length > 1) await takenOver(world);
-    for (const process of processes.slice(1)) await process.end('SIGTERM');
+    world.listens(false);
+    await world.receiver.start();
+    await workedOff(world);
+    for (const process of new Set([world.receiver, ...world.processors])) await process.end('SIGTERM');
+    world.listens(true);
     await world.reckoner.readTopic();
     await remove(world);
     world.reckoner.topicMadeAgain();
