@@ -78,6 +78,13 @@ export function violation(world: World): string | undefined {
 
 const none: Counts = { there: 0, removed: 0 };
 
+/**
+ * Not covered by the protocol: retention removed the index with a dead letter that was replayed, before a second copy of the letter came out of its
+ * topic. The letter is open again.
+ */
+const isForgotten = (world: World, key: string, set: IndexSet): boolean =>
+  [...world.removed, ...world.indices.values()].some(({ set: of, closed, docs, name }) => of === 'dead' && (closed || !world.indices.has(name)) && docs.get(`${key}@${set}`)?.letter?.state === 'replayed');
+
 function judge(world: World, message: Message, set: IndexSet, stored: Counts = none, letters: Counts = none): string | undefined {
   // A dead letter that retention has removed may come once more, with a late copy of it; so may a message that was replayed to an index that is gone.
   const copies = world.replayed.has(message.key) ? atLast(stored) : stored.there + stored.removed;
@@ -87,6 +94,7 @@ function judge(world: World, message: Message, set: IndexSet, stored: Counts = n
   const epoch = world.epochs[message.epoch ?? -1];
   if (epoch === undefined) return 'was never committed';
   const expected = routing(epoch, message.kind).includes(set) ? 1 : 0;
+  if (copies > 0 && world.replayed.has(message.key) && isForgotten(world, message.key, set)) return undefined;
   return copies + dead === expected ? undefined : `${found}; ${expected} expected`;
 }
 
