@@ -137,6 +137,7 @@ export function createParking(options: ParkingOptions): Parking {
       if (Date.now() - drain.neededAt < lingerMs) continue;
       drains.delete(indexSet);
       await drain.consumer.then((consumer) => consumer.stop(endMs), () => undefined);
+      await parkingTopics.trim(indexSet);
       log.info({ index_set: indexSet }, 'a parking topic is drained');
     }
   };

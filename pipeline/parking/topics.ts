@@ -39,6 +39,8 @@ export interface ParkingTopics {
   oldest(indexSet: string, drainedTo: number): Promise<ConsumedRecord | undefined>;
   /** Bytes of a record in the mean. */
   meanBytes(indexSet: string): number;
+  /** Removes what is drained. */
+  trim(indexSet: string): Promise<void>;
   /** Creates the topic where it is missing, so that it can be consumed. */
   ensure(indexSet: string): Promise<void>;
 }
@@ -110,6 +112,10 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
       return answer;
     },
     oldest: (indexSet, drainedTo) => firstRecord(topics, parkingTopic(prefix, indexSet), drainedTo),
+    async trim(indexSet) {
+      const { drainedTo } = await ask(indexSet);
+      if (drainedTo > 0) await topics.trim(parkingTopic(prefix, indexSet), 0, drainedTo);
+    },
     meanBytes(indexSet) {
       const { records, bytes } = sizes.get(indexSet) ?? { records: 0, bytes: 0 };
       return records === 0 ? 0 : bytes / records;

@@ -137,6 +137,8 @@ export interface TopicLog {
   /** Reads without a group, from an offset to the log end as it is at the call: for verification and `tap`. */
   read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void>;
   partitions(topic: string): Promise<readonly PartitionState[]>;
+  /** Forgets records below an offset that every group has committed; the embedded log in whole segments. */
+  trim(topic: string, partition: number, before: number): Promise<void>;
   /** Offsets committed by a group, by partition. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
   /** Changes when the topic was deleted and made again; Kafka: 0 when it cannot be known. */

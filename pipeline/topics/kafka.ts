@@ -25,6 +25,7 @@ export function createKafkaTopicLog(options: KafkaTopicLogOptions): TopicLog {
     consume: async (consumeOptions, handler) => (await loaded()).consume(consumeOptions, handler),
     read: async (topic, partition, fromOffset, onRecords) => (await loaded()).read(topic, partition, fromOffset, onRecords),
     partitions: async (topic) => (await loaded()).partitions(topic),
+    trim: async (topic, partition, before) => (await loaded()).trim(topic, partition, before),
     committed: async (group, topic) => (await loaded()).committed(group, topic),
     generation: async (topic) => (await loaded()).generation(topic),
   };

@@ -35,6 +35,17 @@ t.test('a blocked index set is parked, the others go on, and it drains when it a
   t.equal(await rig.metric('sluice_documents_parked_total', 'sluice_default'), 80);
   t.equal(await rig.metric('sluice_documents_drained_total', 'sluice_default'), 80);
   t.equal(await rig.metric('sluice_parking_state', 'sluice_default'), 0);
+  const topic = 'sluice.parking.sluice_default';
+  await until(async () => {
+    await rig.topics.trim(topic, 0, 80);
+    return (await rig.topics.partitions(topic))[0]?.earliest === 80 ? true : undefined;
+  }, 5_000, rig.explain);
+  rig.blocked.add('sluice_default_0');
+  sent.push(...(await rig.send(3)));
+  await rig.settled();
+  rig.blocked.clear();
+  await until(async () => ((await rig.ids()).length === sent.length ? true : undefined), 10_000, rig.explain);
+  t.same(await rig.ids(), sent.sort(), 'parked again, in a topic without its first records');
   await reconciles(t, rig, ['sluice_default', 'other']);
 });
 

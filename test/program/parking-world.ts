@@ -26,6 +26,8 @@ export interface ParkingWorld {
   parked(program: Program): Promise<ParkedSet | undefined>;
   documents(index: string): Promise<number>;
   reckon(program: Program): Promise<Reckoning>;
+  /** Before the topic is drained: then its records are removed. */
+  parkedOrder(program: Program): Promise<ParkedOrder>;
 }
 
 export interface Reckoning {
@@ -35,9 +37,13 @@ export interface Reckoning {
   readonly sideMissing: number;
   readonly sideDoubled: number;
   readonly deadLetters: number;
-  /** Messages in the parking topic, repeated ones left out, that stand behind a later one of their connection. */
+}
+
+export interface ParkedOrder {
+  /** Messages in the parking topic, repeated ones left out. */
   readonly parked: number;
-  readonly parkedOutOfOrder: number;
+  /** Those that stand behind a later one of their connection. */
+  readonly outOfOrder: number;
 }
 
 interface Teardown {
@@ -80,6 +86,7 @@ streams:
       return ((await openSearch('GET', `/${index}/_count`)) as { count: number }).count;
     },
     reckon: (program) => reckon(program, cluster, main, side),
+    parkedOrder: (program) => parkedOrder(program, `${cluster.topicPrefix}parking.${main}`),
   };
 }
 
@@ -104,23 +111,27 @@ async function reckon(program: Program, cluster: Cluster, main: string, side: st
     inMain.set(id, (inMain.get(id) ?? 0) + 1);
   }
   const wanted = [...accepted].filter(([, both]) => both).map(([key]) => key);
-  const parked = new Set<string>();
-  const lastOf = new Map<string, number>();
-  let parkedOutOfOrder = 0;
-  await readTopic(program, `${cluster.topicPrefix}parking.${main}`, (record) => {
-    if (parked.has(record.key)) return;
-    parked.add(record.key);
-    const { _load_connection: connection, _load_sequence: sequence } = JSON.parse(unparkedRecord(record)?.record.value.toString() ?? '') as { _load_connection: string; _load_sequence: number };
-    if (sequence <= (lastOf.get(connection) ?? 0)) parkedOutOfOrder += 1;
-    lastOf.set(connection, sequence);
-  });
   return {
-    accepted: accepted.size, deadLetters, parked: parked.size, parkedOutOfOrder,
+    accepted: accepted.size, deadLetters,
     missing: [...accepted.keys()].filter((key) => !inMain.has(key)).length,
     doubled: [...inMain.values()].filter((count) => count > 1).length,
     sideMissing: wanted.filter((key) => !inSide.has(key)).length,
     sideDoubled: [...inSide.values()].filter((count) => count > 1).length,
   };
+}
+
+async function parkedOrder(program: Program, topic: string): Promise<ParkedOrder> {
+  const parked = new Set<string>();
+  const lastOf = new Map<string, number>();
+  let outOfOrder = 0;
+  await readTopic(program, topic, (record) => {
+    if (parked.has(record.key)) return;
+    parked.add(record.key);
+    const { _load_connection: connection, _load_sequence: sequence } = JSON.parse(unparkedRecord(record)?.record.value.toString() ?? '') as { _load_connection: string; _load_sequence: number };
+    if (sequence <= (lastOf.get(connection) ?? 0)) outOfOrder += 1;
+    lastOf.set(connection, sequence);
+  });
+  return { parked: parked.size, outOfOrder };
 }
 
 async function readTopic(program: Program, topic: string, onRecord: (record: ConsumedRecord) => void): Promise<void> {

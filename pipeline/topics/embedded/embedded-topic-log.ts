@@ -12,8 +12,9 @@ import { DiskGuard } from './disk.js';
 import { assertName, groupsFolder, hasCode, partitionFolder, syncFolder, topicsFolder, writeDurably } from './files.js';
 import { GroupOffsets, listGroups, readGroup } from './group-offsets.js';
 import { lockFolder, type FolderLock } from './lock.js';
-import { maintainTopics, showGauges, showLag, type Maintained } from './maintenance.js';
+import { lastGroup, maintainTopics, showGauges, showLag, type Maintained } from './maintenance.js';
 import { lookAtPartition, type LastLooks } from './read-only.js';
+import { trim } from './retention.js';
 import { readRecords } from './read-records.js';
 import type { EmbeddedFaults, PartitionSource } from './segment-files.js';
 import { readTopicInfo, type TopicInfo } from './topic-file.js';
@@ -205,6 +206,14 @@ export class EmbeddedTopicLog implements TopicLog {
       const segments = source.segments();
       return { partition, earliest: segments[0]?.base ?? source.logEnd, logEnd: source.logEnd, bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0) };
     });
+  }
+
+  async trim(topic: string, partition: number, before: number): Promise<void> {
+    this.#assertWriter();
+    const known = this.#topics.get(topic);
+    const owner = known?.partitions[partition];
+    if (known === undefined || owner === undefined) return;
+    await trim(owner, Math.min(before, lastGroup(this.#groups, topic, known.info, partition)?.offset ?? 0));
   }
 
   async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {

@@ -41,7 +41,7 @@ export async function maintainTopics(maintained: Maintained): Promise<void> {
 }
 
 /** The group that is furthest behind and from where it may still read; what is not durable yet does not count as consumed. */
-function lastGroup(groups: Maintained['groups'], topic: string, { generation }: TopicInfo, partition: number): { readonly group: string; readonly offset: number } | undefined {
+export function lastGroup(groups: Maintained['groups'], topic: string, { generation }: TopicInfo, partition: number): { readonly group: string; readonly offset: number } | undefined {
   let last: { readonly group: string; readonly offset: number } | undefined;
   for (const offsets of groups.values()) {
     const entry = [offsets.durable(topic, partition), offsets.get(topic, partition)].find((each) => each?.generation === generation);

@@ -42,3 +42,12 @@ function countHeld(partition: Partition, info: TopicInfo, total: number, isOld: 
   }
   return held;
 }
+
+/** Removes whole segments below the offset; when all is below it, the active one makes room for a new one first. */
+export async function trim(partition: Partition, before: number): Promise<void> {
+  const { files } = partition;
+  await partition.exclusively(async () => {
+    if (before >= files.logEnd && (files.segments().at(-1)?.bytes ?? 0) > 0) await files.roll(files.logEnd);
+    for (let next = files.segments()[1]; next !== undefined && next.base <= before; next = files.segments()[1]) await files.removeOldest();
+  });
+}

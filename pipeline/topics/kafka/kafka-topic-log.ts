@@ -12,7 +12,7 @@ import { GroupConsumer } from './group-consumer.js';
 import type { KafkaSettings } from './options.js';
 import { readPartition } from './reader.js';
 import { topicGeneration } from './topic-id.js';
-import { committedOffsets, ensureTopics, partitionStates, withAdmin } from './topics.js';
+import { committedOffsets, deleteRecords, ensureTopics, partitionStates, withAdmin } from './topics.js';
 import { topicMetrics } from '../metrics.js';
 
 const startPauseMs = 500;
@@ -115,6 +115,10 @@ export class KafkaTopicLog implements TopicLog {
 
   async partitions(topic: string): Promise<readonly PartitionState[]> {
     return partitionStates(await this.#client(), topic);
+  }
+
+  async trim(topic: string, partition: number, before: number): Promise<void> {
+    await deleteRecords(await this.#client(), topic, partition, before);
   }
 
   async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {

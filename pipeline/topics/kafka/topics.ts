@@ -42,6 +42,10 @@ export async function committedOffsets(kafka: Kafka, group: string, topic: strin
   });
 }
 
+export async function deleteRecords(kafka: Kafka, topic: string, partition: number, before: number): Promise<void> {
+  await withAdmin(kafka, (admin) => admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] }));
+}
+
 /** What the brokers keep of one topic. */
 export interface ExistingTopic {
   readonly partitions: number;
