@@ -36,7 +36,7 @@ const command = new Command('npm run faults --')
   .option('--rate <n>', 'messages a second at light load', '1000')
   .option('--seed <n>', 'of the random moments', String(Date.now() % 1_000_000))
   .option('--output <folder>', 'results and the logs of failed rows', join(tmpdir(), 'sluice-faults'))
-  .option('--resume', 'leave out rows that the results have already')
+  .option('--resume', 'leave out rows that the results have already, but for those that broke off')
   .option('--save', 'write docs/faults.md from the results')
   .option('--list', 'say which rows there are')
   .parse();
@@ -73,6 +73,11 @@ function readResults(file: string): Map<string, RowResult> {
   return new Map(lines.map((line) => JSON.parse(line) as RowResult).map((result) => [keyOf(result), result]));
 }
 
+/** A row that broke off counts nothing, so it is run again. */
+function isDone(result: RowResult | undefined): boolean {
+  return result !== undefined && verdict(result) !== 'failed';
+}
+
 function leftOut(planned: Planned): string | undefined {
   return (planned.set === 'embedded' ? undefined : missingForEngines()) ?? planned.row.missing?.();
 }
@@ -82,7 +87,7 @@ async function run(): Promise<void> {
   const file = join(options.output, 'results.jsonl');
   if (options.resume !== true && options.save !== true) writeFileSync(file, '');
   const known = readResults(file);
-  const wanted = options.save === true && options.resume !== true ? [] : plan().filter(({ row, set, load }) => !known.has(keyOf({ row: row.name, engines: set, load })));
+  const wanted = options.save === true && options.resume !== true ? [] : plan().filter(({ row, set, load }) => !isDone(known.get(keyOf({ row: row.name, engines: set, load }))));
   const possible = wanted.filter((planned) => {
     const reason = leftOut(planned);
     if (reason !== undefined) process.stdout.write(`left out  ${planned.set.padEnd(8)} ${planned.load.padEnd(5)} ${planned.row.name}: needs ${reason}\n`);

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Program } from '../program.js';
+import { until, type Program } from '../program.js';
 import { clockEnvironment, setClock } from './clock.js';
 import { startHttpProxy } from './http-proxy.js';
 import type { Host } from './network.js';
@@ -32,6 +32,8 @@ export interface WorldOptions {
 
 type Action = () => Promise<void> | void;
 
+/** A start that nobody waits for is still under way. */
+const answerPatienceMs = 60_000;
 /** Lines of OpenSearch's own state that no world may leave to the next. */
 const allIndices = '/_cat/indices?format=json&h=index&expand_wildcards=all';
 
@@ -88,14 +90,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     target('gelf-http')();
     const listening = (['gelf_tcp', 'gelf_http'] as const).map((type) => ({ type, host: receiver.host === undefined ? '127.0.0.1' : '0.0.0.0', port: ports.get(type.replace('_', '-')) }));
     receiver.change({ receivers: listening });
-    const answering = async (): Promise<Program> => {
-      for (const process of processors) {
-        if (!process.running) continue;
-        const answers = await Promise.race([process.program().control.request('GET', '/status').then(() => true, () => false), after(5_000)]);
-        if (answers === true) return process.program();
-      }
-      throw new Error('no processor answers');
-    };
+    const answering = (): Promise<Program> => until(
+      () => processors.find((process) => process.running && !process.paused)?.program(), answerPatienceMs, () => 'no processor runs',
+    );
     const ask = async (path: string, body: unknown): Promise<void> => { await (await answering()).control.request('POST', path, body); };
     return {
       set, folder, dataFolder, own, receiver, processors, topicPrefix, group: `${topicPrefix}processors`, stateIndex: `${name}-state`, random: options.random, rounds: options.rounds, awayMs: options.awayMs,
@@ -160,12 +157,6 @@ function settingsOf({ own, topicPrefix, rulesFolder, store, receives, listen }: 
 function present<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new Error(`this world has no ${what}`);
   return value;
-}
-
-function after(milliseconds: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), milliseconds);
-  });
 }
 
 async function askOpenSearch(own: OwnEngines, method: string, path: string, body: unknown): Promise<unknown> {

@@ -36,6 +36,7 @@ export function createProcess(options: ProcessOptions): Process {
   const { name, role, folder, host } = options;
   let settings = options.settings;
   let program: Program | undefined;
+  let paused = false;
   let ending: Promise<unknown> | undefined;
   const current = (): Program => {
     if (program === undefined) throw new Error(`${name} does not run`);
@@ -49,6 +50,9 @@ export function createProcess(options: ProcessOptions): Process {
     get running() {
       return program !== undefined && program.child.exitCode === null && program.child.signalCode === null;
     },
+    get paused() {
+      return paused;
+    },
     program: current,
     async start() {
       await ending;
@@ -59,8 +63,14 @@ export function createProcess(options: ProcessOptions): Process {
       ending = current().end(signal);
       await ending;
     },
-    pause: () => { current().child.kill('SIGSTOP'); },
-    resume: () => { current().child.kill('SIGCONT'); },
+    pause: () => {
+      paused = true;
+      current().child.kill('SIGSTOP');
+    },
+    resume: () => {
+      paused = false;
+      current().child.kill('SIGCONT');
+    },
     change: (over) => { settings = merge(settings, over); },
   };
 }

@@ -39,6 +39,7 @@ export interface Process {
   readonly proxy: HttpProxy | undefined;
   readonly host: Host | undefined;
   readonly running: boolean;
+  readonly paused: boolean;
   /** Throws when it does not run. */
   program(): Program;
   /** Resolves when it says that it runs. */
@@ -100,7 +101,7 @@ export interface World {
   emptyDisk(): void;
   /** Throws in a world without it. */
   readonly power: PowerCut;
-  /** A processor that answers. */
+  /** A processor that runs and is not paused. */
   answering(): Promise<Program>;
   close(): Promise<void>;
 }
