@@ -17,6 +17,7 @@ const benches: readonly { readonly title: string; readonly file: string; readonl
   { title: 'Two processors against one, over a topic filled before', file: 'scaling.js', needs: 'both' },
   { title: 'Embedded store', file: 'store-embedded.js' },
   { title: 'OpenSearch', file: 'store-opensearch.js', needs: 'opensearch' },
+  { title: 'Outputs: topic to wire', file: 'outputs.js' },
   { title: 'End to end, embedded', file: 'end-to-end.js', arguments: ['embedded'] },
   { title: 'End to end, Kafka and OpenSearch', file: 'end-to-end.js', arguments: ['cluster', '200000'], needs: 'both' },
 ];

@@ -16,7 +16,7 @@ export interface ProgramOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** An existing folder, to start again on the same data. */
   readonly folder?: string;
-  readonly role?: 'all' | 'receiver' | 'processor';
+  readonly role?: 'all' | 'receiver' | 'processor' | 'output';
   readonly environment?: NodeJS.ProcessEnv;
   /** Comes before the command and replaces itself with it, as `ip netns exec <name>` does. */
   readonly within?: readonly string[];
@@ -88,7 +88,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
     child.kill('SIGKILL');
     await ended;
   });
-  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR'], options.role === 'receiver'));
+  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR'], options.role === 'receiver' || (options.role === 'output' && 'output')));
   const status = async (): Promise<Status> => (await control.request('GET', '/status')) as Status;
   const first = await until(async () => {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program ended: ${child.exitCode ?? child.signalCode}\n${output}`);

@@ -10,7 +10,7 @@ export interface Cluster {
   readonly topicPrefix: string;
   readonly group: string;
   readonly folder: string;
-  start(name: string, role: 'all' | 'receiver' | 'processor', settings?: Readonly<Record<string, unknown>>): Promise<Program>;
+  start(name: string, role: 'all' | 'receiver' | 'processor' | 'output', settings?: Readonly<Record<string, unknown>>): Promise<Program>;
   /** Log end and committed offset of each partition of the topic logs. */
   offsets(): Promise<readonly { readonly partition: number; readonly end: number; readonly committed: number }[]>;
   /** Resolves when every partition has been processed further than at this call. */
@@ -87,7 +87,8 @@ export async function createCluster(t: Teardown, options: ClusterOptions = {}): 
 async function removeTopics(admin: Admin, prefix: string, group: string): Promise<void> {
   const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
   if (topics.length > 0) await admin.deleteTopics({ topics });
-  await admin.deleteGroups([group]).catch(() => undefined);
+  const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id === group || id.startsWith(`${group}.`));
+  if (groups.length > 0) await admin.deleteGroups(groups).catch(() => undefined);
 }
 
 /** The indices that this test's epochs name, and its state. */

@@ -20,11 +20,11 @@ const compressors: Readonly<Record<GelfOutputSettings['compression'], (value: Bu
 
 export type NextId = () => Buffer;
 
-/** Ids that no other sender behind the same address is likely to use at the same time. */
+/** Ids that no other sender behind the same address is likely to use at the same time. The first bytes change first: some receivers look at no more. */
 export function createChunkIds(): NextId {
   const id = randomBytes(8);
   return () => {
-    id.writeUInt32BE((id.readUInt32BE(4) + 1) >>> 0, 4);
+    id.writeUInt32LE((id.readUInt32LE(0) + 1) >>> 0, 0);
     return id;
   };
 }
