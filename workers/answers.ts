@@ -84,6 +84,7 @@ interface StatusPart {
   readonly counts?: Readonly<Record<string, number>>;
   readonly oldest_unprocessed_seconds?: number;
   readonly problems?: readonly { readonly time: string }[];
+  readonly outputs?: readonly { readonly id: string; readonly state: string }[];
   readonly [name: string]: unknown;
 }
 
@@ -95,7 +96,15 @@ function mergeStatus(answers: readonly StatusPart[], own: Readonly<Record<string
   const counts = sumCounts(answers.map((answer) => answer.counts ?? {}));
   const oldest = Math.max(0, ...answers.map((answer) => answer.oldest_unprocessed_seconds ?? 0));
   const problems = answers.flatMap((answer) => answer.problems ?? []).sort((one, other) => (one.time < other.time ? -1 : 1));
-  return { index_sets: [], ...newest, receivers: [...receivers.values()], ...partitions, counts, oldest_unprocessed_seconds: oldest, problems, ...own };
+  const outputs = busiest(answers.flatMap((answer) => answer.outputs ?? []));
+  return { index_sets: [], ...newest, receivers: [...receivers.values()], ...partitions, counts, oldest_unprocessed_seconds: oldest, problems, outputs, ...own };
+}
+
+/** An output belongs to one of the workers; in the others it is idle. */
+function busiest(outputs: NonNullable<StatusPart['outputs']>): readonly unknown[] {
+  const byId = new Map<string, { readonly id: string; readonly state: string }>();
+  for (const output of outputs) if (!byId.has(output.id) || output.state !== 'idle') byId.set(output.id, output);
+  return [...byId.values()];
 }
 
 function epochOf(answer: StatusPart): number {

@@ -9,7 +9,7 @@ export const outputMetrics = defineMetrics({
   repeated: { type: 'counter', name: 'sluice_output_messages_repeated_total', help: 'Messages that stood in the topic twice and were sent once.', labels: ['output'] },
   overLong: { type: 'counter', name: 'sluice_output_messages_over_long_total', help: 'Messages longer than the output may send, by what became of them: truncated, split, dropped.', labels: ['output', 'kind'] },
   attemptsFailed: { type: 'counter', name: 'sluice_output_connections_failed_total', help: 'Attempts to connect and connections that failed.', labels: ['output'] },
-  connected: { type: 'gauge', name: 'sluice_output_connected', help: '1 while the destination is connected.', labels: ['output'] },
-  waiting: { type: 'gauge', name: 'sluice_output_messages_waiting', help: 'Messages in the topic of an output that are not confirmed as sent.', labels: ['output'] },
-  oldest: { type: 'gauge', name: 'sluice_output_oldest_seconds', help: 'Age of the oldest message that an output is about to send; 0 when there is none.', labels: ['output'] },
+  connected: { type: 'gauge', across: 'max', name: 'sluice_output_connected', help: '1 while the destination is connected.', labels: ['output'] },
+  waiting: { type: 'gauge', across: 'max', name: 'sluice_output_messages_waiting', help: 'Messages in the topic of an output that are not confirmed as sent.', labels: ['output'] },
+  oldest: { type: 'gauge', across: 'max', name: 'sluice_output_oldest_seconds', help: 'Age of the oldest message that an output is about to send; 0 when there is none.', labels: ['output'] },
 });
