@@ -21,6 +21,8 @@ export interface IndexSetsOptions {
   readonly retentionCheckMs: number;
   /** All indices together (embedded store); undefined: no cap. */
   readonly maxTotalBytes: number | undefined;
+  /** Whether messages parked for the set wait to be drained. */
+  readonly parkedLeft: (indexSet: string) => Promise<boolean>;
   /** Forget what is remembered of an index that is gone. */
   readonly forget: (index: string) => void;
   readonly registry: Registry;

@@ -30,6 +30,8 @@ export interface Ledger {
   writePartitionRecord(topic: string, generation: number, partition: number, record: PartitionRecord, expected: string | undefined): Promise<string | undefined>;
   /** Records of one generation of a topic, by partition. */
   partitionRecords(topic: string, generation: number): Promise<ReadonlyMap<number, PartitionRecord>>;
+  /** Records of all other generations of a topic. */
+  otherPartitionRecords(topic: string, generation: number): Promise<readonly PartitionRecord[]>;
   mark(index: string): Promise<{ readonly mark: IndexMark; readonly revision: string } | undefined>;
   marks(): Promise<ReadonlyMap<string, { readonly mark: IndexMark; readonly revision: string }>>;
   /** False on a conflict. */
@@ -112,6 +114,11 @@ export function createLedger(state: StateStore): Ledger {
       const prefix = `${partitionPrefix(topic)}${generation}/`;
       const entries = await state.list(prefix);
       return new Map(entries.map((entry) => [Number(entry.key.slice(prefix.length)), valueOf(entry) as PartitionRecord]));
+    },
+    async otherPartitionRecords(topic, generation) {
+      const current = `${partitionPrefix(topic)}${generation}/`;
+      const entries = await state.list(partitionPrefix(topic));
+      return entries.filter(({ key }) => !key.startsWith(current)).map((entry) => valueOf(entry) as PartitionRecord);
     },
     async mark(index) {
       const entry = await state.get(`indices/${index}`);

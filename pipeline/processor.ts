@@ -90,12 +90,16 @@ export function createProcessor(options: ProcessorOptions): Processor {
   let consumer: Consumer | undefined;
   let unwatch: (() => void)[] = [];
 
+  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: Date.now });
+  const parkedLeft = async (indexSet: string): Promise<boolean> => {
+    const { drainedTo, logEnd } = await parkingTopics.progress(indexSet, 'now');
+    return drainedTo < logEnd;
+  };
   const indexSets = createIndexSets({
     ledger, epochs, store, topics, group: processing.group, consumedTopics, deadLettersTopic, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
-    retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
+    retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, parkedLeft, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
   });
   const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: Date.now, onBlocked: createBlockedReport(registry, log) });
-  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: Date.now });
   const deliver: DeliverContext = {
     store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, log, metrics, blockages, parkingTopics, signal: stopping.signal,
     route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender', forwarder: options.forwarder },

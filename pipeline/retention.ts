@@ -40,7 +40,7 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
     const partitions = await consumedPartitions(options);
     for (const [name, { mark, revision }] of retiring) {
       const writing = partitions.filter(({ topic }) => topic !== options.deadLettersTopic || mark.indexSet === deadLetterSet);
-      if (!isPassed(name, ledger.epochs(), writing)) continue;
+      if (!isPassed(name, ledger.epochs(), writing) || !isPassed(name, ledger.epochs(), await leftParked(options, mark.indexSet))) continue;
       const action = mark.action ?? 'delete';
       if (action === 'close') await store.closeIndex(name);
       else await store.deleteIndex(name);
@@ -83,4 +83,11 @@ async function consumedPartitions(options: IndexSetsOptions): Promise<(Parameter
     return [...records].map(([partition, record]) => ({ topic, record, committed: committed.get(partition) }));
   }));
   return all.flat();
+}
+
+/** A topic that was made again leaves what it had parked behind. Nobody owns those records any more: they hold an index until the set is drained. */
+async function leftParked(options: IndexSetsOptions, indexSet: string): Promise<Parameters<typeof isPassed>[2]> {
+  if (!(await options.parkedLeft(indexSet))) return [];
+  const records = await Promise.all(options.consumedTopics.map(async (topic) => options.ledger.otherPartitionRecords(topic, await options.topics.generation(topic))));
+  return records.flat().filter(({ parked }) => parked?.[indexSet] !== undefined).map((record) => ({ record, committed: Number.MAX_SAFE_INTEGER }));
 }
