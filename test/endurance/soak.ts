@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startProgram, until, workedOff, type Program } from '../program.js';
 import { measureCeiling } from './ceiling.js';
-import { cpuSeconds, machine, openFiles, peakMegabytes, percentile, residentMegabytes, scrape, slopePerHour, unbalanced } from './figures.js';
+import { cpuSeconds, machine, openFiles, peakMegabytes, percentile, residentMegabytes, scrape, slopePerHour, unbalanced, type Samples } from './figures.js';
 import { loadInChild } from './load-process.js';
 import { probeHttp, type Probe } from './probe.js';
 import { durationOption, numberOption, runInScope, type Scope } from './scope.js';
@@ -67,11 +67,18 @@ export interface SoakReport {
   /** Milliseconds from POST to 202, one request at a time beside the load. */
   readonly post: { readonly count: number; readonly p50: number; readonly p99: number; readonly p999: number; readonly most: number };
   readonly unbalanced: readonly string[];
+  readonly refused: number;
   readonly problems: readonly string[];
 }
 
+/**
+ * The embedded store keeps rows in memory until a checkpoint, and blocks up to its limit: with the defaults that is a sawtooth of a gigabyte and many
+ * minutes, and a slope over half an hour would say where on it the run began and ended. Smaller bounds make it short against the run.
+ */
+const store = { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 512 * 2 ** 20 } };
+
 export async function runSoak(scope: Pick<Scope, 'teardown'>, options: SoakOptions): Promise<SoakReport> {
-  const program = await startProgram(scope, { settings: { log_level: 'error' } });
+  const program = await startProgram(scope, { settings: { log_level: 'error', store } });
   const { admin_port: admin } = await program.status();
   const pid = program.child.pid as number;
   const before = machine();
@@ -79,18 +86,21 @@ export async function runSoak(scope: Pick<Scope, 'teardown'>, options: SoakOptio
   const rate = Math.round(options.rate ?? (ceiling as number) * options.share);
   options.print(`${before}\n  ${ceiling === undefined ? '' : `ceiling ${Math.round(ceiling)}, `}${rate} messages/s for ${(options.forMs / 60_000).toFixed(1)} minutes`);
   const cpu = cpuSeconds(pid);
-  const storedBefore = (await scrape(admin))('sluice_documents_stored_total');
+  const storedBefore = documents(await scrape(admin));
   const probe = probeHttp(program.port('gelf-http'));
-  const load = loadInChild(scope, { rate, forMs: options.forMs, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } });
+  const load = loadInChild(scope, { rate, forMs: options.forMs, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } }, options.signal);
   const samples = await sampleUntilEnd(program, admin, pid, probe, load, options);
   const { sent } = await load;
   await probe.stop();
   await workedOff(program, 120_000);
   const total = sent + probe.latencies.length;
-  const settled = await until(async () => { const now = await scrape(admin); return now('sluice_documents_stored_total') - storedBefore >= total ? now : undefined; }, 30_000, () => 'not all that was sent is stored').catch(() => scrape(admin));
-  const report = { machine: before, ceiling, rate, minutes: options.forMs / 60_000, sent: total, stored: settled('sluice_documents_stored_total') - storedBefore, cpuMicrosecondsPerMessage: ((cpuSeconds(pid) - cpu) / total) * 1e6, ...figures(samples, probe, pid), unbalanced: unbalanced(settled) };
+  const settled = await until(async () => { const now = await scrape(admin); return documents(now) - storedBefore >= total ? now : undefined; }, 30_000, () => 'not all that was sent is stored').catch(() => scrape(admin));
+  const report = { machine: before, ceiling, rate, minutes: options.forMs / 60_000, sent: total, stored: documents(settled) - storedBefore, cpuMicrosecondsPerMessage: ((cpuSeconds(pid) - cpu) / total) * 1e6, ...figures(samples, probe, pid), unbalanced: unbalanced(settled), refused: settled('sluice_messages_refused_total') };
   return { ...report, problems: [...problemsOf(report, options), ...probe.failures.slice(0, 5)] };
 }
+
+/** Stored documents, dead letters left out. */
+const documents = (samples: Samples): number => samples('sluice_documents_stored_total') - samples('sluice_documents_stored_total', { index_set: 'sluice_dead_letters' });
 
 async function sampleUntilEnd(program: Program, admin: number, pid: number, probe: Probe, load: Promise<unknown>, options: SoakOptions): Promise<Sample[]> {
   const samples: Sample[] = [];
@@ -113,7 +123,7 @@ async function sampleUntilEnd(program: Program, admin: number, pid: number, prob
   }
 }
 
-function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<SoakReport, 'machine' | 'ceiling' | 'rate' | 'minutes' | 'sent' | 'stored' | 'cpuMicrosecondsPerMessage' | 'unbalanced' | 'problems'> {
+function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<SoakReport, 'machine' | 'ceiling' | 'rate' | 'minutes' | 'sent' | 'stored' | 'cpuMicrosecondsPerMessage' | 'unbalanced' | 'refused' | 'problems'> {
   const warm = samples.slice(Math.floor(samples.length / 5));
   const of = (key: 'resident' | 'heap'): { first: number; last: number } => ({ first: warm[0]?.[key] ?? 0, last: warm.at(-1)?.[key] ?? 0 });
   const slope = (key: 'resident' | 'heap'): number => slopePerHour(warm.map((sample) => ({ at: sample.at, value: sample[key] })));
@@ -131,6 +141,7 @@ function problemsOf(report: Omit<SoakReport, 'problems'>, { limits }: SoakOption
   const limit = (what: string, value: number, most: number | undefined): void => {
     if (most !== undefined && value > most) found.push(`${what}: ${value.toFixed(1)}, at most ${most}`);
   };
+  if (report.refused > 0) found.push(`${report.refused} messages were refused`);
   if (report.stored !== report.sent) found.push(`sent ${report.sent}, stored ${report.stored}`);
   limit('resident memory, MiB an hour', report.residentPerHour, limits.residentPerHour);
   limit('heap, MiB an hour', report.heapPerHour, limits.heapPerHour);
