@@ -56,8 +56,12 @@ export class IndexFile {
 
   /** Columns of the table `documents` after the first three, by slot. */
   columns(): Field[] {
-    return [...this.fields.values()].filter((field) => field.slot !== undefined).sort((a, b) => (a.slot ?? 0) - (b.slot ?? 0));
+    return columnsOf(this.fields);
   }
+}
+
+export function columnsOf(fields: FieldTable): Field[] {
+  return [...fields.values()].filter((field) => field.slot !== undefined).sort((a, b) => (a.slot ?? 0) - (b.slot ?? 0));
 }
 
 export function markerKey(topic: string, generation: number, partition: number): string {

@@ -3,7 +3,7 @@ import { VARCHAR } from '@duckdb/node-api';
 import type { WriteFailure, WriteRequest, WriteResult } from '../contract.js';
 import { buildColumns, type ParsedDocument } from './batch.js';
 import { columnDefinition } from './fields.js';
-import { appendColumns, appendFields, columnType, markerKey, type IndexFile } from './index-file.js';
+import { appendColumns, appendFields, columnsOf, columnType, markerKey, type IndexFile } from './index-file.js';
 
 /** A request with its documents parsed, which happens while an earlier transaction is being committed. */
 export interface ParsedWrite {
@@ -75,16 +75,19 @@ export function mayBeExotic(text: string): boolean {
 
 export async function commitDocuments(file: IndexFile, group: Group): Promise<void> {
   const { connection, alias } = file;
-  const columns = buildColumns(group.documents, group.exotic, file.fields, file.counts);
+  // Searches go on meanwhile: they must not know of a column before it is there.
+  const fields = new Map(file.fields);
+  const columns = buildColumns(group.documents, group.exotic, fields, file.counts);
   await connection.run('BEGIN');
   for (const field of columns.newColumns) await connection.run(`ALTER TABLE ${alias}.documents ADD COLUMN ${columnDefinition(field.slot ?? 0, field.kind)}`);
   if (columns.changed.length > 0) await appendFields(connection, alias, columns.changed);
   if (group.ids.length > 0) {
-    const types = [VARCHAR, VARCHAR, VARCHAR, ...file.columns().map((field) => columnType(field.kind))];
+    const types = [VARCHAR, VARCHAR, VARCHAR, ...columnsOf(fields).map((field) => columnType(field.kind))];
     await appendColumns(connection, alias, 'documents', types, [group.ids, columns.otherFields, columns.overrides, ...columns.cells]);
   }
   for (const [key, { request, next }] of group.markers) await writeMarker(file, key, request, next);
   await connection.run('COMMIT');
+  for (const field of columns.changed) file.fields.set(field.name, field);
   for (const [key, { next }] of group.markers) file.markers.set(key, next);
   file.documents += group.ids.length;
 }
