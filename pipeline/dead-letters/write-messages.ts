@@ -85,13 +85,15 @@ async function judge(writes: readonly MessageWrite[], batch: IndexBatch, outcome
     else results[at] = { indexSet, index, outcome: 'stored', reason: undefined };
   }
   if (outcome.alreadyStoredAt.length === 0 || store.capabilities().deduplicates !== 'id') return results;
+  // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.
+  await store.sync(index);
   const found = await store.read(index, outcome.alreadyStoredAt.map((at) => ids[at] as string));
   const error = deadLetterErrors.create('DEAD_LETTER_STUB_MET', { place: index });
   for (const at of outcome.alreadyStoredAt) {
-    if (found.get(ids[at] as string)?.stub === true) results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
+    const met = found.get(ids[at] as string);
+    if (met === undefined) results[at] = { indexSet, index, outcome: 'unanswered', reason: undefined };
+    else if (met.stub) results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
   }
-  // Rule 12.
-  await store.sync(index);
   return results;
 }
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
+import type { ControlClient } from '../../api/control.js';
 import * as verbsOf from '../../cli/dead-letters-run.js';
 import type { LetterFlags } from '../../cli/dead-letters-run.js';
 import { packageRoot } from '../../core/package-root.js';
@@ -62,15 +63,30 @@ export interface ListedLetter {
   readonly [field: string]: unknown;
 }
 
-/** A verb of `sluice dead-letters` without a process of its own, which takes a second. */
-export async function deadLetters(program: Pick<Program, 'control'>, verb: 'list' | 'show' | 'replay' | 'drop', ids: readonly string[], flags: LetterFlags = {}): Promise<Ended> {
+/** Tells of each progress line before it goes on. */
+function watched(control: ControlClient, onProgress: (done: number) => void): ControlClient {
+  return {
+    request: (...call) => control.request(...call),
+    stream: (method, path, body, onLine) => control.stream(method, path, body, (line) => {
+      onProgress((line as { progress?: { done: number } }).progress?.done ?? 0);
+      return onLine(line);
+    }),
+  };
+}
+
+/** A verb of `sluice dead-letters` without a process of its own, which takes a second; interrupted when so many letters are done. */
+export async function deadLetters(program: Pick<Program, 'control'>, verb: 'list' | 'show' | 'replay' | 'drop', ids: readonly string[], flags: LetterFlags = {}, interruptAt = Infinity): Promise<Ended> {
+  const interrupted = new AbortController();
+  const control = watched(program.control, (done) => {
+    if (done >= interruptAt) interrupted.abort();
+  });
   const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (line: string) => void out.push(line), note: (line: string) => void err.push(line), color: false, now: Date.now, signal: new AbortController().signal, progress: undefined };
+  const terminal = { print: (line: string) => void out.push(line), note: (line: string) => void err.push(line), color: false, now: Date.now, signal: interrupted.signal, progress: undefined };
   const verbs = {
-    list: () => verbsOf.listLetters(flags, program.control, terminal),
-    show: () => verbsOf.showLetter(ids[0] ?? '', flags, program.control, terminal),
-    replay: () => verbsOf.replayLetters(ids, flags, program.control, terminal),
-    drop: () => verbsOf.dropLetters(ids, flags, program.control, terminal),
+    list: () => verbsOf.listLetters(flags, control, terminal),
+    show: () => verbsOf.showLetter(ids[0] ?? '', flags, control, terminal),
+    replay: () => verbsOf.replayLetters(ids, flags, control, terminal),
+    drop: () => verbsOf.dropLetters(ids, flags, control, terminal),
   };
   const code = await verbs[verb]();
   return { code, out: out.join('\n'), err: err.join('\n') };
