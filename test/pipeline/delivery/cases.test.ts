@@ -72,6 +72,19 @@ needs('rule 4: what the former owner sent arrives after the new one has cut', 'r
   director.committed(director.assign(1), 1);
 });
 
+needs('rule 7: a topic is made again while messages of it are parked', 'rule-7-former', (director) => {
+  director.world.blocked.add('a');
+  director.accept();
+  director.committed(director.assign(0), 1);
+  for (const number of [0, 1]) director.crash(number);
+  events.remake(director.world);
+  director.rotate();
+  director.world.blocked.delete('a');
+  director.retire();
+  director.processor(1).alive = true;
+  director.take(1);
+}, 'marker');
+
 needs('rule 11: the program dies between the commit of the store and that of the offset', 'rule-11', (director) => {
   director.accept();
   director.applied(director.assign(0));

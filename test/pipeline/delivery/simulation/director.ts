@@ -5,7 +5,7 @@ import * as events from './events.js';
 import { crash, join } from './group.js';
 import { noChance } from './random.js';
 import { advanceReplay, beginReplay } from './replays.js';
-import { advanceRetention } from './retention.js';
+import { advanceRetention, markRetiring } from './retention.js';
 import { advance, notice, type Session } from './session.js';
 import type { Switch } from './switches.js';
 import { shortIds } from './trace.js';
@@ -88,6 +88,15 @@ export class Director {
 
   crash(number: number): void {
     crash(this.world, this.processor(number));
+  }
+
+  /** Marks the oldest index that is not written any more, and lets retention run once. */
+  retire(): void {
+    markRetiring(this.world);
+    events.retain(this.world);
+    const [run] = this.world.retention;
+    while (run !== undefined && !advanceRetention(this.world, run));
+    this.world.retention = [];
   }
 
   replay(steps: number): void {
