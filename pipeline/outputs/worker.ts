@@ -3,6 +3,8 @@ import type { BuiltMetrics } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sinks/outputs/contract.js';
+import { outputErrors } from '../../sinks/outputs/errors.js';
+import { createLoopWatch, type LoopWatch } from '../../sinks/outputs/loops.js';
 import { Sender } from '../../sinks/outputs/sender.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
 import type { Assignment, ConsumedBatch, ConsumeHandler, Consumer, TopicLog } from '../topics/contract.js';
@@ -54,6 +56,7 @@ export class OutputWorker {
   #consumer: Consumer | undefined;
   #sender: Sender | undefined;
   #repeats: Repeats = createRepeats();
+  readonly #loops: LoopWatch = createLoopWatch();
   #assigned = false;
   /** The offset that the next record is expected at. */
   #expected = 0;
@@ -109,7 +112,7 @@ export class OutputWorker {
     const lag = state === undefined ? 0 : Math.max(0, state.logEnd - Math.max(state.earliest, committed ?? 0, this.#assigned ? this.#confirmed : 0));
     const idle: OutputState = { state: 'idle', address: link.address, lastError: undefined, lastErrorAt: undefined, unconfirmedMessages: 0, unconfirmedBytes: 0 };
     const sending = this.#sender?.state() ?? idle;
-    return { id, title, type, protocol, enabled, lag, oldest: this.#oldest === undefined ? undefined : new Date(this.#oldest).toISOString(), ...this.#counts, ...sending, lastError: this.#problem ?? sending.lastError };
+    return { id, title, type, protocol, enabled, lag, oldest: this.#oldest === undefined ? undefined : new Date(this.#oldest).toISOString(), ...this.#counts, ...sending, ...(this.#problem === undefined ? {} : { state: 'stopped' as const, lastError: this.#problem }) };
   }
 
   async collect(): Promise<void> {
@@ -175,6 +178,7 @@ export class OutputWorker {
     const { metrics, encoder } = this.#options;
     const records: readonly OutputRecord[] = batch.records.filter(({ key }) => !this.#repeats.seen(key));
     metrics.repeated.inc(this.#labels, batch.records.length - records.length);
+    this.#assertNoLoop(records);
     let covered = -1;
     for (let at = 0; ;) {
       const from = this.#skip(records, at);
@@ -190,6 +194,16 @@ export class OutputWorker {
     }
     if (covered !== batch.nextOffset) await this.#send(nothingUpTo(batch.nextOffset));
     this.#oldest = undefined;
+  }
+
+  #assertNoLoop(records: readonly OutputRecord[]): void {
+    const now = Date.now();
+    for (const { value, key } of records) {
+      if (!this.#loops.sees(value, key, now)) continue;
+      const error = outputErrors.create('OUTPUT_LOOP', { place: this.#options.link.address, got: 'many messages that were sent before, for the third time and more', allowed: 'a destination that does not send back what it gets' });
+      this.#options.log.error({ output: this.#options.settings.id, error: errorText(error) }, 'an output is stopped until its settings change or the program starts again');
+      throw error;
+    }
   }
 
   /** Policy drop_oldest: the first record that may still be sent. */

@@ -38,15 +38,33 @@ export function createHeader(settings: SyslogOutputSettings): Header {
   const priority = (document: LogDocument): number =>
     facilityOf(textOf(document, settings.facility_field), facility) * 8 + severityOf(settings.severity_field === '' ? undefined : document[settings.severity_field], severity);
   const application = (document: LogDocument): string => textOf(document, settings.application_field) || settings.application;
-  const host = (document: LogDocument): string => printable(textOf(document, settings.host_field), maxLengths.host);
+  const printableHost = createMemo((text) => printable(text, maxLengths.host));
+  const printableApplication = createMemo((text) => printable(text, maxLengths.application));
+  const host = (document: LogDocument): string => printableHost(textOf(document, settings.host_field));
   if (settings.format === 'rfc5424') {
-    return (document) => `<${priority(document)}>1 ${isoTime(textOf(document, settings.time_field))} ${host(document)} ${printable(application(document), maxLengths.application)} `
+    return (document) => `<${priority(document)}>1 ${isoTime(textOf(document, settings.time_field))} ${host(document)} ${printableApplication(application(document))} `
       + `${printable(textOf(document, settings.process_id_field), maxLengths.processId)} ${printable(textOf(document, settings.message_id_field), maxLengths.messageId)} `;
   }
   return (document) => {
     const processId = textOf(document, settings.process_id_field);
     const tag = printable(application(document), maxLengths.tag).replace(/[[\]:]/g, '_');
     return `<${priority(document)}>${oldTime(textOf(document, settings.time_field))} ${host(document)} ${tag}${processId === '' ? '' : `[${printable(processId, maxLengths.processId).replace(/[[\]:]/g, '_')}]`}: `;
+  };
+}
+
+/** Hosts and applications repeat; a flood of new ones begins the table anew. */
+const maxMemo = 1_000;
+
+function createMemo(make: (text: string) => string): (text: string) => string {
+  const made = new Map<string, string>();
+  return (text) => {
+    let found = made.get(text);
+    if (found === undefined) {
+      found = make(text);
+      if (made.size >= maxMemo) made.clear();
+      made.set(text, found);
+    }
+    return found;
   };
 }
 

@@ -128,3 +128,11 @@ t.test('a host with several addresses: the next one is tried', async (t) => {
   }
   t.pass('both rounds found the one that listens');
 });
+
+t.test('a loop by way of another host is stopped with a sentence', async (t) => {
+  const destination = await createStreamDestination(t);
+  const world = await createWorld(t, [{ id: 'a', port: destination.port }]);
+  for (let round = 0; round < 5; round += 1) await world.append('a', numbered(0, 2_000));
+  await until(async () => ((await world.status('a')).state === 'stopped' ? true : undefined), 10_000, () => JSON.stringify(world.logged.slice(-3)));
+  t.match(await world.status('a'), { lastError: /points back.*sent before, for the third time/ });
+});
