@@ -17,6 +17,19 @@ export async function repeat(world: World, action: (round: number) => Promise<vo
   }
 }
 
+/** What a row waits for must come in time; else the row has not tested what it says. */
+export async function inTime<Value>(promise: Promise<Value>, what: string): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await Promise.race([promise, new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error(`${what}: not within ${patienceMs / 1000} s`)), patienceMs); })]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Of one step of a row. */
+const patienceMs = 60_000;
+
 /** kill -9 again and again; the last start is left to `startAgain`. */
 export async function killAgainAndAgain(world: World, process: Process): Promise<void> {
   await repeat(world, async (round) => {

@@ -1,4 +1,4 @@
-import { startAgain } from '../acting.js';
+import { inTime, startAgain } from '../acting.js';
 import type { Row } from '../row.js';
 
 export const killAfterBulk: Row = {
@@ -8,7 +8,7 @@ export const killAfterBulk: Row = {
     let killed: () => void = () => undefined;
     const gone = new Promise<void>((resolve) => { killed = resolve; });
     world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1 });
-    await gone;
+    await inTime(gone, 'a bulk');
     world.writeRules({ moved: world.random() < 0.5 });
   },
   heal: (world) => startAgain(world.processors[0]),

@@ -1,4 +1,4 @@
-import { holdNext, pause, retentionByRequest, retire, withKafka } from '../acting.js';
+import { holdNext, inTime, pause, retentionByRequest, retire, withKafka } from '../acting.js';
 import type { Row } from '../row.js';
 
 const before = 4;
@@ -16,7 +16,7 @@ export const partitionsAdded: Row = {
     await processor.end('SIGTERM');
     for (const process of [processor, world.receiver]) process.change({ topics: { partitions: after } });
     await processor.start();
-    await held.arrived;
+    await inTime(held.arrived, 'the record of a new partition');
     await world.rotate();
     await pause(500);
     await world.rotate();

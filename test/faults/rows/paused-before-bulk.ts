@@ -1,4 +1,4 @@
-import { holdNext, takenOver } from '../acting.js';
+import { holdNext, inTime, takenOver } from '../acting.js';
 import type { Row } from '../row.js';
 
 let release: () => void = () => undefined;
@@ -8,7 +8,7 @@ export const pausedBeforeBulk: Row = {
   answers: 'the processor goes on',
   inject: async (world) => {
     const held = holdNext(world.http);
-    await held.arrived;
+    await inTime(held.arrived, 'a bulk');
     world.processors[0].pause();
     release = held.release;
     await takenOver(world);

@@ -1,4 +1,4 @@
-import { holdNext, takenOver } from '../acting.js';
+import { holdNext, inTime, takenOver } from '../acting.js';
 import type { Row } from '../row.js';
 
 let release: () => void = () => undefined;
@@ -10,7 +10,7 @@ export const pausedBeforeCut: Row = {
   inject: async (world) => {
     const held = holdNext(world.http, isPartitionRecord);
     await world.rotate();
-    await held.arrived;
+    await inTime(held.arrived, 'a partition record');
     world.processors[0].pause();
     release = held.release;
     await takenOver(world);

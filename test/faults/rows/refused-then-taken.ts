@@ -1,8 +1,8 @@
-import { startAgain } from '../acting.js';
+import { inTime, startAgain } from '../acting.js';
 import type { Row } from '../row.js';
 
 /** The stub of a refused document. */
-const isStub = (method: string, path: string): boolean => (method === 'PUT' || method === 'POST') && /^\/(?:sluice|fault)[^/]*\/_(?:create|doc)\//.test(path);
+const isStub = (method: string, path: string): boolean => (method === 'PUT' || method === 'POST') && /^\/only-(?:sluice|fault)[^/]*\/_(?:create|doc)\//.test(path);
 
 export const refusedThenTaken: Row = {
   name: 'refused-then-taken', title: 'documents refused, the processor killed (-9) before their dead letters, and taken after that', sets: ['cluster'], cases: ['C6'], answers: 'the processor is started again',
@@ -10,9 +10,9 @@ export const refusedThenTaken: Row = {
     const [processor] = world.processors;
     let killed: () => void = () => undefined;
     const gone = new Promise<void>((resolve) => { killed = resolve; });
-    world.http.inject({ fault: { kind: 'item_refused', every: 500, type: 'illegal_argument_exception', reason: 'injected by the proxy' } });
+    world.http.inject({ fault: { kind: 'item_refused', every: 10, type: 'illegal_argument_exception', reason: 'injected by the proxy' } });
     world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1, matches: isStub });
-    await gone;
+    await inTime(gone, 'a stub of a refused document');
     await world.http.heal();
   },
   heal: (world) => startAgain(world.processors[0]),
