@@ -10,6 +10,7 @@ import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './en
 const freshMs = 150;
 /** A drain that committed within this time is on its way. */
 const movingMs = 3_000;
+const nothing = { earliest: 0, logEnd: 0 };
 
 export interface Origin {
   readonly batch: ConsumedBatch;
@@ -74,28 +75,30 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
     await made;
   };
 
-  const logEnd = async (indexSet: string): Promise<number> => {
+  const bounds = async (indexSet: string): Promise<{ readonly earliest: number; readonly logEnd: number }> => {
     try {
-      return (await topics.partitions(parkingTopic(prefix, indexSet)))[0]?.logEnd ?? 0;
+      return (await topics.partitions(parkingTopic(prefix, indexSet)))[0] ?? nothing;
     } catch (error) {
       if (!isSluiceError(error) || error.code !== 'TOPIC_UNKNOWN') throw error;
       ensured.delete(indexSet);
-      return 0;
+      return nothing;
     }
   };
 
   const ask = async (indexSet: string): Promise<Progress> => {
-    const end = await logEnd(indexSet);
-    const drainedTo = end === 0 ? 0 : (await topics.committed(drainGroup(group, indexSet), parkingTopic(prefix, indexSet))).get(0) ?? 0;
+    const { earliest, logEnd } = await bounds(indexSet);
+    const committed = logEnd === 0 ? undefined : (await topics.committed(drainGroup(group, indexSet), parkingTopic(prefix, indexSet))).get(0);
+    // A group that was idle for long is forgotten; what was removed had been drained.
+    const drainedTo = Math.max(committed ?? 0, earliest);
     const last = moved.get(indexSet);
     if (last?.drainedTo !== drainedTo) moved.set(indexSet, { drainedTo, at: last === undefined ? -Infinity : now() });
     const movedAt = moved.get(indexSet)?.at ?? -Infinity;
-    return { drainedTo, logEnd: end, movedAt, moving: now() - movedAt < movingMs };
+    return { drainedTo, logEnd, movedAt, moving: now() - movedAt < movingMs };
   };
 
   return {
     ensure,
-    logEnd,
+    logEnd: async (indexSet) => (await bounds(indexSet)).logEnd,
     async append(indexSet, origin, batches) {
       await ensure(indexSet);
       const records = recordsOf(origin, batches);
