@@ -58,11 +58,17 @@ async function find(store: IndexStore, ids: readonly string[]): Promise<{ known:
   const known = new Set<string>();
   const places: string[] = [];
   for (const place of await letterIndices(store)) {
-    const found = await store.read(place, ids).catch((error: unknown) => {
+    const look = () => store.read(place, ids).catch((error: unknown) => {
       // One that is blocked is met again by the write; one that is gone holds nothing.
       if (isSluiceError(error) && /^STORE_INDEX_/.test(error.code)) return new Map<string, never>();
       throw error;
     });
+    let found = await look();
+    if (found.size > 0) {
+      // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.
+      await store.sync(place);
+      found = await look();
+    }
     if (found.size > 0) places.push(place);
     for (const id of found.keys()) known.add(id);
   }
