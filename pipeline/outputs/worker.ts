@@ -119,7 +119,8 @@ export class OutputWorker {
     const { metrics } = this.#options;
     const { state, lag } = await this.status();
     metrics.connected.set(this.#labels, state === 'connected' ? 1 : 0);
-    metrics.waiting.set(this.#labels, lag);
+    // Of several processes one has the topic; their gauges are added up.
+    metrics.waiting.set(this.#labels, this.#assigned ? lag : 0);
     metrics.oldest.set(this.#labels, this.#oldest === undefined || lag === 0 ? 0 : Math.max(0, Date.now() - this.#oldest) / 1000);
   }
 
