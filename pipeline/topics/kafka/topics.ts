@@ -43,7 +43,11 @@ export async function committedOffsets(kafka: Kafka, group: string, topic: strin
 }
 
 export async function deleteRecords(kafka: Kafka, topic: string, partition: number, before: number): Promise<void> {
-  await withAdmin(kafka, (admin) => admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] }));
+  await withAdmin(kafka, async (admin) => {
+    // Loads the topic's metadata, which deleteTopicRecords takes for loaded.
+    await admin.fetchTopicOffsets(topic);
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] });
+  });
 }
 
 /** What the brokers keep of one topic. */
