@@ -75,7 +75,7 @@ export interface SoakReport {
  * The embedded store keeps rows in memory until a checkpoint, and blocks up to its limit: with the defaults that is a sawtooth of a gigabyte and many
  * minutes, and a slope over half an hour would say where on it the run began and ended. Smaller bounds make it short against the run.
  */
-const store = { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 512 * 2 ** 20 } };
+const store = { embedded: { checkpoint_bytes: 8 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
 
 export async function runSoak(scope: Pick<Scope, 'teardown'>, options: SoakOptions): Promise<SoakReport> {
   const program = await startProgram(scope, { settings: { log_level: 'error', store } });
