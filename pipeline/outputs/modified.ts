@@ -9,6 +9,9 @@ const own: ReadonlySet<string> = new Set(ownFields);
 /** Fields of the document that stand under another name, or without an underscore, in GELF. */
 const standard: Readonly<Record<string, string>> = { source: 'host', message: 'short_message', full_message: 'full_message', timestamp: 'timestamp', level: 'level', facility: 'facility', file: 'file', line: 'line' };
 
+/** GELF takes nothing else there, and nothing blank for the first two. */
+const texts: ReadonlySet<string> = new Set(['source', 'message', 'full_message', 'facility', 'file']);
+
 /** The name in GELF; undefined for fields that never leave. `_id` is not allowed there, so `id` goes as `__id`. */
 export function gelfNameOf(field: string): string | undefined {
   if (own.has(field)) return undefined;
@@ -34,6 +37,10 @@ function memberOf(field: string, members: ReadonlyMap<string, string>): string |
 }
 
 function literalOf(field: string, value: FieldValue | readonly string[]): string {
+  if (texts.has(field)) {
+    const text = typeof value === 'object' ? value.join(', ') : String(value);
+    return JSON.stringify(text.trim() === '' ? '-' : text);
+  }
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (field !== 'timestamp') return JSON.stringify(typeof value === 'string' ? value : value.join(', '));
   const milliseconds = Date.parse(String(value));
