@@ -16,6 +16,10 @@ export interface ProcessOptions {
   readonly cleanup: { teardown(action: () => Promise<void> | void): void };
 }
 
+/** A run that is ended at once must not leave them running. */
+const running = new Set<Program>();
+process.once('exit', () => running.forEach((program) => program.child.kill('SIGKILL')));
+
 type Settings = Readonly<Record<string, unknown>>;
 
 /** Objects are laid over each other, everything else replaces. */
@@ -42,8 +46,6 @@ export function createProcess(options: ProcessOptions): Process {
     if (program === undefined) throw new Error(`${name} does not run`);
     return program;
   };
-  // A run that is ended at once must not leave it running.
-  process.once('exit', () => program?.child.kill('SIGKILL'));
   return {
     name, role, folder, host,
     proxy: options.proxy,
@@ -57,11 +59,14 @@ export function createProcess(options: ProcessOptions): Process {
     async start() {
       await ending;
       program = await startProgram(options.cleanup, { folder, settings, role, environment: options.environment ?? {}, ...(host === undefined ? {} : { within: host.within }) });
+      running.add(program);
       return program;
     },
     async end(signal) {
-      ending = current().end(signal);
+      const ended = current();
+      ending = ended.end(signal);
       await ending;
+      running.delete(ended);
     },
     pause: () => {
       paused = true;
