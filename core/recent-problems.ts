@@ -39,6 +39,9 @@ function textOf(parameters: readonly unknown[]): string {
   const [first, second] = parameters;
   if (typeof first === 'string') return first;
   const facts = (first ?? {}) as Readonly<Record<string, unknown>>;
-  const details = ['index_set', 'index', 'topic', 'output', 'receiver', 'code', 'error'].flatMap((name) => (facts[name] === undefined ? [] : [`${name} ${String(facts[name])}`]));
+  const details = ['index_set', 'index', 'topic', 'output', 'receiver', 'code', 'error'].flatMap((name) => {
+    const fact = facts[name];
+    return typeof fact === 'string' || typeof fact === 'number' ? [`${name} ${fact}`] : [];
+  });
   return [typeof second === 'string' ? second : '', ...details].filter((part) => part !== '').join('; ').slice(0, 500);
 }

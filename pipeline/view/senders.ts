@@ -38,6 +38,7 @@ export interface Senders {
 }
 
 interface Account extends SenderAccount {
+  /** When its clock was looked at. */
   skewAt: number;
 }
 
@@ -96,7 +97,7 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
     shed(receiver, peer, at) {
       accountOf(receiver, peer, at).shed += 1;
     },
-    list: () => [...accounts.values()].map(({ skewAt: _, ...account }) => account),
+    list: () => [...accounts.values()],
   };
 }
 

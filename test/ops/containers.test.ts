@@ -81,7 +81,7 @@ t.test('the image, its steps done by hand: built, then run as an ordinary user w
   const command = [...(of('ENTRYPOINT')[0]?.words ?? []), ...(of('CMD')[0]?.words ?? [])] as [string, ...string[]];
   const child = spawn(command[0], command.slice(1), { cwd: join(root, 'sluice'), env: environment, uid: 1000, gid: 1000, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => { output += chunk; });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text; });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   t.teardown(() => void child.kill('SIGKILL'));
   const healthy = (of('HEALTHCHECK')[0]?.words ?? []).map((word) => word.replace('9833', String(admin)));
