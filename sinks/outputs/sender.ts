@@ -4,30 +4,19 @@
  * bytes were written behind it that no buffer can hold it any more. When a connection breaks, the whole window is sent again on the next.
  */
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
-import { createRateLimit, type Log } from '../../core/log.js';
+import { createRateLimit } from '../../core/log.js';
 import { createBackOff, pause } from '../../core/wait.js';
-import type { Connection, Link, OutputState, Parcel } from './contract.js';
+import type { Connection, OutputState, Parcel } from './contract.js';
 import { outputErrors } from './errors.js';
-
-export interface SenderOptions {
-  readonly link: Link;
-  readonly confirmAfterMs: number;
-  readonly unconfirmedBytes: number;
-  readonly idleTimeoutMs: number;
-  readonly retryMostMs: number;
-  readonly log: Log;
-  readonly onConfirmed: (nextOffset: number, messages: number, refused: number) => void;
-  /** A connection attempt or a connection failed. */
-  readonly onFailed: () => void;
-  /** It cannot go on with these settings. */
-  readonly onStopped: (error: Error) => void;
-}
+import type { SenderOptions } from './sender-options.js';
 
 /** Parcels taken and not yet written; enough that the wire never waits for the encoder. */
 const maxUnwrittenBytes = 512 * 1024;
 const retryFirstMs = 500;
 /** How often confirmations are looked at while something waits for one. */
 const confirmEveryMs = 100;
+/** Two looks at the system's queue without progress. */
+const standsAfterMs = 600;
 
 interface Waiting {
   readonly parcel: Parcel;
@@ -48,6 +37,8 @@ export class Sender {
   #unwrittenBytes = 0;
   #writing = false;
   #dropBelow = 0;
+  #acknowledged = 0;
+  #progressAt = 0;
   /** Bytes written on this connection. */
   #written = 0;
   #connection: Connection | undefined;
@@ -258,6 +249,7 @@ export class Sender {
     const first = this.#window[0] as Waiting;
     if (first.writtenAt > until) return;
     const unacknowledged = this.#connection.unacknowledged() ?? 0;
+    if (this.#stands(unacknowledged)) return;
     let count = 0;
     while (count < this.#position) {
       const { writtenAt, end } = this.#window[count] as Waiting;
@@ -265,6 +257,16 @@ export class Sender {
       count += 1;
     }
     if (count > 0) this.#confirmFirst(count);
+  }
+
+  /** A destination that stopped reading has a full buffer behind it: what lies there is lost when it is killed, although its system has acknowledged it. */
+  #stands(unacknowledged: number): boolean {
+    const acknowledged = this.#written - unacknowledged;
+    if (acknowledged !== this.#acknowledged || unacknowledged === 0) {
+      this.#acknowledged = acknowledged;
+      this.#progressAt = Date.now();
+    }
+    return Date.now() - this.#progressAt > standsAfterMs;
   }
 
   #confirmFirst(count: number, refused = 0, reason?: string): void {
