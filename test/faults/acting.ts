@@ -62,12 +62,20 @@ export function holdNext(proxy: HttpProxy, matches?: (method: string, path: stri
   return { arrived, release };
 }
 
-/** When the partitions of a paused or cut processor are in other hands. */
-export async function takenOver(world: World, patienceMs = 60_000): Promise<void> {
+/** A processor's session of six seconds is over by then. */
+const pastSessionMs = 8_000;
+
+/** When the partitions of a paused processor are in other hands. */
+export async function takenOver(world: World): Promise<void> {
+  await wait(pastSessionMs);
+  await caughtUp(world);
+}
+
+export async function caughtUp(world: World): Promise<void> {
   await until(async () => {
     const progress = await world.progress().catch(() => undefined);
     return progress !== undefined && progress.lag < world.rate * 1.5 ? true : undefined;
-  }, patienceMs, () => 'nobody worked on the partitions of the paused processor');
+  }, patienceMs, () => 'nobody works on the topic');
 }
 
 /** When everything accepted is committed. */

@@ -1,4 +1,4 @@
-import { pause, retentionByRequest, retire, takenOver } from '../acting.js';
+import { caughtUp, pause, retentionByRequest, retire } from '../acting.js';
 import type { Row } from '../row.js';
 
 const lateMs = 30_000;
@@ -12,7 +12,7 @@ export const lateBulksRetired: Row = {
     await world.http.heal();
   },
   heal: async (world) => {
-    await takenOver(world);
+    await caughtUp(world);
     await world.rotate();
     await pause(2_000);
     await retire(world);

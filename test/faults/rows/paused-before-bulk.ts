@@ -1,4 +1,4 @@
-import { holdNext, inTime, takenOver } from '../acting.js';
+import { caughtUp, holdNext, inTime, takenOver } from '../acting.js';
 import type { Row } from '../row.js';
 
 let release: () => void = () => undefined;
@@ -13,7 +13,7 @@ export const pausedBeforeBulk: Row = {
     release = held.release;
     await takenOver(world);
     await world.rotate();
-    await takenOver(world);
+    await caughtUp(world);
     await world.rotate();
   },
   heal: async (world) => {

@@ -10,7 +10,7 @@ export const refusedThenTaken: Row = {
     const [processor] = world.processors;
     let killed: () => void = () => undefined;
     const gone = new Promise<void>((resolve) => { killed = resolve; });
-    world.http.inject({ fault: { kind: 'item_refused', every: 10, type: 'illegal_argument_exception', reason: 'injected by the proxy' } });
+    world.http.inject({ fault: { kind: 'item_refused', every: 1, type: 'illegal_argument_exception', reason: 'injected by the proxy' } });
     world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1, matches: isStub });
     await inTime(gone, 'a stub of a refused document');
     await world.http.heal();

@@ -1,4 +1,4 @@
-import { inTime, pause, retentionByRequest, retire, takenOver } from '../acting.js';
+import { caughtUp, inTime, pause, retentionByRequest, retire } from '../acting.js';
 import type { Row } from '../row.js';
 
 export const resendAfterRotations: Row = {
@@ -11,7 +11,7 @@ export const resendAfterRotations: Row = {
         resolve();
       });
     }), 'an acknowledgement to cut');
-    await takenOver(world);
+    await caughtUp(world);
     await world.rotate();
     await pause(1_000);
     await world.rotate();
