@@ -68,6 +68,8 @@ export interface SoakReport {
   readonly post: { readonly count: number; readonly p50: number; readonly p99: number; readonly p999: number; readonly most: number };
   readonly unbalanced: readonly string[];
   readonly refused: number;
+  /** Messages over UDP, which this run does not send: some other program on the machine did. */
+  readonly others: number;
   readonly problems: readonly string[];
 }
 
@@ -95,7 +97,7 @@ export async function runSoak(scope: Pick<Scope, 'teardown'>, options: SoakOptio
   await workedOff(program, 120_000);
   const total = sent + probe.latencies.length;
   const settled = await until(async () => { const now = await scrape(admin); return documents(now) - storedBefore >= total ? now : undefined; }, 30_000, () => 'not all that was sent is stored').catch(() => scrape(admin));
-  const report = { machine: before, ceiling, rate, minutes: options.forMs / 60_000, sent: total, stored: documents(settled) - storedBefore, cpuMicrosecondsPerMessage: ((cpuSeconds(pid) - cpu) / total) * 1e6, ...figures(samples, probe, pid), unbalanced: unbalanced(settled), refused: settled('sluice_messages_refused_total') };
+  const report = { machine: before, ceiling, rate, minutes: options.forMs / 60_000, sent: total, stored: documents(settled) - storedBefore, cpuMicrosecondsPerMessage: ((cpuSeconds(pid) - cpu) / total) * 1e6, ...figures(samples, probe, pid), unbalanced: unbalanced(settled), refused: settled('sluice_messages_refused_total'), others: settled('sluice_messages_appended_total', { receiver: 'gelf-udp' }) };
   return { ...report, problems: [...problemsOf(report, options), ...probe.failures.slice(0, 5)] };
 }
 
@@ -123,7 +125,7 @@ async function sampleUntilEnd(program: Program, admin: number, pid: number, prob
   }
 }
 
-function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<SoakReport, 'machine' | 'ceiling' | 'rate' | 'minutes' | 'sent' | 'stored' | 'cpuMicrosecondsPerMessage' | 'unbalanced' | 'refused' | 'problems'> {
+function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<SoakReport, 'machine' | 'ceiling' | 'rate' | 'minutes' | 'sent' | 'stored' | 'cpuMicrosecondsPerMessage' | 'unbalanced' | 'refused' | 'others' | 'problems'> {
   const warm = samples.slice(Math.floor(samples.length / 5));
   const of = (key: 'resident' | 'heap'): { first: number; last: number } => ({ first: warm[0]?.[key] ?? 0, last: warm.at(-1)?.[key] ?? 0 });
   const slope = (key: 'resident' | 'heap'): number => slopePerHour(warm.map((sample) => ({ at: sample.at, value: sample[key] })));
@@ -142,7 +144,7 @@ function problemsOf(report: Omit<SoakReport, 'problems'>, { limits }: SoakOption
     if (most !== undefined && value > most) found.push(`${what}: ${value.toFixed(1)}, at most ${most}`);
   };
   if (report.refused > 0) found.push(`${report.refused} messages were refused`);
-  if (report.stored !== report.sent) found.push(`sent ${report.sent}, stored ${report.stored}`);
+  if (report.stored !== report.sent + report.others) found.push(`sent ${report.sent}, by others ${report.others}, stored ${report.stored}`);
   limit('resident memory, MiB an hour', report.residentPerHour, limits.residentPerHour);
   limit('heap, MiB an hour', report.heapPerHour, limits.heapPerHour);
   limit('resident memory, MiB', report.resident.peak, limits.peakMegabytes);
