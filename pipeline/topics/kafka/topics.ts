@@ -8,6 +8,7 @@ import { errorType } from './client.js';
 /** What a batch of one largest record adds to it: header, key, origin, and what a codec adds to bytes that do not shrink. */
 const batchOverheadBytes = 16 * 1024;
 const unlimited = '-1';
+const longestMs = '9223372036854775807';
 
 export async function withAdmin<Result>(kafka: Kafka, use: (admin: Admin) => Promise<Result>): Promise<Result> {
   const admin = kafka.admin();
@@ -94,6 +95,8 @@ function topicConfig(spec: TopicSpec, replicas: number): ITopicConfig {
     'max.message.bytes': String(spec.maxMessageBytes + batchOverheadBytes + Math.ceil(spec.maxMessageBytes / 100)),
     'retention.bytes': spec.retentionBytes === undefined ? unlimited : String(spec.retentionBytes),
     'retention.ms': spec.retentionMs === undefined ? unlimited : String(spec.retentionMs),
+    // A receiver whose clock is ahead would have every append refused, by default from one hour on (Kafka 3.6 and later know the setting).
+    'message.timestamp.after.max.ms': longestMs,
     ...(replicas >= 3 ? { 'min.insync.replicas': '2' } : {}),
   };
   return { topic: spec.name, numPartitions: spec.partitions, replicationFactor: replicas, configEntries: Object.entries(entries).map(([name, value]) => ({ name, value })) };
