@@ -15,6 +15,8 @@ export interface Row {
   readonly missing?: () => string | undefined;
   /** From when the seconds to full speed count, for readers of the table. */
   readonly answers: string;
+  /** The receiver is there all the time, so that everything sent must be accepted. */
+  readonly acceptsAll?: boolean;
   /** Under load. Leaves the fault standing, or has it over when there is nothing to heal. */
   readonly inject: (world: World) => Promise<void>;
   /** Ends the fault; resolves at the moment that `answers` names. */

@@ -73,6 +73,8 @@ export async function runRow(world: World, row: Row, options: RowOptions): Promi
     const program = await world.answering();
     await program.control.request('POST', '/refresh', {});
     reckoning = await world.reckoner.reckon(program, traffic.acknowledged());
+    const accepted = countsOf(reckoning, before).accepted;
+    if (row.acceptsAll === true && accepted < sent) error = `${sent - accepted} messages were sent and not accepted, although the receiver was there`;
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   } finally {
