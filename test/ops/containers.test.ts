@@ -78,14 +78,15 @@ t.test('the image, its steps done by hand: built, then run as an ordinary user w
   const settings = Object.fromEntries(of('ENV').flatMap(({ words }) => words.map((word) => word.split('=') as [string, string])).map(([key, value]) => [key, value.startsWith('/') ? join(root, value) : value]));
   const receivers = JSON.stringify([{ type: 'gelf_tcp', port: tcp }, { type: 'gelf_udp', port: udp }, { type: 'gelf_http', port: http }]);
   const environment = { PATH: process.env['PATH'], ...settings, SLUICE_RECEIVERS: receivers, SLUICE_ADMIN__PORT: String(admin) };
-  const command = [...(of('ENTRYPOINT')[0]?.words ?? []), ...(of('CMD')[0]?.words ?? [])] as [string, ...string[]];
-  const child = spawn(command[0], command.slice(1), { cwd: join(root, 'sluice'), env: environment, uid: 1000, gid: 1000, stdio: ['ignore', 'pipe', 'pipe'] });
+  // Without the hooks that the test runner adds to the variables of every child.
+  const command = ['-u', 'NODE_OPTIONS', ...(of('ENTRYPOINT')[0]?.words ?? []), ...(of('CMD')[0]?.words ?? [])];
+  const child = spawn('/usr/bin/env', command, { cwd: join(root, 'sluice'), env: environment, uid: 1000, gid: 1000, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text; });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   t.teardown(() => void child.kill('SIGKILL'));
   const healthy = (of('HEALTHCHECK')[0]?.words ?? []).map((word) => word.replace('9833', String(admin)));
-  await until(() => (spawnSync(healthy[0] as string, healthy.slice(1), { env: environment }).status === 0 ? true : undefined), 30_000, () => output);
+  await until(() => (spawnSync('/usr/bin/env', ['-u', 'NODE_OPTIONS', ...healthy], { env: environment }).status === 0 ? true : undefined), 30_000, () => output);
   t.equal((await fetch(`http://127.0.0.1:${http}/gelf`, { method: 'POST', body: '{"host":"h","short_message":"from a container"}' })).status, 202);
   child.kill('SIGTERM');
   t.equal(await ended, 0, output);
@@ -99,7 +100,7 @@ function perform(step: Step, home: string, stage: string): void {
   mkdirSync(join(root, step.folder), { recursive: true });
   // Packages of the system are there already.
   if (step.kind === 'RUN' && !step.text.includes('apt-get')) {
-    const script = step.text.replaceAll(/(?<= )\/(?=data|etc)/g, `'${root}'/`).replaceAll('node:node', '1000:1000');
+    const script = `unset NODE_OPTIONS; ${step.text}`.replaceAll(/(?<= )\/(?=data|etc)/g, `'${root}'/`).replaceAll('node:node', '1000:1000');
     const { status, stderr, stdout } = spawnSync('sh', ['-c', script], { cwd: join(root, step.folder), encoding: 'utf8', env: cleanEnvironment() });
     if (status !== 0) throw new Error(`${step.text}: ${stdout}${stderr}`);
   }
