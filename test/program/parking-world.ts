@@ -100,6 +100,7 @@ async function reckon(program: Program, cluster: Cluster, main: string, side: st
     });
     return counts;
   };
+  await program.control.request('POST', '/refresh', {});
   const inMain = await scan(main);
   const inSide = await scan(side);
   const letters = [...accepted.keys()].length === 0 ? new Map<string, number>() : await scan('sluice_dead_letters');
