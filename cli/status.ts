@@ -87,10 +87,10 @@ function outputLines(outputs: readonly OutputStatus[]): string[] {
   if (outputs.length === 0) return [];
   const width = Math.max(6, ...outputs.map(({ id }) => id.length)) + 2;
   return [
-    `${'output'.padEnd(width)}${'state'.padEnd(14)}${'waiting'.padStart(10)}${'on its way'.padStart(14)}  last error`,
+    `${'output'.padEnd(width)}${'state'.padEnd(14)}${['waiting', 'sent', 'failed', 'dropped'].map((title) => title.padStart(11)).join('')}  last error`,
     ...outputs.map((output) => {
       const state = output.enabled ? output.state : 'off';
-      const counts = `${String(output.lag).padStart(10)}${String(output.unconfirmedMessages).padStart(14)}`;
+      const counts = [output.lag, output.sent, output.failed, output.dropped].map((count) => String(count).padStart(11)).join('');
       return `${output.id.padEnd(width)}${state.padEnd(14)}${counts}  ${escapeControls(output.lastError ?? '-')}`;
     }),
   ];

@@ -191,7 +191,7 @@ export class Sluice {
 
   #createOutputs(): Outputs {
     const { config, registry, log } = this.#options;
-    return createOutputs({ config, topics: this.topics, decoder: createDecoder(), ...this.#rules(), listeners: () => this.#listeners(), environment: process.env, registry, log });
+    return createOutputs({ config, topics: this.topics, decoder: createDecoder(), ...this.#rules(), listeners: () => this.#listeners(), environment: process.env, taps: this.view.taps, registry, log });
   }
 
   /** Bound ones, and those that another process on this machine may have by the same settings. */

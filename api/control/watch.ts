@@ -25,16 +25,16 @@ export function findTarget(text: string, known: readonly TapTarget[]): TapTarget
 }
 
 export function watchRoutes(sluice: Sluice): ControlRoutes {
-  const targets = (): TapTarget[] => [
+  const targets = async (): Promise<TapTarget[]> => [
     ...sluice.receivers.map(({ name }): TapTarget => ({ kind: 'receiver', name })),
     ...(sluice.processor?.rules()?.streams ?? []).map(({ id }): TapTarget => ({ kind: 'stream', name: id })),
-    ...(sluice.processor?.rules()?.outputs ?? []).map(({ id }): TapTarget => ({ kind: 'output', name: id })),
+    ...(await sluice.outputs?.status() ?? []).map(({ id }): TapTarget => ({ kind: 'output', name: id })),
   ];
   return {
     'GET /top': () => sluice.view.top(),
     'POST /tap': async (body, { line, signal }) => {
       const { target: text } = (body ?? {}) as { target?: string };
-      const target = findTarget(text ?? '', targets());
+      const target = findTarget(text ?? '', await targets());
       const waiting: object[] = [];
       let skipped = 0;
       let wake: () => void = () => undefined;

@@ -64,6 +64,25 @@ export const messages: Dashboard = {
           rateOf('sluice_index_retirements_total', 'index_set', '{{index_set}} retired')),
       ],
     },
+    {
+      title: 'Parking and dead letters',
+      panels: [
+        panel('Parked messages', 'Index sets that take no writes; they drain by themselves when they answer.', 'short', { expr: `max by (index_set) (sluice_parking_messages{${selector}})`, legend: '{{index_set}}' }),
+        panel('Oldest parked', 'Receive time to now.', 's', { expr: `max by (index_set) (sluice_parking_oldest_age_seconds{${selector}})`, legend: '{{index_set}}' }),
+        panel('Dead letters', 'By reason; and what operators replayed and dropped.', 'ops', rateOf('sluice_dead_letters_total', 'code'), rateOf('sluice_dead_letter_replays_total', 'outcome', 'replay: {{outcome}}'),
+          { expr: `sum(rate(sluice_dead_letters_dropped_total{${selector}}[$__rate_interval]))`, legend: 'dropped' }),
+      ],
+    },
+    {
+      title: 'Outputs',
+      panels: [
+        panel('Sent', 'As far as the protocol can prove it.', 'ops', rateOf('sluice_output_messages_sent_total', 'output')),
+        panel('Waiting', 'In the topic of an output, not confirmed.', 'short', { expr: `max by (output) (sluice_output_messages_waiting{${selector}})`, legend: '{{output}}' }),
+        panel('Failed, dropped, not connected', 'Refused for good by the destination; given up by the policy or by retention; attempts to connect.', 'ops',
+          rateOf('sluice_output_messages_failed_total', 'output', '{{output}} failed'), rateOf('sluice_output_messages_dropped_total', 'output', '{{output}} dropped'),
+          rateOf('sluice_output_connections_failed_total', 'output', '{{output}} not connected')),
+      ],
+    },
   ],
 };
 

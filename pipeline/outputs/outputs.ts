@@ -11,6 +11,7 @@ import type { LogDocument } from '../../schemas/messages.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
 import { parseOrigin } from '../route.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
+import type { Taps } from '../view/taps.js';
 import { maxAgeMs, maxWaitingBytes } from './limits.js';
 import { outputMetrics } from './metrics.js';
 import { outputGroup, outputTopicSpec } from './topics.js';
@@ -25,6 +26,8 @@ export interface OutputsOptions {
   /** Receivers of this program, which an output must not point at. */
   readonly listeners: () => readonly OwnListener[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Watchers of what is sent. */
+  readonly taps?: Taps | undefined;
   readonly registry: Registry;
   readonly log: Log;
 }
@@ -54,7 +57,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
     const context = createContext(options, (kind, messages) => metrics.overLong.inc({ output: settings.id, kind }, messages), () => metrics.failed.inc({ output: settings.id }));
     const kind = outputKind(settings);
     const worker = new OutputWorker({
-      settings, topics, topic: spec.name, group: outputGroup(config, settings.id), maxWaitingBytes: maxWaitingBytes(config, settings), maxAgeMs: maxAgeMs(config, settings), encoder: kind.encoder(settings, context), link: kind.link(settings, context), metrics, log,
+      settings, topics, topic: spec.name, group: outputGroup(config, settings.id), maxWaitingBytes: maxWaitingBytes(config, settings), maxAgeMs: maxAgeMs(config, settings), encoder: kind.encoder(settings, context), link: kind.link(settings, context), taps: options.taps, metrics, log,
     });
     workers.set(settings.id, { settings: JSON.stringify(settings), worker });
     await worker.start();

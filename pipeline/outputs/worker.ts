@@ -8,6 +8,7 @@ import { createLoopWatch, type LoopWatch } from '../../sinks/outputs/loops.js';
 import { Sender } from '../../sinks/outputs/sender.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
 import type { Assignment, ConsumedBatch, ConsumeHandler, Consumer, TopicLog } from '../topics/contract.js';
+import type { Taps } from '../view/taps.js';
 import { backlogOf } from './limits.js';
 import type { outputMetrics } from './metrics.js';
 import { createRepeats, type Repeats } from './repeats.js';
@@ -22,6 +23,8 @@ export interface OutputWorkerOptions {
   readonly maxAgeMs: number;
   readonly encoder: Encoder;
   readonly link: Link;
+  /** Watchers of what is sent. */
+  readonly taps?: Taps | undefined;
   readonly metrics: BuiltMetrics<typeof outputMetrics>;
   readonly log: Log;
 }
@@ -191,6 +194,8 @@ export class OutputWorker {
       covered = to === records.length ? batch.nextOffset : parcel.nextOffset;
       this.#ages.push({ nextOffset: covered, newest: (records[to - 1] as OutputRecord).timestamp });
       await this.#send({ ...parcel, nextOffset: covered });
+      const sentFrom = from;
+      this.#options.taps?.sent(this.#labels.output, () => records.slice(sentFrom, to).map(({ key, value }) => ({ text: value.toString('utf8'), id: key })));
       at = to;
     }
     if (covered !== batch.nextOffset) await this.#send(nothingUpTo(batch.nextOffset));

@@ -13,7 +13,7 @@ export type TapKind = 'receiver' | 'stream' | 'output';
 export const maxShownPerSecond = 500;
 
 export interface Tapped {
-  /** JSON text: of a receiver as it was sent, of a stream as it is stored, of an output as it left. */
+  /** JSON text: of a receiver as it was sent, of a stream as it is stored, of an output as it stands in its topic. */
   readonly text: string;
   readonly peer?: string;
   readonly id?: string;

@@ -1,6 +1,8 @@
 /** What an operator sees of the running program: status, top, tap. */
 import { execFile, spawn } from 'node:child_process';
-import { connect } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { cleanEnvironment, commandLine, node, startProgram, testFolder, until, type Program } from '../program.js';
@@ -29,7 +31,14 @@ function keepSending(t: { teardown(action: () => void): void }, program: Program
 }
 
 t.test('an operator sees rates, senders with their clocks, and what passes', async (t) => {
-  const program = await startProgram(t, { folder: testFolder(t) });
+  const folder = testFolder(t);
+  const destination = createServer((socket) => void socket.resume());
+  await new Promise<void>((resolve) => destination.listen(0, '127.0.0.1', () => resolve()));
+  t.teardown(() => void destination.close());
+  mkdirSync(join(folder, 'sluice.d'));
+  const { port } = destination.address() as AddressInfo;
+  writeFileSync(join(folder, 'sluice.d', 'outputs.yaml'), `outputs: [{id: siem, type: gelf, protocol: tcp, host: 127.0.0.1, port: ${port}, streams: [all-messages]}]\n`);
+  const program = await startProgram(t, { folder });
   keepSending(t, program);
   await until(async () => ((await program.status()).index_sets.some((set) => set.indices.some((index) => index.documents > 0)) ? true : undefined), 30_000, () => program.output());
 
@@ -47,11 +56,13 @@ t.test('an operator sees rates, senders with their clocks, and what passes', asy
   const stored = (await sluice(program, 'tap', 'stream:all-messages', '--limit', '2', '--json')).trim().split('\n').map((line) => JSON.parse(line) as { text: string; id: string });
   t.equal(stored.length, 2);
   t.match(JSON.parse(stored[0]?.text ?? ''), { message: /tick/, streams: ['all-messages'] }, 'a stream shows what is stored');
+  t.match(JSON.parse((await sluice(program, 'tap', 'siem', '--limit', '1', '--json')).trim()), { text: /^\{"host":"h","short_message":"tick/ }, 'an output shows what it has been given');
   await t.rejects(sluice(program, 'tap', 'nothing'), { code: 2, stderr: /no receiver, stream or output of this process.*receiver:gelf-tcp.*stream:all-messages/s });
 
   const status = await sluice(program, 'status');
   t.match(status, /in [1-9]\d* messages; [1-9]\d* refused, 0 shed\n {2}stored [1-9]\d* documents/);
   t.match(status, /sluice_default +sluice_default_0 .* 0 % of 20 GB/);
+  t.match(status, /output +state +waiting +sent +failed +dropped +last error\nsiem +connected/);
   t.match(status, /last warnings and errors\n/);
 });
 
