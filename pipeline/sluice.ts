@@ -29,6 +29,7 @@ import { createLimits } from './outputs/limits.js';
 import { outputMetrics } from './outputs/metrics.js';
 import { createOutputs, type Outputs } from './outputs/outputs.js';
 import { outputTopicSpec } from './outputs/topics.js';
+import { patiently } from './patience.js';
 import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from './receive.js';
 import type { TopicLog, TopicSpec } from './topics/contract.js';
@@ -84,6 +85,7 @@ export class Sluice {
   warnings: readonly string[] = [];
   maxTotalBytes: number | undefined;
   #listening = false;
+  readonly #ending = new AbortController();
   #stopping: Promise<void> | undefined;
 
   constructor(options: SluiceOptions) {
@@ -126,7 +128,8 @@ export class Sluice {
       await openDataFolder(this.#options.config, this.#options.log);
       if (this.#state !== undefined) {
         await this.#begin(this.#state, stopShares.engines);
-        await joinProtocol(this.#state, this.#options.log, this.#options.onFatal);
+        const state = this.#state;
+        await patiently('the state cannot be read yet', this.#options.log, this.#ending.signal, () => joinProtocol(state, this.#options.log, this.#options.onFatal));
       }
       if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
       await this.#begin(this.topics, stopShares.engines);
@@ -158,6 +161,7 @@ export class Sluice {
 
   /** Safe twice. Receivers stop side by side, the rest one after the other. */
   stop(deadlineMs: number): Promise<void> {
+    this.#ending.abort();
     this.#stopping ??= (async () => {
       const parts = [...this.#started].reverse();
       const receivers = parts.filter(({ share }) => share === stopShares.receivers);
