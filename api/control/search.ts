@@ -36,8 +36,9 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
       for (const index of await openIndices(sluice, sets)) await storeOf(sluice).scanIds([index], (ids) => line({ index, ids }));
       return undefined;
     },
-    'POST /refresh': async () => {
-      await storeOf(sluice).refresh(await openIndices(sluice, undefined));
+    'POST /refresh': async (body) => {
+      const { index_sets: sets } = (body ?? {}) as { index_sets?: readonly string[] };
+      await storeOf(sluice).refresh(await openIndices(sluice, sets));
       return {};
     },
   };
