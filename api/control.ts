@@ -81,12 +81,24 @@ async function serve(routes: Readonly<Record<string, ControlHandler>>, incoming:
   response.on('close', () => aborted.abort());
   const line = async (value: unknown): Promise<void> => {
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    if (!response.write(`${JSON.stringify(value)}\n`)) await new Promise<void>((resolve) => { response.once('drain', resolve); response.once('close', resolve); });
+    if (!response.write(`${JSON.stringify(value)}\n`)) await drained(response);
   };
   const answer = await handler(body, { signal: aborted.signal, line });
   if (response.headersSent) response.end();
   else if (answer === undefined) response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end();
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+}
+
+/** Resolves when the reader has taken what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.destroyed) return resolve();
+    const settle = (): void => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle).on('close', settle);
+  });
 }
 
 async function readBody(incoming: IncomingMessage): Promise<unknown> {

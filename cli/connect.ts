@@ -2,6 +2,10 @@
 import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
 import type { Config } from '../schemas/config/config.js';
 
-export function connectControl(config: Config, onlyReceives = false): ControlClient {
-  return createControlClient(controlSocketPath(config.data_folder, process.env['XDG_RUNTIME_DIR'], onlyReceives));
+/** Which of several processes on one data folder. */
+export type RoleName = 'all' | 'receiver' | 'processor' | 'output';
+
+export function connectControl(config: Config, role: RoleName = 'all'): ControlClient {
+  const only = role === 'receiver' || (role === 'output' && role);
+  return createControlClient(controlSocketPath(config.data_folder, process.env['XDG_RUNTIME_DIR'], only));
 }

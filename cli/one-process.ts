@@ -1,7 +1,7 @@
 /** The program as one process, as it is by default: everything runs here. */
 import { controlRoutes } from '../api/control-routes.js';
 import { Sluice, type SluiceOptions } from '../pipeline/sluice.js';
-import type { RunningProgram } from './running.js';
+import type { RunningProgram } from '../workers/contract.js';
 
 export function createOneProcess(options: SluiceOptions, adminPort: () => number | undefined): RunningProgram {
   const sluice = new Sluice(options);

@@ -1,21 +1,10 @@
 /** Verbs about index sets that take no writes. */
 import type { Command } from 'commander';
 import { formatBytes } from '../core/bytes.js';
+import type { ParkedSet } from '../pipeline/parking/parking.js';
 import { connectControl } from './connect.js';
 import { configOption, settings } from './options.js';
 import { escapeControls, safeJson } from './search-output.js';
-
-/** As `GET /parking` answers. */
-export interface ParkedSetAnswer {
-  readonly index_set: string;
-  readonly state: 'blocked' | 'draining' | 'drained';
-  readonly messages: number;
-  readonly bytes: number;
-  readonly oldest_age_seconds: number;
-  readonly index?: string;
-  readonly code?: string;
-  readonly reason?: string;
-}
 
 export function addParkingVerbs(program: Command): void {
   const parking = program.command('parking').description('index sets that take no writes, and the messages that wait for them');
@@ -25,7 +14,7 @@ export function addParkingVerbs(program: Command): void {
     .option('--json', 'everything, as JSON')
     .action(async (flags: { config?: string; json?: boolean }) => {
       const { config } = settings(flags);
-      const answer = (await connectControl(config).request('GET', '/parking')) as { index_sets: readonly ParkedSetAnswer[] };
+      const answer = (await connectControl(config).request('GET', '/parking')) as { index_sets: readonly ParkedSet[] };
       process.stdout.write(flags.json === true ? `${safeJson(answer.index_sets, 2)}\n` : parkingText(answer.index_sets));
     });
   parking.command('abandon')
@@ -39,7 +28,7 @@ export function addParkingVerbs(program: Command): void {
     });
 }
 
-export function parkingText(sets: readonly ParkedSetAnswer[]): string {
+export function parkingText(sets: readonly ParkedSet[]): string {
   const shown = sets.filter(({ state }) => state !== 'drained');
   if (shown.length === 0) return 'Nothing is parked.\n';
   const lines = [`${'index set'.padEnd(30)}${'state'.padEnd(10)}${'messages'.padStart(12)}${'size'.padStart(12)}${'oldest'.padStart(12)}`];

@@ -1,6 +1,6 @@
 /** Verbs that look at the running program: search, status. */
 import { Option, type Command } from 'commander';
-import { connectControl } from './connect.js';
+import { connectControl, type RoleName } from './connect.js';
 import { configOption, settings, wholeNumber } from './options.js';
 
 interface SearchFlags {
@@ -47,10 +47,10 @@ export function addQueryVerbs(program: Command): void {
     .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output']).default('all'))
     .option('-w, --watch', 'again every two seconds, until interrupted')
     .addOption(new Option('--json', 'everything, as JSON; with --watch one object a line'))
-    .action(async (flags: { config?: string; json?: boolean; role: string; watch?: boolean }) => {
+    .action(async (flags: { config?: string; json?: boolean; role: RoleName; watch?: boolean }) => {
       const { config } = settings(flags);
       const { runStatus } = await import('./status-watch.js');
-      await runStatus(connectControl(config, flags.role === 'receiver' || flags.role === 'output'), flags);
+      await runStatus(connectControl(config, flags.role), flags);
     });
   program.command('rotate')
     .description('start the next index of an index set now')

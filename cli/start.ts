@@ -13,7 +13,7 @@ import type { Config } from '../schemas/config/config.js';
 import { createWorkers, workerCount } from '../workers/run.js';
 import { banner } from './banner.js';
 import { reportFailure } from './failure.js';
-import type { RunningProgram } from './running.js';
+import type { RunningProgram } from '../workers/contract.js';
 
 /** A stop that takes longer is cut: what is not stored yet is durable in the topics. */
 const stopDeadlineMs = 15_000;

@@ -2,9 +2,10 @@
 import { formatBytes } from '../core/bytes.js';
 import type { Problem } from '../core/recent-problems.js';
 import type { OutputStatus } from '../pipeline/outputs/worker.js';
+import type { ParkedSet } from '../pipeline/parking/parking.js';
 import type { Counts } from '../pipeline/view/view.js';
 import type { RotationSettings } from '../schemas/index-sets.js';
-import { parkingText, type ParkedSetAnswer } from './parking.js';
+import { parkingText } from './parking.js';
 import { escapeControls } from './search-output.js';
 
 interface IndexAnswer {
@@ -26,7 +27,7 @@ interface StatusAnswer {
   readonly rule_set_version?: string;
   readonly epoch?: { readonly number: number; readonly indices: Readonly<Record<string, string>> };
   readonly index_sets: readonly { readonly id: string; readonly rotation: RotationSettings; readonly indices: readonly IndexAnswer[] }[];
-  readonly parking?: readonly ParkedSetAnswer[];
+  readonly parking?: readonly ParkedSet[];
   readonly outputs?: readonly OutputStatus[];
   readonly problems?: readonly Problem[];
   readonly ready: { readonly ok: boolean; readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[] };
@@ -96,7 +97,7 @@ function outputLines(outputs: readonly OutputStatus[]): string[] {
   ];
 }
 
-function parkedLines(parking: readonly ParkedSetAnswer[]): string[] {
+function parkedLines(parking: readonly ParkedSet[]): string[] {
   const parked = parking.filter(({ state }) => state !== 'drained');
   return parked.length === 0 ? [] : [parkingText(parked).trimEnd()];
 }

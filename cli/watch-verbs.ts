@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import type { Top } from '../pipeline/view/view.js';
-import { connectControl } from './connect.js';
+import { connectControl, type RoleName } from './connect.js';
 import { configOption, settings, wholeNumber } from './options.js';
 import { createSearchTerminal } from './search-terminal.js';
 import { topRows, topText, type TopSubject } from './top-output.js';
@@ -14,12 +14,10 @@ const subjects = ['sender', 'stream', 'rule'] as const;
 interface WatchFlags {
   readonly config?: string;
   readonly json?: boolean;
-  readonly role: 'all' | 'receiver' | 'processor' | 'output';
+  readonly role: RoleName;
 }
 
 const roleOption = (): Option => new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output']).default('all');
-
-const withoutProcessor = ({ role }: WatchFlags): boolean => role === 'receiver' || role === 'output';
 
 export function addWatchVerbs(program: Command): void {
   addTop(program);
@@ -37,7 +35,7 @@ function addTop(program: Command): void {
     .addOption(roleOption())
     .option('--json', 'one object a line')
     .action(async (flags: WatchFlags & { by: TopSubject; interval: number; limit: number; watch?: boolean }) => {
-      const control = connectControl(settings(flags).config, withoutProcessor(flags));
+      const control = connectControl(settings(flags).config, flags.role);
       const { terminal, stop } = createSearchTerminal();
       const look = async (): Promise<Top> => (await control.request('GET', '/top')) as Top;
       try {
@@ -76,7 +74,7 @@ function addTap(program: Command): void {
     .option('--json', 'one object a line: text, peer or id, and how many were skipped before it')
     .option('-q, --quiet', 'only messages')
     .action(async (target: string, flags: WatchFlags & { limit?: number; quiet?: boolean }) => {
-      const control = connectControl(settings(flags).config, withoutProcessor(flags));
+      const control = connectControl(settings(flags).config, flags.role);
       const { terminal, stop } = createSearchTerminal();
       let shown = 0;
       let skipped = 0;

@@ -1,4 +1,6 @@
-/** What the primary process and its workers tell each other over their channel. */
+/** What a running program is, as one process or several, and what the primary process and its workers tell each other over their channel. */
+import type { HealthReport } from '../api/admin.js';
+import type { ControlForward, ControlHandler } from '../api/control.js';
 import type { Config } from '../schemas/config/config.js';
 import type { Roles } from '../pipeline/sluice.js';
 
@@ -22,6 +24,19 @@ export interface ProgramFacts {
   readonly inflater: string;
   readonly stores: boolean;
   readonly maxTotalBytes: number | undefined;
+}
+
+/** What `sluice start` runs: one process, or a primary process and its workers. */
+export interface RunningProgram {
+  start(): Promise<ProgramFacts>;
+  stop(deadlineMs: number): Promise<void>;
+  /** Ends what it started at once. */
+  kill(): void;
+  ready(): Promise<HealthReport>;
+  metricsText(): Promise<string>;
+  readonly controlRoutes: Readonly<Record<string, ControlHandler>>;
+  /** Who answers the other paths of the control socket. */
+  readonly forward?: ControlForward;
 }
 
 export type FromWorker =

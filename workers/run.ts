@@ -2,14 +2,12 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { HealthReport } from '../api/admin.js';
-import type { ControlForward, ControlHandler } from '../api/control.js';
 import type { Log } from '../core/log.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import type { Roles } from '../pipeline/sluice.js';
 import type { Config } from '../schemas/config/config.js';
 import { createAnswers } from './answers.js';
-import type { ProgramFacts } from './contract.js';
+import type { ProgramFacts, RunningProgram } from './contract.js';
 import { workerErrors } from './errors.js';
 import { createMergedMetrics } from './merged-metrics.js';
 import { workerMetrics } from './metrics.js';
@@ -30,17 +28,6 @@ export interface WorkersOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
-export interface Workers {
-  start(): Promise<ProgramFacts>;
-  stop(deadlineMs: number): Promise<void>;
-  /** Ends them at once. */
-  kill(): void;
-  ready(): Promise<HealthReport>;
-  metricsText(): Promise<string>;
-  readonly controlRoutes: Readonly<Record<string, ControlHandler>>;
-  readonly forward: ControlForward;
-}
-
 /** How many processes these settings and roles ask for. */
 export function workerCount(config: Config, roles: Roles): number {
   const shared = config.topics.kind === 'kafka' && (!roles.processor || config.store.kind === 'opensearch');
@@ -50,7 +37,7 @@ export function workerCount(config: Config, roles: Roles): number {
   return count;
 }
 
-export function createWorkers(options: WorkersOptions): Workers {
+export function createWorkers(options: WorkersOptions): RunningProgram {
   const { config, roles, count, log, logFile } = options;
   const metrics = createMergedMetrics();
   const own = buildMetrics(options.registry, workerMetrics);

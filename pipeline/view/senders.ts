@@ -97,7 +97,7 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
     shed(receiver, peer, at) {
       accountOf(receiver, peer, at).shed += 1;
     },
-    list: () => [...accounts.values()],
+    list: () => Array.from(accounts.values(), ({ receiver, address, messages, bytes, refused, shed, firstSeen, lastSeen, clockSkewMs }) => ({ receiver, address, messages, bytes, refused, shed, firstSeen, lastSeen, clockSkewMs })),
   };
 }
 

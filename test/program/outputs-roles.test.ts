@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { stringify } from 'yaml';
 import { skipWithoutEngines } from '../engines.js';
-import { until } from '../program.js';
+import { cleanEnvironment, commandLine, node, until } from '../program.js';
 import { createStreamDestination } from '../sinks/outputs/receivers.js';
 import { createCluster } from './cluster.js';
 import { numberedMessages, numbersOf, outputsOf, send } from './with-outputs.js';
@@ -22,6 +24,9 @@ t.test('roles of their own on Kafka: a processor forwards, a process with the ro
   await arrived(2_000);
   await until(async () => ((await outputsOf(sender))[0]?.lag === 0 ? true : undefined), 60_000, () => 'not confirmed');
   t.match(await outputsOf(sender), [{ id: 'archive', state: 'connected' }]);
+  const [command, ...leading] = node;
+  const { stdout } = await promisify(execFile)(command, [...leading, commandLine, 'status', '--role', 'output', '--config', sender.settingsFile], { env: cleanEnvironment() });
+  t.match(stdout, /archive +connected/, 'the command line finds the process that only sends');
   await sender.end('SIGKILL');
   await send(receiver, messages.slice(2_000));
   await cluster.start('other-sender', 'output');

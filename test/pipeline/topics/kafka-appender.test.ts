@@ -5,7 +5,7 @@ import { PartitionAppender, type AppendTransport } from '../../../pipeline/topic
 import { recordBytes } from '../../../pipeline/topics/kafka/record-batch.js';
 import { createRecords } from './collect.js';
 
-const [done, outOfOrder, tooLarge, notLeader] = [0, 45, 10, 6];
+const [done, outOfOrder, tooLarge, notLeader, invalidTimestamp] = [0, 45, 10, 6, 32];
 
 /** A broker that answers from a list, then always that the batch is durable. */
 function createBroker(answers: (number | Error)[]) {
@@ -63,6 +63,12 @@ t.test('without an answer the same batch is sent again under the same sequence',
   const first = append(appender, createRecords(0, 3));
   await Promise.all([first, append(appender, createRecords(3, 2))]);
   test.same(sent, [...Array.from({ length: 3 }, () => ({ producer: 1n, sequence: 0, count: 3 })), { producer: 1n, sequence: 3, count: 2 }]);
+});
+
+t.test('a record whose time the topic does not take is held until it does', async (test) => {
+  const { transport, sent } = createBroker([invalidTimestamp, invalidTimestamp]);
+  await append(createAppender(transport), createRecords(0, 2));
+  test.same(sent, Array.from({ length: 3 }, () => ({ producer: 1n, sequence: 0, count: 2 })));
 });
 
 t.test('when the broker has lost the numbering, the same records go out under a new producer', async (test) => {
