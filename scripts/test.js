@@ -53,21 +53,49 @@ function runTap(output) {
   const tap = join(dirname(createRequire(import.meta.url).resolve('tap/package.json')), 'dist/esm/run.mjs');
   buildTap(tap);
   child = spawn(process.execPath, [tap, `--output-file=${output}`, ...(process.stdout.isTTY ? [] : ['--reporter=terse']), ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
-  return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
+  return new Promise((resolve) =>
+    child.on('close', (code, signal) => {
+      if (signal !== null) console.log(`The test runner ended with ${signal}.`);
+      resolve(code ?? 1);
+    }),
+  );
 }
 
-/** Counts assertions in TAP: a point that closes a deeper level is the sum of a subtest and not one itself. */
+/** Lines of a failure's diagnosis that are shown at the end; the whole is further up or in the reporter's output. */
+const shownLines = 25;
+
+/**
+ * Counts assertions in TAP: a point that closes a deeper level is the sum of a subtest and not one itself. Each 'not ok' that is not only a
+ * failed child's sum is kept with the file it stands in and its diagnosis; a file that ended without one (a crash, a time limit) is kept itself.
+ */
 async function count(file) {
-  const counts = { passed: 0, failed: 0 };
+  const counts = { passed: 0, failed: 0, failures: [] };
   if (!existsSync(file)) return counts;
   let deepest = 0;
+  let current;
+  let test = '';
+  let failedInFile = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {
+    const top = /^# Subtest: (.*)$/.exec(line);
+    if (top !== null) {
+      test = top[1];
+      failedInFile = 0;
+    }
     const point = /^( *)(not )?ok\b(.*)$/.exec(line);
-    if (point === null) continue;
+    if (point === null) {
+      if (current !== undefined && current.length <= shownLines && line.trim() !== '') current.push(line.slice(0, 400));
+      continue;
+    }
     const depth = point[1].length;
     const isSum = deepest > depth;
     deepest = depth;
+    current = undefined;
     if (/ # (SKIP|TODO)\b/i.test(point[3])) continue;
+    if (point[2] !== undefined && (!isSum || failedInFile === 0)) {
+      current = [`${test}: not ok${point[3]}`];
+      counts.failures.push(current);
+      failedInFile += 1;
+    }
     if (isSum) continue;
     counts[point[2] === undefined ? 'passed' : 'failed'] += 1;
   }
@@ -75,7 +103,7 @@ async function count(file) {
 }
 
 let status = 1;
-let counts = { passed: 0, failed: 0 };
+let counts = { passed: 0, failed: 0, failures: [] };
 try {
   await provideEngines();
   const output = join(folder, 'output.tap');
@@ -85,6 +113,10 @@ try {
   await running?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
-if (status !== 0 && counts.failed === 0) counts.failed = 1;
+if (status !== 0 && counts.failed === 0) {
+  counts.failed = 1;
+  console.log(`The test runner ended with exit code ${status} though no point failed.`);
+}
+for (const failure of counts.failures.slice(0, 20)) console.log(`${failure.join('\n')}\n`);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
