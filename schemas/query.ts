@@ -60,3 +60,51 @@ export interface SearchResult {
   readonly hits: readonly SearchHit[];
   readonly skipped: readonly string[];
 }
+
+export type BucketInterval = { readonly unit: 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'; readonly count: number };
+
+export interface Grouping {
+  readonly kind: 'values' | 'time';
+  readonly field: string;
+  /** `values`: the most frequent ones. */
+  readonly limit?: number | undefined;
+  /** `time`: width of a bucket; buckets begin at whole multiples in UTC (weeks on Mondays). */
+  readonly interval?: BucketInterval | undefined;
+}
+
+/** `count` without a field counts documents, with one the documents that have it. `percentile` needs `percentile` between 0 and 100. */
+export interface Metric {
+  readonly kind: 'count' | 'cardinality' | 'min' | 'max' | 'sum' | 'average' | 'percentile';
+  readonly field?: string | undefined;
+  readonly percentile?: number | undefined;
+}
+
+export interface AggregateRequest {
+  readonly indices: readonly string[];
+  readonly query: QueryNode;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Outer ones first; none: one bucket of all. */
+  readonly groups: readonly Grouping[];
+  readonly metrics: readonly Metric[];
+  /** Order of `values` buckets: by a metric's place or by key; default: documents descending, then key ascending. */
+  readonly sort?: { readonly by: number | 'key'; readonly direction: 'asc' | 'desc' } | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Bucket {
+  /** One per grouping; time keys are milliseconds since the epoch. */
+  readonly key: readonly (string | number | boolean)[];
+  readonly documents: number;
+  /** One per metric; null where no document has the field. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface AggregateResult {
+  /** All documents that match. */
+  readonly total: number;
+  readonly buckets: readonly Bucket[];
+  /** Documents outside of the buckets that `limit` let through. */
+  readonly otherDocuments: number;
+  readonly skipped: readonly string[];
+}

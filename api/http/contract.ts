@@ -1,0 +1,35 @@
+/** How a resource joins the API: one file with its routes, schema, permission and handler together; one line in `routes.ts`. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Capability, Identity } from '../../schemas/access.js';
+
+export type ApiServer = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
+
+/**
+ * Every route declares one; the server refuses to start with a route that has none.
+ * `public`: no credentials needed. `authenticated`: anybody who is known; the handler looks at `request.identity` for the rest.
+ * A capability or `administrator`: checked before the handler. `stream:*`: the path parameter `streamId` (24 hexadecimal characters or the
+ * id of the rule files) is looked up and checked; a stream that may not be read answers 404 as one that is not there.
+ */
+export type Permission = 'public' | 'authenticated' | 'administrator' | Capability | 'stream:read' | 'stream:edit';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    permission?: Permission;
+    /** Name of the audit event, `<object>:<action>`; every route that changes something declares one. */
+    audit?: string;
+  }
+  interface FastifyRequest {
+    /** Set for every route but public ones, and for those when credentials came. */
+    identity: Identity;
+    /** The id that the rule files know, for `stream:*` permissions. */
+    streamId: string;
+  }
+}
+
+/** `{ type, message }` of every error body; more keys by kind. */
+export interface ErrorBody {
+  readonly type: 'ApiError' | 'RequestError' | 'ValidationApiError' | 'MissingStreamPermission';
+  readonly message: string;
+}

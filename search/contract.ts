@@ -1,0 +1,64 @@
+/** What the API, the command line and exports ask of the search layer. It adds the scope to every question: nobody reaches a store without one. */
+import type { SearchScope } from '../schemas/access.js';
+import type { AggregateRequest, AggregateResult, SearchHit } from '../schemas/query.js';
+
+/** What is searched, before it is read: texts and times as people write them. */
+export interface SearchQuestion {
+  /** Query text (`docs/search.md`); empty or `*`: everything. */
+  readonly query: string;
+  /** Milliseconds since the epoch, half-open: from <= timestamp < to. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Only messages of these streams; undefined: of all that the scope allows. */
+  readonly streams?: readonly string[] | undefined;
+  /** Only these index sets; undefined: all but the dead letters. */
+  readonly indexSets?: readonly string[] | undefined;
+}
+
+export interface SearchOptions {
+  readonly scope: SearchScope;
+  /** Cancels; the store stops working on it too. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds until SEARCH_DEADLINE_EXCEEDED; at most and by default the setting. */
+  readonly deadlineMs?: number | undefined;
+  /** Waiting searches are taken in turn by this key (a user name), so that one who asks much does not hold up the others. */
+  readonly fairnessKey?: string | undefined;
+}
+
+export interface MessagesRequest extends SearchQuestion {
+  readonly limit: number;
+  /** Skips this many; deep pages cost as much as reading them. Prefer `after`. */
+  readonly offset?: number | undefined;
+  readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
+  readonly fields?: readonly string[] | undefined;
+  /** Opaque: `next` of the page before. Pages have no gaps and no doubles. */
+  readonly after?: string | undefined;
+}
+
+export interface MessagesAnswer {
+  readonly total: number;
+  /** `streams` of a message names only those that the scope allows. */
+  readonly messages: readonly SearchHit[];
+  readonly next?: string | undefined;
+  /** Indices that could not be asked, with the reason: the answer is a part. */
+  readonly failures: readonly { readonly index: string; readonly reason: string }[];
+  readonly tookMs: number;
+}
+
+export interface AggregateQuestion extends SearchQuestion {
+  readonly aggregate: Omit<AggregateRequest, 'indices' | 'query' | 'from' | 'to' | 'signal'>;
+}
+
+export interface Searcher {
+  /** Rejects with a typed error: SEARCH_QUERY_INVALID (with the place), SEARCH_QUEUE_FULL (retryable), SEARCH_DEADLINE_EXCEEDED, SEARCH_CANCELLED. */
+  messages(request: MessagesRequest, options: SearchOptions): Promise<MessagesAnswer>;
+  aggregate(request: AggregateQuestion, options: SearchOptions): Promise<AggregateResult & Pick<MessagesAnswer, 'failures' | 'tookMs'>>;
+  /** All rows in order, of what is searchable when it is called and nothing that comes later; in batches, as fast as they are taken. */
+  rows(request: SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined }, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
+  /** Messages as they become searchable, oldest first, until the signal. */
+  tail(request: SearchQuestion, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
+  /** Undefined: not there, or not to be seen (the same answer). */
+  message(index: string, id: string, scope: SearchScope): Promise<SearchHit | undefined>;
+  /** Names and types of the fields that occur in messages of the scope. */
+  fields(scope: SearchScope): Promise<ReadonlyMap<string, 'text' | 'string' | 'number' | 'boolean' | 'time'>>;
+}
