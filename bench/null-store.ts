@@ -28,7 +28,7 @@ export function createNullStore(onWrite: (request: WriteRequest) => void = () =>
       if (waiting !== undefined && stored >= waiting.count) waiting.resolve();
       return { stored: request.ids.length, alreadyStored: 0, failures: [] };
     },
-    writeStub: async () => true,
+    writeStubs: async (_, stubs) => stubs.map(() => true),
     read: async () => new Map(),
     update: async (_, updates) => updates.map(() => undefined),
     markers: async () => new Map(),

@@ -77,10 +77,11 @@ async function keepRefused(context: DeliverContext, source: Source, indexBatch: 
     for (const { at, code, reason } of outcome.refused) context.log.error({ id: ids[at], code, reason }, 'a dead letter was refused by the store; it stays in its topic until that expires');
     return outcome.refused.length;
   }
-  const refused: WriteOutcome['refused'] = [];
-  for (const one of outcome.refused) {
-    if (one.code === 'PARKING_INDEX_ABANDONED' || (await context.store.writeStub(index, ids[one.at] as string).catch(asUnusable))) refused.push(one);
-  }
+  const isAbandoned = ({ code }: WriteOutcome['refused'][number]): boolean => code === 'PARKING_INDEX_ABANDONED';
+  const toStub = outcome.refused.filter((one) => !isAbandoned(one));
+  const stand = toStub.length === 0 ? [] : await context.store.writeStubs(index, toStub.map(({ at }) => ({ id: ids[at] as string }))).catch(asUnusable);
+  const taken = new Set(toStub.filter((_, place) => stand[place] === false));
+  const refused = outcome.refused.filter((one) => !taken.has(one));
   const before = stubs.map((at) => ({ at, code: 'STORE_DOCUMENT_REFUSED', reason: 'The store refused the document in an earlier delivery.' }));
   await keepAsDeadLetters(context, source, indexBatch, [...refused, ...before]);
   return refused.length + before.length;

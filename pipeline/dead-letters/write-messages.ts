@@ -78,11 +78,13 @@ async function judge(writes: readonly MessageWrite[], batch: IndexBatch, outcome
   const { indexSet, index, ids } = batch;
   const rest: SetOutcome['outcome'] = outcome.retired > 0 ? 'retired' : 'stored';
   const results = writes.map((): Written => ({ indexSet, index, outcome: rest, reason: undefined }));
-  for (const { at, code, reason } of outcome.refused) {
-    // Rule 10, and the stub of an earlier refusal is written anew, so that what is still on its way fits nowhere.
-    if (code === 'PARKING_INDEX_ABANDONED') results[at] = { indexSet, index, outcome: 'retired', reason: undefined };
-    else if (await store.writeStub(index, ids[at] as string, writes[at]?.stub)) results[at] = { indexSet, index, outcome: 'refused', reason: { code, reason } };
-    else results[at] = { indexSet, index, outcome: 'stored', reason: undefined };
+  const abandoned = outcome.refused.filter(({ code }) => code === 'PARKING_INDEX_ABANDONED');
+  for (const { at } of abandoned) results[at] = { indexSet, index, outcome: 'retired', reason: undefined };
+  // Rule 10, and the stub of an earlier refusal is written anew, so that what is still on its way fits nowhere.
+  const refused = outcome.refused.filter((one) => !abandoned.includes(one));
+  const stand = refused.length === 0 ? [] : await store.writeStubs(index, refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.stub })));
+  for (const [place, { at, code, reason }] of refused.entries()) {
+    results[at] = stand[place] === false ? { indexSet, index, outcome: 'stored', reason: undefined } : { indexSet, index, outcome: 'refused', reason: { code, reason } };
   }
   if (outcome.alreadyStoredAt.length === 0 || store.capabilities().deduplicates !== 'id') return results;
   // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.

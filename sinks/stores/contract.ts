@@ -49,6 +49,12 @@ export interface DocumentUpdate {
   readonly expected: string;
 }
 
+export interface StubRequest {
+  readonly id: string;
+  /** Revision of an older stub that the new one takes the place of, and of nothing else. */
+  readonly renews?: string | undefined;
+}
+
 export interface WriteFailure {
   /** Place in the request's arrays. */
   readonly position: number;
@@ -105,11 +111,11 @@ export interface IndexStore {
   /** Everything written to the index before is durable when this resolves. */
   sync(index: string): Promise<void>;
   /**
-   * A hidden document with this id that a late copy of a refused message meets (protocol rule 10); with `renews`, in the place of the stub
-   * with that revision. Resolves with false when the document itself stands there: a copy of it was taken after all. Where offsets
+   * Hidden documents with these ids that late copies of refused messages meet (protocol rule 10). For each, false when the document itself
+   * stands there: a copy of it was taken after all. Rejects unless each of them stands as one or the other; those that do stay. Where offsets
    * deduplicate, nothing is written.
    */
-  writeStub(index: string, id: string, renews?: string): Promise<boolean>;
+  writeStubs(index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]>;
   /** Documents by id as they are now, stubs too; those that are not there are left out. */
   read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>>;
   /** Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now or is gone. */

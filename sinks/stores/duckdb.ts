@@ -5,7 +5,7 @@ import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metri
 import { formatBytes } from '../../core/bytes.js';
 import { isSluiceError } from '../../core/errors.js';
 import type { SearchRequest, SearchResult } from '../../schemas/query.js';
-import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from './contract.js';
+import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from './contract.js';
 import { storeError } from './duckdb/failures.js';
 import type { EngineOptions } from './duckdb/protocol.js';
 import { before, WorkerClient } from './duckdb/worker-client.js';
@@ -115,8 +115,8 @@ class DuckStore implements IndexStore {
   /** A commit is durable when it resolves. */
   async sync(): Promise<void> {}
 
-  async writeStub(): Promise<boolean> {
-    return true;
+  async writeStubs(_index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]> {
+    return stubs.map(() => true);
   }
 
   read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {

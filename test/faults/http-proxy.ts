@@ -25,7 +25,7 @@ export interface Injection {
   /** How many requests meet it. Default: all until `heal`. */
   readonly times?: number;
   /** Default: bulks. */
-  readonly matches?: (method: string, path: string) => boolean;
+  readonly matches?: (method: string, path: string, body: Buffer) => boolean;
 }
 
 export interface HttpProxy {
@@ -52,6 +52,11 @@ export interface Answer {
 
 const isBulk = (_method: string, path: string): boolean => /\/_bulk(?:\?|$)/.test(path);
 
+/** A bulk of stubs (protocol rule 10). */
+export const isStubs = (method: string, path: string, body: Buffer): boolean => isBulk(method, path) && body.includes('\n{"_stub":true}\n');
+/** A bulk of documents. */
+export const isDocuments = (method: string, path: string, body: Buffer): boolean => isBulk(method, path) && !isStubs(method, path, body);
+
 /** Listens on `host`, loopback unless another address is named. */
 export async function startHttpProxy(target: string, host = '127.0.0.1'): Promise<HttpProxy> {
   const agent = new Agent({ keepAlive: true });
@@ -67,8 +72,8 @@ export async function startHttpProxy(target: string, host = '127.0.0.1'): Promis
     const [response] = await once(outgoing, 'response') as [IncomingMessage];
     return { status: response.statusCode ?? 502, headers: response.headers, body: await bodyOf(response) };
   };
-  const takeFault = (request: IncomingMessage): HttpFault | undefined => {
-    const found = active.find(({ injection, left }) => left > 0 && (injection.matches ?? isBulk)(request.method ?? '', request.url ?? ''));
+  const takeFault = (request: IncomingMessage, body: Buffer): HttpFault | undefined => {
+    const found = active.find(({ injection, left }) => left > 0 && (injection.matches ?? isBulk)(request.method ?? '', request.url ?? '', body));
     if (found === undefined) return undefined;
     found.left -= 1;
     counts.faults += 1;
@@ -77,7 +82,7 @@ export async function startHttpProxy(target: string, host = '127.0.0.1'): Promis
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(request);
     if (isBulk('', request.url ?? '')) counts.bulks += 1;
-    const fault = takeFault(request);
+    const fault = takeFault(request, body);
     switch (fault?.kind) {
       case undefined:
         return answer(response, await forward(request, body));

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { createOpenSearchClient, type OpenSearchClient } from '../../core/opensearch-client.js';
 import { kafkaBrokers, openSearchNode, skipWithoutKafka, skipWithoutOpenSearch } from '../engines.js';
 import { deleteTopics } from './kafka-topics.js';
-import { startHttpProxy } from '../faults/http-proxy.js';
+import { isStubs, startHttpProxy } from '../faults/http-proxy.js';
 import { receiversOnFreePorts, startProgram, testFolder, until, workedOff, type Program } from '../program.js';
 import { deadLetters, listLetters, search, untilLetters } from './letters.js';
 
@@ -148,7 +148,7 @@ for (const when of ['before the stub', 'after the stub'] as const) {
     const stub = new Promise<void>((resolve) => { reached = resolve; });
     const never = new Promise<void>(() => undefined);
     const fault = when === 'before the stub' ? { kind: 'held', released: never, onHeld: reached } as const : { kind: 'cut', act: async () => { reached(); await never; } } as const;
-    proxy.inject({ fault, matches: (_, path) => path.includes('/_create/') && path.includes(first) });
+    proxy.inject({ fault, matches: (method, path, body) => isStubs(method, path, body) && path.includes(first) });
     await world.send(program, ['good', 'poison']);
     await stub;
     await program.end('SIGKILL');

@@ -1,6 +1,6 @@
 /** Documents by their ids: read in real time, replaced by compare-and-set, and stubs. */
-import { faultOf, flatFault } from '../../../core/opensearch-client.js';
-import type { DocumentUpdate, FoundDocument } from '../contract.js';
+import { flatFault } from '../../../core/opensearch-client.js';
+import type { DocumentUpdate, FoundDocument, StubRequest } from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { indexError, replaceEntry, wholeError } from './bulk.js';
 import { idField, stubField, writeAlias } from './mapping.js';
@@ -61,13 +61,34 @@ function failure(status: number, error: object, index: string): Error {
   return wholeError(status, fault, index);
 }
 
-/** True when a stub stands there afterwards, false when it is the document itself. */
-export async function writeStub(send: Send, index: string, id: string, renews: string | undefined): Promise<boolean> {
-  const [sequence = '', term = ''] = renews?.split('/') ?? [];
-  const revision = renews === undefined ? {} : { if_seq_no: sequence, if_primary_term: term };
-  const path = pathOf(writeAlias(index), renews === undefined ? '_create' : '_doc', id);
-  const reply = await send({ method: 'PUT', path, query: { require_alias: true, ...revision }, body: { [stubField]: true } }, index);
-  if (reply.status < 300) return true;
-  if (reply.status !== 409) throw wholeError(reply.status, faultOf(reply), index);
-  return (await readDocuments(send, index, [id])).get(id)?.stub ?? true;
+/** For each id, true when a stub stands there afterwards, false when it is the document itself. */
+export async function writeStubs(send: Send, index: string, stubs: readonly StubRequest[]): Promise<boolean[]> {
+  const stand: boolean[] = [];
+  for (let from = 0; from < stubs.length; from += pageSize) stand.push(...(await writeStubPage(send, index, stubs.slice(from, from + pageSize))));
+  return stand;
+}
+
+interface StubItem {
+  readonly create?: { readonly status: number; readonly error?: object };
+  readonly index?: { readonly status: number; readonly error?: object };
+}
+
+async function writeStubPage(send: Send, index: string, stubs: readonly StubRequest[]): Promise<boolean[]> {
+  const bulkBody = Buffer.from(stubs.map(stubEntry).join(''));
+  const reply = await sendExpecting(send, { method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: updateFilter }, bulkBody }, index);
+  const { items } = reply.body as { items: readonly StubItem[] };
+  if (items.length !== stubs.length) throw storeErrors.create('STORE_UNAVAILABLE', { place: index, got: `${items.length} results for ${stubs.length} stubs` });
+  const met = stubs.filter((_, at) => {
+    const { status, error } = items[at]?.create ?? items[at]?.index ?? { status: 0 };
+    if (status >= 300 && status !== 409) throw wholeError(status, flatFault(error ?? {}), index);
+    return status === 409;
+  });
+  const found = met.length === 0 ? undefined : await readDocuments(send, index, met.map(({ id }) => id));
+  return stubs.map(({ id }) => found?.get(id)?.stub ?? true);
+}
+
+function stubEntry({ id, renews }: StubRequest): string {
+  const [sequence, term] = renews?.split('/') ?? [];
+  const action = renews === undefined ? { create: { _id: id } } : { index: { _id: id, if_seq_no: Number(sequence), if_primary_term: Number(term) } };
+  return `${JSON.stringify(action)}\n{"${stubField}":true}\n`;
 }

@@ -4,12 +4,12 @@ import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/me
 import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
 import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
-import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, WriteRequest, WriteResult } from '../contract.js';
+import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
 import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
-import { readDocuments, updateDocuments, writeStub } from './documents.js';
+import { readDocuments, updateDocuments, writeStubs } from './documents.js';
 import { writeAlias } from './mapping.js';
 import { createGate, type Gate } from '../gate.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
@@ -105,8 +105,8 @@ export class OpenSearchStore implements IndexStore {
     await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_flush'), query: { wait_if_ongoing: true, force: true } }, index);
   }
 
-  async writeStub(index: string, id: string, renews?: string): Promise<boolean> {
-    return writeStub(this.#send, index, id, renews);
+  async writeStubs(index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]> {
+    return writeStubs(this.#send, index, stubs);
   }
 
   async read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {

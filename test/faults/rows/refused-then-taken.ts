@@ -1,8 +1,6 @@
 import { inTime, startAgain } from '../acting.js';
+import { isDocuments, isStubs } from '../http-proxy.js';
 import type { Row } from '../row.js';
-
-/** The stub of a refused document. */
-const isStub = (method: string, path: string): boolean => (method === 'PUT' || method === 'POST') && /^\/only-(?:sluice|fault)[^/]*\/_(?:create|doc)\//.test(path);
 
 export const refusedThenTaken: Row = {
   name: 'refused-then-taken', title: 'documents refused, the processor killed (-9) before their dead letters, and taken after that', sets: ['cluster'], cases: ['C6'], answers: 'the processor is started again',
@@ -10,8 +8,8 @@ export const refusedThenTaken: Row = {
     const [processor] = world.processors;
     let killed: () => void = () => undefined;
     const gone = new Promise<void>((resolve) => { killed = resolve; });
-    world.http.inject({ fault: { kind: 'item_refused', every: 1, type: 'illegal_argument_exception', reason: 'injected by the proxy' } });
-    world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1, matches: isStub });
+    world.http.inject({ fault: { kind: 'item_refused', every: 1, type: 'illegal_argument_exception', reason: 'injected by the proxy' }, matches: isDocuments });
+    world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1, matches: isStubs });
     await inTime(gone, 'a stub of a refused document');
     await world.http.heal();
   },

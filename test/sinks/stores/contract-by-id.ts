@@ -94,8 +94,8 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
 async function stubs(test: Test, store: IndexStore): Promise<void> {
   await test.test('a stub keeps a late copy out, and gives way to a replay that knows it', async (t) => {
     const index = await createFilled(store, []);
-    t.equal(await store.writeStub(index, id(0)), true);
-    t.equal(await store.writeStub(index, id(0)), true, 'once more changes nothing');
+    t.same(await store.writeStubs(index, [{ id: id(0) }]), [true]);
+    t.same(await store.writeStubs(index, [{ id: id(0) }]), [true], 'once more changes nothing');
     t.match(await store.write(batchOf(index, samples(1))), { stored: 0, alreadyStored: 1 });
     t.match(await store.write(replayOf(index, samples(1))), { stored: 0, alreadyStoredAt: [0] });
     const found = (await store.read(index, [id(0)])).get(id(0));
@@ -108,17 +108,40 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
   });
   await test.test('a stub that was written anew does not give way to who knew it before', async (t) => {
     const index = await createFilled(store, []);
-    await store.writeStub(index, id(0));
+    await store.writeStubs(index, [{ id: id(0) }]);
     const first = (await store.read(index, [id(0)])).get(id(0))?.revision ?? '';
-    t.equal(await store.writeStub(index, id(0), first), true);
-    t.equal(await store.writeStub(index, id(0), first), true, 'renewing an older one leaves the newer one');
+    t.same(await store.writeStubs(index, [{ id: id(0), renews: first }]), [true]);
+    t.same(await store.writeStubs(index, [{ id: id(0), renews: first }]), [true], 'renewing an older one leaves the newer one');
     t.match(await store.write(replayOf(index, samples(1), 0, new Map([[id(0), first]]))), { stored: 0, alreadyStoredAt: [0] });
     t.match((await store.read(index, [id(0)])).get(id(0)), { stub: true });
   });
   await test.test('where the document itself stands no stub is written', async (t) => {
     const index = await createFilled(store, samples(1));
-    t.equal(await store.writeStub(index, id(0)), false);
-    t.equal(await store.writeStub(index, id(0), '7/1'), false);
+    t.same(await store.writeStubs(index, [{ id: id(0) }]), [false]);
+    t.same(await store.writeStubs(index, [{ id: id(0), renews: '7/1' }]), [false]);
     t.match((await store.read(index, [id(0)])).get(id(0)), { stub: false, document: samples(1)[0] });
+  });
+  await test.test('many stubs at once, new, older, renewed and none among documents', async (t) => {
+    const index = await createFilled(store, samples(2));
+    t.same(await store.writeStubs(index, []), []);
+    t.same(await store.writeStubs(index, [{ id: id(2) }, { id: id(3) }]), [true, true]);
+    const revisions = await store.read(index, [id(2), id(3)]);
+    const renews = revisions.get(id(3))?.revision ?? '';
+    const rest = Array.from({ length: 2_100 }, (_, at) => ({ id: id(at + 4) }));
+    t.same(await store.writeStubs(index, [{ id: id(0) }, ...rest, { id: id(2) }, { id: id(1), renews: '7/1' }, { id: id(3), renews }]), [false, ...rest.map(() => true), true, false, true]);
+    const now = await store.read(index, [id(0), id(1), id(2), id(3), ...rest.map((stub) => stub.id)]);
+    t.same([...now.values()].filter(({ stub }) => stub).length, 2_102);
+    t.equal(now.get(id(2))?.revision, revisions.get(id(2))?.revision, 'what stood there stays as it was');
+    t.not(now.get(id(3))?.revision, renews);
+    t.match([now.get(id(0)), now.get(id(1))], [{ document: samples(2)[0] }, { document: samples(2)[1] }]);
+    t.equal((await search(store, index)).length, 2);
+    t.match(await store.write(batchOf(index, samples(10))), { stored: 0, alreadyStored: 10 }, 'late copies meet them');
+  });
+  await test.test('stubs for a missing or closed index are refused as a whole', async (t) => {
+    const index = await createFilled(store, []);
+    await store.closeIndex(index);
+    await t.rejects(store.writeStubs(index, [{ id: id(0) }, { id: id(1) }]), { code: 'STORE_INDEX_CLOSED' });
+    await t.rejects(store.writeStubs('nowhere_0', [{ id: id(0) }]), { code: 'STORE_INDEX_MISSING' });
+    await store.deleteIndex(index);
   });
 }
