@@ -7,6 +7,7 @@ import type { SyslogOutputSettings } from '../../../schemas/outputs.js';
 import type { EncodeContext, Encoder, OutputRecord } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 import { createHeader, textOf, type Header } from './header.js';
+import { createLineBuffer } from './line-buffer.js';
 import { createStructuredData, type StructuredData } from './structured-data.js';
 import { firstBytes, withoutControls } from './text.js';
 
@@ -83,19 +84,19 @@ function splitText(text: string, maxBytes: number): string[] {
 
 export function createSyslogStreamEncoder(settings: SyslogOutputSettings, context: EncodeContext): Encoder {
   const messagesOf = createSyslogMessages(settings, context.overLong);
-  const counts = settings.framing === 'octet_counting';
+  const lines = createLineBuffer();
+  const add = settings.framing === 'octet_counting' ? lines.addCounted : lines.addEnded;
   return {
     encode(records, from) {
       const to = parcelEnd(records, from);
-      let text = '';
       let messages = 0;
       for (let at = from; at < to; at += 1) {
         const document = context.documentOf(records[at] as OutputRecord);
-        const lines = document === undefined ? [] : messagesOf(document);
-        if (lines.length > 0) messages += 1;
-        for (const line of lines) text += counts ? `${Buffer.byteLength(line)} ${line}` : `${line}\n`;
+        const made = document === undefined ? [] : messagesOf(document);
+        if (made.length > 0) messages += 1;
+        for (const line of made) add(line);
       }
-      const bytes = Buffer.from(text);
+      const bytes = lines.take();
       return { to, parcel: { parts: bytes.length === 0 ? [] : [bytes], bytes: bytes.length, messages, nextOffset: nextOffsetOf(records, to) } };
     },
   };

@@ -38,25 +38,30 @@ export function createHeader(settings: SyslogOutputSettings): Header {
   const priority = (document: LogDocument): number =>
     facilityOf(textOf(document, settings.facility_field), facility) * 8 + severityOf(settings.severity_field === '' ? undefined : document[settings.severity_field], severity);
   const application = (document: LogDocument): string => textOf(document, settings.application_field) || settings.application;
-  const printableHost = createMemo((text) => printable(text, maxLengths.host));
-  const printableApplication = createMemo((text) => printable(text, maxLengths.application));
-  const host = (document: LogDocument): string => printableHost(textOf(document, settings.host_field));
+  const host = createMemo((text: string) => printable(text, maxLengths.host));
+  const messageId = (document: LogDocument): string => printable(textOf(document, settings.message_id_field), maxLengths.messageId);
   if (settings.format === 'rfc5424') {
-    return (document) => `<${priority(document)}>1 ${isoTime(textOf(document, settings.time_field))} ${host(document)} ${printableApplication(application(document))} `
-      + `${printable(textOf(document, settings.process_id_field), maxLengths.processId)} ${printable(textOf(document, settings.message_id_field), maxLengths.messageId)} `;
+    const priorities = createMemo((value: number) => `<${value}>1 `);
+    const names = createMemo((text: string) => `${printable(text, maxLengths.application)} `);
+    const hosts = createMemo((text: string) => ` ${host(text)} `);
+    const isoTime = createIsoTimes();
+    const { process_id_field: processIdField, message_id_field: messageIdField } = settings;
+    const processId = (document: LogDocument): string => printable(textOf(document, processIdField), maxLengths.processId);
+    const ids = processIdField === '' && messageIdField === '' ? () => '- - ' : (document: LogDocument) => `${processId(document)} ${messageId(document)} `;
+    return (document) => priorities(priority(document)) + isoTime(textOf(document, settings.time_field)) + hosts(textOf(document, settings.host_field)) + names(application(document)) + ids(document);
   }
+  const tags = createMemo((text: string) => printable(text, maxLengths.tag).replace(/[[\]:]/g, '_'));
   return (document) => {
     const processId = textOf(document, settings.process_id_field);
-    const tag = printable(application(document), maxLengths.tag).replace(/[[\]:]/g, '_');
-    return `<${priority(document)}>${oldTime(textOf(document, settings.time_field))} ${host(document)} ${tag}${processId === '' ? '' : `[${printable(processId, maxLengths.processId).replace(/[[\]:]/g, '_')}]`}: `;
+    return `<${priority(document)}>${oldTime(textOf(document, settings.time_field))} ${host(textOf(document, settings.host_field))} ${tags(application(document))}${processId === '' ? '' : `[${printable(processId, maxLengths.processId).replace(/[[\]:]/g, '_')}]`}: `;
   };
 }
 
 /** Hosts and applications repeat; a flood of new ones begins the table anew. */
 const maxMemo = 1_000;
 
-function createMemo(make: (text: string) => string): (text: string) => string {
-  const made = new Map<string, string>();
+function createMemo<Key>(make: (key: Key) => string): (key: Key) => string {
+  const made = new Map<Key, string>();
   return (text) => {
     let found = made.get(text);
     if (found === undefined) {
@@ -70,9 +75,19 @@ function createMemo(make: (text: string) => string): (text: string) => string {
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)$/;
 
+/** `2026-01-02T03:04:05.`: neighbours share it, and only milliseconds are left to look at. */
+const secondLength = 20;
+const milliseconds = /^\d\d\dZ$/;
+
 /** `-` for a time that RFC 5424 cannot say. */
-function isoTime(text: string): string {
-  return iso.test(text) ? text : '-';
+function createIsoTimes(): (text: string) => string {
+  let second = '-';
+  return (text) => {
+    if (text.length === secondLength + 4 && text.startsWith(second) && milliseconds.test(text.slice(secondLength))) return text;
+    if (!iso.test(text)) return '-';
+    if (text.charAt(secondLength - 1) === '.') second = text.slice(0, secondLength);
+    return text;
+  };
 }
 
 function oldTime(text: string): string {

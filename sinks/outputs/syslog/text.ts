@@ -1,13 +1,22 @@
 /** Texts of syslog: what a field may hold, and control characters that a receiver could take for the beginning of another message. */
 
-/** C0 but the tab, DEL, C1, and the line and paragraph separators. */
-const control = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/;
+/** Not C0 but the tab, not DEL, C1, and the line and paragraph separators. */
+const withoutControl = /^[\t -~\u00a0-\u2027\u202a-\uffff]*$/;
 const controls = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/g;
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\0': '\\0' };
 
+/** Nothing that structured data escapes and no control character. One look instead of two; with anchors it costs the least. */
+const plainValue = /^[\t !#-[^-~\u00a0-\u2027\u202a-\uffff]*$/;
+const specials = /["\\\]]/g;
+
+/** The value of a parameter of structured data: `"`, `\` and `]` behind a backslash, no control characters. */
+export function parameterValue(text: string): string {
+  return plainValue.test(text) ? text : withoutControls(text).replace(specials, '\\$&');
+}
+
 /** Visible escapes instead of control characters: `\n`, `\x1b`, `\u2028`. */
 export function withoutControls(text: string): string {
-  if (!control.test(text)) return text;
+  if (withoutControl.test(text)) return text;
   return text.replace(controls, (character) => short[character] ?? escape(character.charCodeAt(0)));
 }
 
