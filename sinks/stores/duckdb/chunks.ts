@@ -8,6 +8,11 @@ import type { Cell } from './batch.js';
 
 /** Rows of one chunk, fixed by the engine. */
 const chunkRows = 2048;
+/**
+ * Columns of the chunks that are kept for the next rows of the same types, 32 KiB each. A chunk's memory is the engine's and is given back when its
+ * JavaScript object is collected, which that memory does not hasten: with a new chunk for each append it grew by hundreds of megabytes.
+ */
+const maxKeptColumns = 1024;
 /** UTF-16 units of one column of a chunk that go over in one call; a column with more goes text by text, so that the buffer stays small. */
 const maxJoinedLength = 32 * 2 ** 20;
 /** A buffer up to this size is kept for the next column. */
@@ -28,16 +33,37 @@ const integers = new Int32Array(chunkRows);
 const booleans = new Uint8Array(chunkRows);
 const validity = new Uint32Array(chunkRows / 32);
 let keptText = Buffer.allocUnsafeSlow(2 ** 20);
+/** By the types of their columns; the one used last is the last one. */
+const keptChunks = new Map<string, DuckDBDataChunk>();
 
 /** `columns` are as long as each other and parallel to `types`. */
 export function appendChunks(appender: DuckDBAppender, types: readonly DuckDBType[], columns: readonly (readonly Cell[])[]): void {
   const rows = columns[0]?.length ?? 0;
+  const chunk = chunkOf(types);
   for (let start = 0; start < rows; start += chunkRows) {
     const end = Math.min(rows, start + chunkRows);
-    const chunk = DuckDBDataChunk.create(types, end - start);
+    chunk.reset();
+    chunk.rowCount = end - start;
     for (const [at, cells] of columns.entries()) fillVector(duckdb.data_chunk_get_vector(chunk.chunk, at), types[at], start === 0 && end === rows ? cells : cells.slice(start, end));
     appender.appendDataChunk(chunk);
   }
+  chunk.reset();
+}
+
+/** The appender copies what it is given, so one chunk serves all appends of its types. */
+function chunkOf(types: readonly DuckDBType[]): DuckDBDataChunk {
+  const key = types.map((type) => type.typeId).join(' ');
+  const chunk = keptChunks.get(key) ?? DuckDBDataChunk.create(types);
+  keptChunks.delete(key);
+  keptChunks.set(key, chunk);
+  let columns = 0;
+  for (const kept of keptChunks.values()) columns += kept.columnCount;
+  for (const [oldest, kept] of keptChunks) {
+    if (columns <= maxKeptColumns || kept === chunk) break;
+    keptChunks.delete(oldest);
+    columns -= kept.columnCount;
+  }
+  return chunk;
 }
 
 function fillVector(vector: Vector, type: DuckDBType | undefined, cells: readonly Cell[]): void {

@@ -1,5 +1,5 @@
 /** One attached index file: its tables, what is known of its fields, and its markers. */
-import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api';
+import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, type DuckDBAppender, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api';
 import { baseFieldTable, FieldCounts, type Cell } from './batch.js';
 import { currentVersion, formatVersions } from '../../../core/format-versions.js';
 import { appendChunks } from './chunks.js';
@@ -18,6 +18,8 @@ export class IndexFile {
   readonly createdAt: number;
   documents: number;
   readonly #database: Database;
+  /** Kept from one transaction to the next: its memory is the engine's, and given back only when its JavaScript object is collected. */
+  #appender: { readonly appender: DuckDBAppender; readonly columns: number } | undefined;
 
   private constructor(database: Database, alias: string, connection: DuckDBConnection, loaded: LoadedIndex) {
     this.#database = database;
@@ -50,8 +52,29 @@ export class IndexFile {
 
   /** Nothing may use the file any more. Folds the write-ahead log into the file when the disk allows. */
   async detach(): Promise<void> {
+    this.#closeAppender();
     this.connection.closeSync();
     await this.#database.detach(this.alias);
+  }
+
+  /** Appends to the table `documents` in the connection's transaction. When it throws, the file must be attached anew. */
+  async appendDocuments(types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
+    if (this.#appender?.columns !== types.length) {
+      this.#closeAppender();
+      this.#appender = { appender: await this.connection.createAppender('documents', 'main', this.alias), columns: types.length };
+    }
+    appendChunks(this.#appender.appender, types, columns);
+    this.#appender.appender.flushSync();
+  }
+
+  #closeAppender(): void {
+    const kept = this.#appender?.appender;
+    this.#appender = undefined;
+    try {
+      kept?.closeSync();
+    } catch {
+      // What it could not append was refused already.
+    }
   }
 
   /** Columns of the table `documents` after the first three, by slot. */
@@ -120,7 +143,7 @@ export async function appendFields(connection: DuckDBConnection, alias: string, 
 }
 
 /** Appends in the connection's transaction. */
-export async function appendColumns(connection: DuckDBConnection, alias: string, table: string, types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
+async function appendColumns(connection: DuckDBConnection, alias: string, table: string, types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
   const appender = await connection.createAppender(table, 'main', alias);
   try {
     appendChunks(appender, types, columns);

@@ -3,7 +3,7 @@ import { VARCHAR } from '@duckdb/node-api';
 import type { WriteFailure, WriteRequest, WriteResult } from '../contract.js';
 import { buildColumns, type ParsedDocument } from './batch.js';
 import { columnDefinition } from './fields.js';
-import { appendColumns, appendFields, columnsOf, columnType, markerKey, type IndexFile } from './index-file.js';
+import { appendFields, columnsOf, columnType, markerKey, type IndexFile } from './index-file.js';
 
 /** A request with its documents parsed, which happens while an earlier transaction is being committed. */
 export interface ParsedWrite {
@@ -83,7 +83,7 @@ export async function commitDocuments(file: IndexFile, group: Group): Promise<vo
   if (columns.changed.length > 0) await appendFields(connection, alias, columns.changed);
   if (group.ids.length > 0) {
     const types = [VARCHAR, VARCHAR, VARCHAR, ...columnsOf(fields).map((field) => columnType(field.kind))];
-    await appendColumns(connection, alias, 'documents', types, [group.ids, columns.otherFields, columns.overrides, ...columns.cells]);
+    await file.appendDocuments(types, [group.ids, columns.otherFields, columns.overrides, ...columns.cells]);
   }
   for (const [key, { request, next }] of group.markers) await writeMarker(file, key, request, next);
   await connection.run('COMMIT');
