@@ -5,5 +5,6 @@ export const apiErrors = defineErrors({
   API_ADDRESS_INVALID: { retryable: false, summary: 'The address cannot be listened on.' },
   API_SOCKET_UNUSABLE: { retryable: false, summary: 'The control socket cannot be opened.' },
   API_NOT_RUNNING: { retryable: true, summary: 'No running Sluice answers on the control socket; start it with `npm start`, or name its data folder with --config.' },
+  API_ROUTE_INCOMPLETE: { retryable: false, summary: 'A route of the API lacks what every route declares.' },
   API_REQUEST_INVALID: { retryable: false, summary: 'The request to the running Sluice was not understood.' },
 });

@@ -63,7 +63,7 @@ export async function benchEndToEnd(kind: 'embedded' | 'cluster', messages = 400
 }
 
 function settingsOf(kind: 'embedded' | 'cluster', folder: string): unknown {
-  const common = { data_folder: join(folder, 'data'), log_level: 'error', admin: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }] };
+  const common = { data_folder: join(folder, 'data'), log_level: 'error', admin: { enabled: false }, api: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }] };
   if (kind === 'embedded') return common;
   const name = `bench-${randomBytes(4).toString('hex')}`;
   const brokers = kafkaBrokers();

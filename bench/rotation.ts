@@ -40,7 +40,7 @@ function writeSettings(folder: string): string {
   mkdirSync(rules);
   writeFileSync(join(rules, 'sets.yaml'), stringify({ index_sets: [{ id: 'sluice_default', rotation: { type: 'size', max_size: limit } }] }));
   writeFileSync(file, stringify({
-    data_folder: join(folder, 'data'), log_level: 'info', admin: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }], rules: { folder: rules },
+    data_folder: join(folder, 'data'), log_level: 'info', admin: { enabled: false }, api: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }], rules: { folder: rules },
     store: store === 'opensearch' ? { kind: 'opensearch', opensearch: { nodes: [openSearchNode()], state_index: `rotation-${randomBytes(4).toString('hex')}` } } : { kind: 'embedded' },
   }));
   return file;

@@ -14,6 +14,7 @@ export function banner(config: Config, facts: BannerFacts): string {
   const line = (title: string, text: string): void => void lines.push(`  ${title.padEnd(12)} ${text}`);
   for (const { protocol, host, port, tls } of facts.receivers) line(`${protocol}${tls ? ' (TLS)' : ''}`, `${host}:${port}`);
   if (facts.adminPort !== undefined) line('admin', `http://${config.admin.host}:${facts.adminPort}/metrics, /health/ready`);
+  if (facts.api !== undefined) line('API', `${facts.api.tls ? 'https' : 'http'}://${facts.api.host}:${facts.api.port}/api, /api/api-browser`);
   line('topics', config.topics.kind === 'kafka' ? `Kafka at ${config.topics.kafka.brokers.join(', ')}` : `${config.data_folder}/topics`);
   if (facts.stores) {
     const cap = facts.maxTotalBytes === undefined ? '' : ` (at most ${formatBytes(facts.maxTotalBytes)} in all)`;

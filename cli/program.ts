@@ -38,17 +38,17 @@ function addStart(program: Command): void {
   program.command('start')
     .description('run the program until SIGINT or SIGTERM')
     .addOption(configOption())
-    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor', 'output']).default('all'))
+    .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor', 'output', 'api']).default('all'))
     .option('--workers <n>', 'processes that share the ports and the work; auto: one per core (setting workers; needs Kafka)')
     .option('-q, --quiet', 'only log lines, no first steps')
-    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor' | 'output'; workers?: string; quiet?: boolean }) => {
+    .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor' | 'output' | 'api'; workers?: string; quiet?: boolean }) => {
       holdYoungGeneration();
       const workers = options.workers === undefined || options.workers === 'auto' ? options.workers : Number(options.workers);
       const { config, warnings } = settings(options, { workers });
       const { runStart } = await import('./start.js');
       for (const warning of warnings) process.stderr.write(`sluice: ${warning}\n`);
       const has = (role: string): boolean => options.role === 'all' || options.role === role;
-      const roles = { receiver: has('receiver'), processor: has('processor'), output: has('output') };
+      const roles = { receiver: has('receiver'), processor: has('processor'), output: has('output'), api: config.api.enabled && (has('processor') || has('api')) };
       const say = (text: string): void => void process.stderr.write(text);
       process.exitCode = await runStart({ config, roles, quiet: options.quiet === true, runtimeFolder: process.env['XDG_RUNTIME_DIR'], say });
       process.exit();

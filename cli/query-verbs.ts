@@ -44,7 +44,7 @@ export function addQueryVerbs(program: Command): void {
   program.command('status')
     .description('what the running program does: receivers, backlog, index sets, health')
     .addOption(configOption())
-    .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output']).default('all'))
+    .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output', 'api']).default('all'))
     .option('-w, --watch', 'again every two seconds, until interrupted')
     .addOption(new Option('--json', 'everything, as JSON; with --watch one object a line'))
     .action(async (flags: { config?: string; json?: boolean; role: RoleName; watch?: boolean }) => {

@@ -42,7 +42,7 @@ export async function runStart(options: StartOptions): Promise<number> {
     ended(reportFailure(error));
   };
   const adminPort = (): number | undefined => (config.admin.enabled ? admin.port() : undefined);
-  const socketPath = (worker?: number): string => controlSocketPath(config.data_folder, runtimeFolder, roles.processor ? false : roles.receiver || 'output', worker);
+  const socketPath = (worker?: number): string => controlSocketPath(config.data_folder, runtimeFolder, roles.processor ? false : roles.receiver || (roles.output === true ? 'output' : 'api'), worker);
   const program: RunningProgram = workers > 1
     ? createWorkers({ config, roles, count: workers, log, logFile, registry, controlPathOf: socketPath, adminPort, onFatal })
     : (await import('./one-process.js')).createOneProcess({ config, roles, registry, log, problems, onFatal }, adminPort);

@@ -17,7 +17,7 @@ interface WatchFlags {
   readonly role: RoleName;
 }
 
-const roleOption = (): Option => new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output']).default('all');
+const roleOption = (): Option => new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output', 'api']).default('all');
 
 export function addWatchVerbs(program: Command): void {
   addTop(program);

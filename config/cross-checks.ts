@@ -17,6 +17,7 @@ export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boo
   checkListeners(config, report);
   checkReceivers(config, report, warnings);
   checkWorkers(config, report);
+  if (config.api.enabled) checkApi(config, report);
   if (config.topics.kind === 'kafka') checkKafka(config, report);
   if (config.store.kind === 'opensearch') checkOpenSearch(config, report);
   if (config.receivers.length === 0) warnings.push('receivers is empty: nothing will come in.');
@@ -36,6 +37,7 @@ function checkListeners(config: Config, report: Report): void {
     path: ['receivers', at, 'port'], protocol: receiver.type === 'gelf_udp' ? 'udp' : 'tcp', host: receiver.host, port: receiver.port, title: `receiver ${receiver.name}`,
   }));
   if (config.admin.enabled) listeners.push({ path: ['admin', 'port'], protocol: 'tcp', host: config.admin.host, port: config.admin.port, title: 'admin' });
+  if (config.api.enabled) listeners.push({ path: ['api', 'port'], protocol: 'tcp', host: config.api.host, port: config.api.port, title: 'api' });
   const isAny = (host: string) => host === '0.0.0.0' || host === '::' || host === '';
   listeners.forEach((one, at) => {
     const other = listeners.slice(0, at).find((before) => one.port !== 0 && before.port === one.port && before.protocol === one.protocol && (before.host === one.host || isAny(before.host) || isAny(one.host)));
@@ -61,6 +63,15 @@ function checkReceivers(config: Config, report: Report, warnings: string[]): voi
     if (tls.enabled && tls.client_auth !== 'none' && tls.ca_file === '') report([...path, 'tls', 'ca_file'], `nothing, with client_auth: ${tls.client_auth}`, 'a PEM file with the authorities of client certificates');
     if (!tls.enabled && tls.cert_file !== '') warnings.push(`receivers[${at}].tls has a certificate but enabled is false: it serves plain text.`);
   });
+}
+
+/** Passwords travel in its requests. */
+function checkApi({ api }: Config, report: Report): void {
+  const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(api.host);
+  if (!loopback && !api.tls.enabled && !api.behind_proxy) report(['api', 'host'], `${JSON.stringify(api.host)} without TLS`, '127.0.0.1, or api.tls.enabled: true, or api.behind_proxy: true where a proxy serves TLS');
+  for (const file of ['cert_file', 'key_file'] as const) {
+    if (api.tls.enabled && api.tls[file] === '') report(['api', 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
+  }
 }
 
 /** Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share depends on the role. */

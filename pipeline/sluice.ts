@@ -7,15 +7,16 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../schemas/config/config.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
+import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { RecentProblems } from '../core/recent-problems.js';
+import type { MessageSink } from '../schemas/messages.js';
+import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../receivers/decode/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
 import { createReceiver, runsInWorker } from '../receivers/registry.js';
 import { compileRules } from '../rules/compile.js';
-import { readRuleSource } from '../rules/source.js';
-import { watchRules } from '../rules/watch.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { OwnListener } from '../sinks/outputs/registry.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
@@ -24,6 +25,9 @@ import type { StateStore } from '../state/contract.js';
 import { createState } from '../state/registry.js';
 import { createRun } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
+import { runtimeReceivers } from './objects/receiver-options.js';
+import { createRuntimeReceivers, type RuntimeReceivers } from './objects/receivers.js';
+import { createObjectWorld, type ObjectWorld } from './objects/world.js';
 import { createForwarder } from './outputs/forward.js';
 import { createLimits } from './outputs/limits.js';
 import { outputMetrics } from './outputs/metrics.js';
@@ -43,6 +47,8 @@ export interface Roles {
   readonly receiver: boolean;
   readonly processor: boolean;
   readonly output?: boolean;
+  /** Serves the API; of several workers, the first one does. It needs the store. */
+  readonly api?: boolean;
 }
 
 /** The place of this process among the workers of one program. */
@@ -76,11 +82,20 @@ export class Sluice {
   readonly topics: TopicLog;
   readonly store: IndexStore | undefined;
   readonly inflaterName: string;
-  readonly #state: StateStore | undefined;
+  /** What users create is kept here too. */
+  readonly state: StateStore | undefined;
   readonly #receive: Receive | undefined;
-  readonly receivers: readonly Receiver[];
+  /** Those of the settings. */
+  readonly #receivers: readonly Receiver[];
+  /** What people make through the API, and the rules that come of it and the files. */
+  readonly world: ObjectWorld;
+  /** Receivers of the API; none without the role receiver. */
+  readonly runtimeReceivers: RuntimeReceivers | undefined;
   readonly view: View;
+  /** Where messages go in: what receivers are given, and where the API sends its audit records. */
+  readonly sink: MessageSink | undefined;
   processor: Processor | undefined;
+  #rulesWithoutProcessor: RuleSet | undefined;
   outputs: Outputs | undefined;
   warnings: readonly string[] = [];
   maxTotalBytes: number | undefined;
@@ -97,14 +112,44 @@ export class Sluice {
     this.inflaterName = inflater.name;
     mkdirSync(config.data_folder, { recursive: true });
     this.topics = createTopicLog(config, { registry, log });
-    this.store = roles.processor ? createStore(config, { registry, log }) : undefined;
-    this.#state = roles.processor ? createState(config, { log }) : undefined;
-    this.#receive = roles.receiver ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
+    if (roles.api === true && !roles.processor && config.store.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
+    const stores = roles.processor || roles.api === true;
+    this.store = stores ? createStore(config, { registry, log }) : undefined;
+    this.state = stores ? createState(config, { log }) : undefined;
+    this.#receive = roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
     this.view = createView(registry, options.problems);
     const sink = this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
+    this.sink = sink;
     const sharesPorts = (options.worker?.count ?? 1) > 1;
-    this.receivers = sink === undefined ? [] : config.receivers.filter((receiver) => options.worker === undefined || runsInWorker(receiver, options.worker.index))
-      .map((receiver) => createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts }));
+    const runsHere = (receiver: ReceiverOptions): boolean => options.worker === undefined || runsInWorker(receiver, options.worker.index);
+    const create = sink === undefined || !roles.receiver ? undefined : (receiver: ReceiverOptions) => createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
+    this.#receivers = create === undefined ? [] : config.receivers.filter(runsHere).map(create);
+    this.world = this.#createWorld();
+    this.runtimeReceivers = create === undefined ? undefined : createRuntimeReceivers({
+      wanted: () => runtimeReceivers(this.world.kept()), create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined), log,
+    });
+  }
+
+  /** What takes messages in this process now. */
+  get receivers(): readonly Receiver[] {
+    return [...this.#receivers, ...(this.runtimeReceivers?.running() ?? [])];
+  }
+
+  /** A process without the store reads objects where a shared store has them. */
+  #createWorld(): ObjectWorld {
+    const { config, log } = this.#options;
+    const own = this.state === undefined && config.store.kind === 'opensearch' ? createState(config, { log }) : undefined;
+    return createObjectWorld({
+      config, log, state: this.state ?? own, stateIs: this.state === undefined ? 'own' : 'shared',
+      applied: async () => {
+        await this.processor?.reloadRules();
+        await this.runtimeReceivers?.apply();
+      },
+    });
+  }
+
+  #receiverOptions(): readonly ReceiverOptions[] {
+    return [...this.#options.config.receivers, ...runtimeReceivers(this.world.kept()).map(({ options }) => options)];
   }
 
   #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
@@ -126,11 +171,12 @@ export class Sluice {
   async start(): Promise<void> {
     try {
       await openDataFolder(this.#options.config, this.#options.log);
-      if (this.#state !== undefined) {
-        await this.#begin(this.#state, stopShares.engines);
-        const state = this.#state;
+      if (this.state !== undefined) {
+        await this.#begin(this.state, stopShares.engines);
+        const state = this.state;
         await patiently('the state cannot be read yet', this.#options.log, this.#ending.signal, () => joinProtocol(state, this.#options.log, this.#options.onFatal));
       }
+      await this.#begin(this.world, stopShares.engines);
       if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
       await this.#begin(this.topics, stopShares.engines);
       this.warnings = await this.topics.ensureTopics(this.#topicSpecs());
@@ -139,13 +185,15 @@ export class Sluice {
         this.outputs = this.#createOutputs();
         await this.#begin(this.outputs, stopShares.processor);
       }
-      if (this.store !== undefined && this.#state !== undefined) {
-        this.maxTotalBytes = await totalCap(this.#options.config, this.#state);
-        this.processor = this.#createProcessor(this.store, this.#state);
+      if (this.store !== undefined && this.state !== undefined && !this.#options.roles.processor) await this.#keepRules();
+      if (this.store !== undefined && this.state !== undefined && this.#options.roles.processor) {
+        this.maxTotalBytes = await totalCap(this.#options.config, this.state);
+        this.processor = this.#createProcessor(this.store, this.state);
         await this.#begin(this.processor, stopShares.processor);
       }
       if (this.#receive !== undefined) this.#started.push({ stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(), share: stopShares.receive });
-      for (const receiver of this.receivers) await this.#begin(receiver, stopShares.receivers);
+      for (const receiver of this.#receivers) await this.#begin(receiver, stopShares.receivers);
+      await this.#startRuntimeReceivers();
       this.#listening = true;
     } catch (error) {
       await this.stop(5_000);
@@ -157,6 +205,14 @@ export class Sluice {
     if (this.#stopping !== undefined) throw pipelineErrors.create('PIPELINE_STOPPED');
     this.#started.push({ stop: (deadline) => part.stop(deadline), share });
     await part.start();
+  }
+
+  async #startRuntimeReceivers(): Promise<void> {
+    const receivers = this.runtimeReceivers;
+    if (receivers === undefined) return;
+    const unwatch = this.world.onChange(() => void receivers.apply());
+    this.#started.push({ stop: (deadline) => { unwatch(); return receivers.stop(deadline); }, share: stopShares.receivers });
+    await receivers.apply();
   }
 
   /** Safe twice. Receivers stop side by side, the rest one after the other. */
@@ -186,7 +242,7 @@ export class Sluice {
     const { config, registry, log, onFatal } = this.#options;
     return createProcessor({
       taps: this.view.taps, config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
-      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, ...this.#rules(),
+      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, ...this.#rules(), receivers: () => this.#receiverOptions(),
       forwarder: createForwarder({
         topics: this.topics, specOf: (output) => outputTopicSpec(config, output), limits: createLimits(config, this.topics), metrics: buildMetrics(registry, outputMetrics), log,
       }),
@@ -195,25 +251,32 @@ export class Sluice {
 
   #createOutputs(): Outputs {
     const { config, registry, log } = this.#options;
-    return createOutputs({ config, topics: this.topics, decoder: createDecoder(), ...this.#rules(), listeners: () => this.#listeners(), environment: process.env, taps: this.view.taps, registry, log });
+    return createOutputs({ config, topics: this.topics, decoder: createDecoder(), ...this.#rules(), listeners: () => this.#listeners(), receivers: () => this.#receiverOptions(), environment: this.world.environment(), taps: this.view.taps, registry, log });
   }
 
   /** Bound ones, and those that another process on this machine may have by the same settings. */
   #listeners(): readonly OwnListener[] {
     const transport = (protocol: string): 'udp' | 'tcp' => (protocol.endsWith('udp') ? 'udp' : 'tcp');
     const bound = this.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() })).map(({ name, protocol, host, port }) => ({ name, host, port, transport: transport(protocol) }));
-    return [...bound, ...this.#options.config.receivers.map(({ name, type, host, port }) => ({ name, host, port, transport: transport(type) }))];
+    return [...bound, ...this.#receiverOptions().map(({ name, type, host, port }) => ({ name, host, port, transport: transport(type) }))];
   }
 
   #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {
-    const { folder, watch } = this.#options.config.rules;
-    return {
-      loadRules: async () => compileOrThrow(await readRuleSource(folder)),
-      watchRules: watch ? (onChange) => {
-        const watching = watchRules(folder, onChange);
-        return () => watching.close();
-      } : undefined,
-    };
+    return { loadRules: () => this.world.loadRules(), watchRules: (onChange) => this.world.watchRules(onChange) };
+  }
+
+  /** The rules in force. */
+  rules(): RuleSet | undefined {
+    return this.processor?.rules() ?? this.#rulesWithoutProcessor;
+  }
+
+  /** An API of its own knows the rules as the processors do, from the same files. */
+  async #keepRules(): Promise<void> {
+    const { loadRules, watchRules } = this.#rules();
+    this.#rulesWithoutProcessor = await loadRules();
+    const unwatch = watchRules?.(() => void loadRules().then((loaded) => { this.#rulesWithoutProcessor = loaded; })
+      .catch((error: unknown) => this.#options.log.error({ error: errorText(error) }, 'the changed rule files cannot be used; the rules before stay in force')));
+    if (unwatch !== undefined) this.#started.push({ stop: async () => unwatch(), share: stopShares.engines });
   }
 
   async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {

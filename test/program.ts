@@ -7,16 +7,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
 import { packageRoot } from '../core/package-root.js';
+import { patience } from './patience.js';
 
 /** The compiled command line beside the running test. */
 export const commandLine = join(import.meta.dirname, '..', 'cli.js');
 
 export interface ProgramOptions {
-  /** Settings, as in sluice.yaml; receivers and admin listen on free ports unless named here. */
+  /** Settings, as in sluice.yaml; receivers, admin and API listen on free ports unless named here. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** An existing folder, to start again on the same data. */
   readonly folder?: string;
-  readonly role?: 'all' | 'receiver' | 'processor' | 'output';
+  readonly role?: 'all' | 'receiver' | 'processor' | 'output' | 'api';
   readonly environment?: NodeJS.ProcessEnv;
   /** Comes before the command and replaces itself with it, as `ip netns exec <name>` does. */
   readonly within?: readonly string[];
@@ -74,7 +75,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
   const settingsFile = join(folder, `sluice-${options.role ?? 'all'}.yaml`);
   const dataFolder = join(folder, 'data');
   writeFileSync(settingsFile, stringify({
-    data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
+    data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, ...(options.commandLine === undefined ? { api: { port: 0 } } : {}), receivers: receiversOnFreePorts, ...options.settings,
   }));
   const [command, ...leading] = [...(options.within ?? []), ...node] as [string, ...string[]];
   const child = spawn(command, [...leading, options.commandLine ?? commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
@@ -88,7 +89,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
     child.kill('SIGKILL');
     await ended;
   });
-  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR'], options.role === 'receiver' || (options.role === 'output' && 'output')));
+  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR'], options.role === 'receiver' || (options.role !== undefined && ['output', 'api'].includes(options.role) && (options.role as 'output' | 'api'))));
   const status = async (): Promise<Status> => (await control.request('GET', '/status')) as Status;
   const first = await until(async () => {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program ended: ${child.exitCode ?? child.signalCode}\n${output}`);
@@ -108,7 +109,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
 
 /** Polls until there is an answer; the condition decides, not the clock. */
 export async function until<Value>(probe: () => Promise<Value | undefined> | Value | undefined, deadlineMs: number, explain: () => string): Promise<Value> {
-  const deadline = Date.now() + deadlineMs;
+  const deadline = Date.now() + deadlineMs * patience;
   for (;;) {
     const value = await probe();
     if (value !== undefined) return value;

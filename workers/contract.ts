@@ -24,6 +24,8 @@ export interface ProgramFacts {
   readonly inflater: string;
   readonly stores: boolean;
   readonly maxTotalBytes: number | undefined;
+  /** Where the API listens, in the process that serves it. */
+  readonly api?: { readonly host: string; readonly port: number; readonly tls: boolean } | undefined;
 }
 
 /** What `sluice start` runs: one process, or a primary process and its workers. */

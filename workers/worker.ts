@@ -1,4 +1,5 @@
 /** The main module of a worker process: runs receivers and processors as the primary process says, until it says stop. */
+import { apiStopShare, createApi } from '../api/api.js';
 import { createControlServer } from '../api/control.js';
 import { controlRoutes } from '../api/control-routes.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
@@ -54,19 +55,21 @@ async function run(start: WorkerStart): Promise<number> {
       return registry.getMetricsAsJSON();
     },
   });
+  const api = roles.api === true && index === 1 ? createApi({ sluice, config, log, registry }) : undefined;
   let deadlineMs = ownStopDeadlineMs;
   try {
     await control.start();
-    const stoppedEarly = await Promise.race([sluice.start().then(() => undefined), finished]);
+    const stoppedEarly = await Promise.race([sluice.start().then(() => api?.start()).then(() => undefined), finished]);
     releaseYoungGeneration();
     if (stoppedEarly !== undefined) return stoppedEarly.code;
     const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
-    tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes } });
+    tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address() } });
     log.info({ receivers }, 'worker started');
     const result = await finished;
     ({ deadlineMs } = result);
     return result.code;
   } finally {
+    await api?.stop(deadlineMs * apiStopShare);
     await sluice.stop(deadlineMs);
     await control.stop();
     log.info('worker stopped');

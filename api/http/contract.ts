@@ -19,12 +19,18 @@ declare module 'fastify' {
     permission?: Permission;
     /** Name of the audit event, `<object>:<action>`; every route that changes something declares one. */
     audit?: string;
+    /** Of a POST that changes nothing and need not be recorded, such as a check of a query text. */
+    reads?: true;
+    /** Media types that this route can answer with; default: JSON only. */
+    produces?: readonly string[];
   }
   interface FastifyRequest {
     /** Set for every route but public ones, and for those when credentials came. */
     identity: Identity;
     /** The id that the rule files know, for `stream:*` permissions. */
     streamId: string;
+    /** What the audit record says beside actor, address, action and outcome; handlers may set it. Default object: the path parameters. */
+    audited: { readonly object?: string; readonly details?: Readonly<Record<string, unknown>> } | null;
   }
 }
 

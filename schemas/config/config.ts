@@ -1,5 +1,7 @@
 /** All settings: `sluice.yaml` with `SLUICE_*` over it. */
 import { Type, type Static } from 'typebox';
+import { accessOptions } from './access.js';
+import { apiOptions } from './api.js';
 import { flag, port, text } from './common.js';
 import { processingOptions, storeOptions, topicsOptions, watchesRules } from './engines.js';
 import { receiverOptions } from './receivers.js';
@@ -12,6 +14,7 @@ export const configSchema = Type.Object({
     host: text('Address to listen on.', '127.0.0.1'),
     port: port('Port to listen on; 0 takes a free one.', 9833),
   }, { additionalProperties: false, default: {}, description: 'Metrics and health.' }),
+  api: apiOptions,
   workers: Type.Union([Type.Integer({ minimum: 1, maximum: 64 }), Type.String({ pattern: '^auto$' })], {
     description: 'Processes of this program on one machine that share its ports and divide its work; auto: one per core. More than 1 needs topics on Kafka, and a store on OpenSearch.', default: 1,
   }),
@@ -19,6 +22,7 @@ export const configSchema = Type.Object({
   topics: topicsOptions,
   store: storeOptions,
   processing: processingOptions,
+  access: accessOptions,
   rules: Type.Object({
     folder: text('Folder of rule files; relative to the settings file. A missing one is empty.', './sluice.d'),
     watch: watchesRules,

@@ -77,7 +77,7 @@ t.test('the image, its steps done by hand: built, then run as an ordinary user w
   const [tcp, udp, http, admin] = [first, first + 1, first + 2, first + 3];
   const settings = Object.fromEntries(of('ENV').flatMap(({ words }) => words.map((word) => word.split('=') as [string, string])).map(([key, value]) => [key, value.startsWith('/') ? join(root, value) : value]));
   const receivers = JSON.stringify([{ type: 'gelf_tcp', port: tcp }, { type: 'gelf_udp', port: udp }, { type: 'gelf_http', port: http }]);
-  const environment = { PATH: process.env['PATH'], ...settings, SLUICE_RECEIVERS: receivers, SLUICE_ADMIN__PORT: String(admin) };
+  const environment = { PATH: process.env['PATH'], ...settings, SLUICE_RECEIVERS: receivers, SLUICE_ADMIN__PORT: String(admin), SLUICE_API__PORT: '0' };
   // Without the hooks that the test runner adds to the variables of every child.
   const command = ['-u', 'NODE_OPTIONS', ...(of('ENTRYPOINT')[0]?.words ?? []), ...(of('CMD')[0]?.words ?? [])];
   const child = spawn('/usr/bin/env', command, { cwd: join(root, 'sluice'), env: environment, uid: 1000, gid: 1000, stdio: ['ignore', 'pipe', 'pipe'] });

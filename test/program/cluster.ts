@@ -10,7 +10,7 @@ export interface Cluster {
   readonly topicPrefix: string;
   readonly group: string;
   readonly folder: string;
-  start(name: string, role: 'all' | 'receiver' | 'processor' | 'output', settings?: Readonly<Record<string, unknown>>): Promise<Program>;
+  start(name: string, role: 'all' | 'receiver' | 'processor' | 'output' | 'api', settings?: Readonly<Record<string, unknown>>): Promise<Program>;
   /** Log end and committed offset of each partition of the topic logs. */
   offsets(): Promise<readonly { readonly partition: number; readonly end: number; readonly committed: number }[]>;
   /** Resolves when every partition has been processed further than at this call. */
@@ -68,7 +68,7 @@ export async function createCluster(t: Teardown, options: ClusterOptions = {}): 
         folder: own, role,
         settings: {
           rules: { folder: rules },
-          receivers: role === 'processor' ? [] : [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }],
+          receivers: role === 'processor' || role === 'api' ? [] : [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }],
           topics: { kind: 'kafka', prefix: topicPrefix, kafka: { brokers, ...options.kafka }, ...options.topics },
           store: { kind: 'opensearch', opensearch: { nodes: [node], state_index: stateIndex } },
           processing: { group: name, rotation_check_ms: 1_000 },

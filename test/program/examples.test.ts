@@ -21,7 +21,7 @@ async function runExample(t: Test, name: string, environment: NodeJS.ProcessEnv)
   copyFileSync(join(packageRoot, 'examples', name), join(folder, name));
   const [command, ...leading] = node;
   const child = spawn(command, [...leading, commandLine, 'start', '--config', join(folder, name)], {
-    env: { ...cleanEnvironment(), SLUICE_RECEIVERS: JSON.stringify(receiversOnFreePorts), SLUICE_ADMIN__PORT: '0', SLUICE_DATA_FOLDER: join(folder, 'data'), ...environment }, stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...cleanEnvironment(), SLUICE_RECEIVERS: JSON.stringify(receiversOnFreePorts), SLUICE_ADMIN__PORT: '0', SLUICE_API__PORT: '0', SLUICE_DATA_FOLDER: join(folder, 'data'), ...environment }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   child.stdout.on('data', (text) => { output += String(text); });

@@ -1,0 +1,35 @@
+/** The HTTP API of a running program. What serves it (Fastify and all that comes with it) is loaded only when it starts. */
+import type { ApiAddress, ApiOptions } from './contract.js';
+import type { ApiHttpServer } from './http/server.js';
+
+export interface Api {
+  start(): Promise<void>;
+  address(): ApiAddress | undefined;
+  /** Safe twice and without start. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Of the time that a stop may take; the rest is the pipeline's, which the last audit records still go through. */
+export const apiStopShare = 0.2;
+
+export function createApi(options: ApiOptions): Api {
+  let server: ApiHttpServer | undefined;
+  let stopServices: (() => Promise<void>) | undefined;
+  return {
+    async start() {
+      const { createServices } = await import('./http/create-services.js');
+      const { createApiServer } = await import('./http/server.js');
+      const { services, stop } = await createServices(options);
+      stopServices = stop;
+      server = await createApiServer({ options: options.config.api, services });
+      await server.start();
+    },
+    address: () => server?.address(),
+    async stop(deadlineMs) {
+      await server?.stop(deadlineMs);
+      await stopServices?.();
+      server = undefined;
+      stopServices = undefined;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** The HTTP server of the API: everything that holds for all routes. */
+import { readFileSync } from 'node:fs';
+import compress from '@fastify/compress';
+import cookie from '@fastify/cookie';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import type { ApiOptions } from '../../schemas/config/api.js';
+import type { ApiAddress } from '../contract.js';
+import { apiErrors } from '../errors.js';
+import { acceptable } from './accept.js';
+import { createErrorAnswer } from './answer-errors.js';
+import { auditHook } from './audit-hook.js';
+import type { ApiServer } from './contract.js';
+import { failure } from './failure.js';
+import { createGuard } from './guard.js';
+import { createRouteTable, type RouteTable } from './route-table.js';
+import { apiRoutes, type ApiRoutes } from './routes.js';
+import type { ApiServices } from './services.js';
+import { createValidatorCompiler } from './validation.js';
+
+export interface ApiHttpServer {
+  readonly app: ApiServer;
+  readonly table: RouteTable;
+  /** Rejects with API_PORT_TAKEN or API_ADDRESS_INVALID. */
+  start(): Promise<void>;
+  address(): ApiAddress;
+  /** Takes no new requests; those under way are cut at the deadline. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export interface ApiServerOptions {
+  readonly options: ApiOptions;
+  readonly services: ApiServices;
+  /** Default: all. */
+  readonly routes?: readonly ApiRoutes[];
+}
+
+/** User names may have 100 characters of 4 bytes, each three characters in a path. */
+const maxParameterLength = 1_500;
+const maxHeaderBytes = 16 * 1024;
+/** Where the answer is shorter, compressing it costs more than it saves. */
+const compressedFromBytes = 1_024;
+/** Above the 60 s that load balancers keep a connection. */
+const keepAliveMs = 72_000;
+
+export async function createApiServer({ options, services, routes = apiRoutes }: ApiServerOptions): Promise<ApiHttpServer> {
+  const errorAnswer = createErrorAnswer(services.log);
+  const app = Fastify({ ...serverOptions(options), frameworkErrors: (error, request, reply) => void errorAnswer(error, request as FastifyRequest, reply as FastifyReply) }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;
+  const table = createRouteTable();
+  app.setErrorHandler(errorAnswer);
+  app.setValidatorCompiler(createValidatorCompiler());
+  app.decorateRequest('identity');
+  app.decorateRequest('streamId', '');
+  app.decorateRequest('audited', null);
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') table.add(route);
+  });
+  takeJsonOnly(app);
+  await app.register(cookie);
+  await app.register(compress, { global: true, threshold: compressedFromBytes, encodings: ['gzip', 'deflate', 'identity'], inflateIfDeflated: false });
+  app.addHook('onRequest', async (_, reply) => void reply.headers(commonHeaders));
+  app.addHook('onResponse', auditHook(services));
+  app.addHook('onRequest', createGuard(services));
+  app.addHook('onRequest', assertAcceptable);
+  app.setNotFoundHandler((request) => notFound(table, request));
+  for (const register of routes) register(app, services);
+  await app.ready();
+  const server = app.server;
+  server.maxConnections = options.max_connections;
+  return {
+    app, table,
+    start: () => listen(app, options),
+    address: () => ({ host: options.host, port: (server.address() as AddressInfo | null)?.port ?? options.port, tls: options.tls.enabled }),
+    async stop(deadlineMs) {
+      const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
+      await app.close();
+      clearTimeout(cut);
+    },
+  };
+}
+
+function serverOptions(options: ApiOptions): FastifyServerOptions {
+  const { tls } = options;
+  const https = tls.enabled ? {
+    https: {
+      cert: readFileSync(tls.cert_file), key: readFileSync(tls.key_file), ...(tls.key_password === '' ? {} : { passphrase: tls.key_password }),
+      ...(tls.ca_file === '' ? {} : { ca: readFileSync(tls.ca_file) }), requestCert: tls.client_auth !== 'none', rejectUnauthorized: tls.client_auth === 'required',
+      maxHeaderSize: maxHeaderBytes, minVersion: 'TLSv1.2' as const,
+    },
+  } : { http: { maxHeaderSize: maxHeaderBytes } };
+  return {
+    ...https, logger: false, bodyLimit: options.max_body_bytes, requestTimeout: options.request_timeout_ms, keepAliveTimeout: keepAliveMs, forceCloseConnections: 'idle',
+    trustProxy: options.behind_proxy ? options.trusted_proxies : false, routerOptions: { maxParamLength: maxParameterLength, ignoreTrailingSlash: true },
+    clientErrorHandler: (_, socket) => {
+      const body = JSON.stringify({ type: 'ApiError', message: 'The request is not valid HTTP, or its head is too long.' });
+      if (socket.writable) socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+    },
+  };
+}
+
+const commonHeaders = {
+  'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** JSON under any of its names; an empty body is none. Members named `__proto__` and the like are refused. */
+function takeJsonOnly(app: ApiServer): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i, { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+}
+
+async function assertAcceptable(request: FastifyRequest): Promise<void> {
+  if (request.is404) return;
+  const produced = request.routeOptions.config.produces ?? ['application/json'];
+  if (acceptable(request.headers.accept, produced) === undefined) throw failure(406, `This is answered as ${produced.join(' or ')}.`);
+}
+
+function notFound(table: RouteTable, request: FastifyRequest): never {
+  const methods = table.methodsOf(request.url.split('?')[0] as string);
+  if (methods.length === 0) throw failure(404, 'There is nothing at this path.');
+  throw failure(405, `This path takes ${methods.join(', ')}.`, { headers: { allow: methods.join(', ') } });
+}
+
+async function listen(app: ApiServer, { host, port }: ApiOptions): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'API_PORT_TAKEN' : 'API_ADDRESS_INVALID';
+    throw apiErrors.create(code, { place: `api ${host}:${port}`, allowed: 'another api.port or api.host, or api.enabled: false', cause: error });
+  }
+}

@@ -1,0 +1,27 @@
+/** What the routes work with. The composition (`create-services.ts`) builds it; tests build their own. */
+import type { Access } from '../../access/contract.js';
+import type { Log } from '../../core/log.js';
+import type { Registry } from '../../core/metrics.js';
+import type { Sluice } from '../../pipeline/sluice.js';
+import type { Config } from '../../schemas/config/config.js';
+import type { Searcher } from '../../search/contract.js';
+import type { StateStore } from '../../state/contract.js';
+import type { AuditTrail } from './audit-trail.js';
+
+/** Streams, index sets and outputs as the rules say. */
+export type RuleSet = NonNullable<ReturnType<Sluice['rules']>>;
+export type Stream = RuleSet['streams'][number];
+
+export interface ApiServices {
+  readonly config: Config;
+  readonly access: Access;
+  readonly searcher: Searcher;
+  readonly state: StateStore;
+  /** The running pipeline: store, processor, outputs, receivers, view. */
+  readonly sluice: Sluice;
+  /** The rules in force: streams, index sets, outputs. */
+  rules(): RuleSet | undefined;
+  readonly audit: AuditTrail;
+  readonly registry: Registry;
+  readonly log: Log;
+}

@@ -1,0 +1,85 @@
+/** An API server over parts of a test's choosing, asked without sockets. */
+import type { LightMyRequestResponse } from 'fastify';
+import { createMemoryState } from '../../../bench/memory-state.js';
+import type { Access, Credentials } from '../../../access/contract.js';
+import { noAudit, type AuditMessage } from '../../../api/http/audit-trail.js';
+import { createApiServer, type ApiHttpServer } from '../../../api/http/server.js';
+import type { ApiRoutes } from '../../../api/http/routes.js';
+import type { ApiServices } from '../../../api/http/services.js';
+import { loadConfig } from '../../../config/load.js';
+import { defineErrors } from '../../../core/errors.js';
+import { silentLog } from '../../../core/log.js';
+import { Registry } from '../../../core/metrics.js';
+import type { Sluice } from '../../../pipeline/sluice.js';
+import { compileRules } from '../../../rules/compile.js';
+import { readRuleSource } from '../../../rules/source.js';
+import { unrestrictedScope, type Capability, type Identity } from '../../../schemas/access.js';
+import type { Searcher } from '../../../search/contract.js';
+import { testFolder } from '../../program.js';
+
+const { create: denied } = defineErrors({ ACCESS_DENIED: { retryable: false, summary: 'Not known.' }, ACCESS_THROTTLED: { retryable: true, summary: 'Too often.' } });
+
+export function identity(username: string, more: Partial<Identity> = {}): Identity {
+  return {
+    userId: Buffer.from(username.padEnd(12, '0').slice(0, 12)).toString('hex'), username, roles: [], administrator: false, scope: { streams: [], except: [], deadLetters: false }, editableStreams: [],
+    capabilities: new Set<Capability>(), by: 'password', ...more,
+  };
+}
+
+export const people: Readonly<Record<string, Identity>> = {
+  admin: identity('admin', { administrator: true, scope: unrestrictedScope, editableStreams: 'all' }),
+  operator: identity('operator', { scope: { streams: 'all', except: ['audit-logs'], deadLetters: false }, capabilities: new Set<Capability>(['views:edit', 'system:read']) }),
+  alice: identity('alice', { scope: { streams: ['all-messages', 'system-logs'], except: [], deadLetters: false }, editableStreams: ['system-logs'], capabilities: new Set<Capability>(['views:edit']) }),
+  reader: identity('reader'),
+};
+
+/** Names of `people`, each with the password `<name>-password`; sessions `<name>-session`, tokens `<name>-token`. `throttled` is asked to wait. */
+export const fakeAccess: Access = {
+  start: async () => undefined,
+  stop: async () => undefined,
+  async authenticate(credentials: Credentials) {
+    const name = credentials.kind === 'password' ? credentials.username : credentials.kind === 'session' ? credentials.sessionId.replace(/-session$/, '') : credentials.token.replace(/-token$/, '');
+    if (name === 'throttled') throw Object.assign(denied('ACCESS_THROTTLED'), { retryAfterMs: 2_500 });
+    const known = people[name];
+    if (known === undefined || (credentials.kind === 'password' && credentials.password !== `${name}-password`)) throw denied('ACCESS_DENIED');
+    return { ...known, by: credentials.kind };
+  },
+  openSession: () => Promise.reject(denied('ACCESS_DENIED')),
+  closeSession: async () => undefined,
+};
+
+export interface World extends ApiHttpServer {
+  readonly services: ApiServices;
+  readonly recorded: readonly AuditMessage[];
+  ask(method: string, path: string, options?: AskOptions): Promise<LightMyRequestResponse>;
+}
+
+export interface AskOptions {
+  readonly as?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Teardown {
+  teardown(action: () => Promise<void> | void): void;
+}
+
+export const basic = (name: string, password = `${name}-password`): string => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+export async function createWorld(t: Teardown, parts: { readonly routes?: readonly ApiRoutes[]; readonly searcher?: Partial<Searcher>; readonly access?: Access; readonly settings?: Readonly<Record<string, unknown>>; readonly sluice?: Partial<Sluice> } = {}): Promise<World> {
+  const { config } = loadConfig({ folder: testFolder(t), environment: {}, overrides: { 'api.port': 0, ...parts.settings } });
+  const compiled = compileRules(await readRuleSource(config.rules.folder));
+  const recorded: AuditMessage[] = [];
+  const services: ApiServices = {
+    config, access: parts.access ?? fakeAccess, searcher: (parts.searcher ?? {}) as Searcher, state: createMemoryState(), sluice: (parts.sluice ?? {}) as Sluice,
+    rules: () => ('ruleSet' in compiled ? compiled.ruleSet : undefined), audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry: new Registry(), log: silentLog,
+  };
+  const server = await createApiServer({ options: config.api, services, ...(parts.routes === undefined ? {} : { routes: parts.routes }) });
+  t.teardown(() => server.stop(1_000));
+  return {
+    ...server, services, recorded,
+    ask: (method, path, { as, body, headers = {} } = {}) => server.app.inject({
+      method: method as 'GET', url: path, headers: { 'x-requested-by': 'test', ...(as === undefined ? {} : { authorization: basic(as) }), ...headers }, ...(body === undefined ? {} : { payload: body as object }),
+    }),
+  };
+}
