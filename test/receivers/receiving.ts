@@ -12,6 +12,7 @@ import { createInflater } from '../../receivers/inflate/inflater.js';
 import { createReceiver } from '../../receivers/registry.js';
 import { gelfHttpOptions, gelfTcpOptions, gelfUdpOptions, type ReceiverOptions } from '../../schemas/config/receivers.js';
 import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
+import { patience } from '../patience.js';
 
 const schemas = { gelf_tcp: gelfTcpOptions, gelf_udp: gelfUdpOptions, gelf_http: gelfHttpOptions };
 
@@ -112,9 +113,9 @@ export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], 
 
 /** Polls until the condition holds; fails after ten seconds with what was awaited. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
-  const end = Date.now() + deadlineMs;
+  const end = Date.now() + deadlineMs * patience;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    if (Date.now() > end) throw new Error(`not within ${deadlineMs * patience} ms: ${what}`);
     await new Promise((resolve) => { setTimeout(resolve, 5); });
   }
 }

@@ -7,6 +7,7 @@ import { createOpenSearchStore, type OpenSearchStoreOptions } from '../../../sin
 import { openSearchNode, skipWithoutOpenSearch } from '../../engines.js';
 import { startHttpProxy, type HttpProxy } from '../../faults/http-proxy.js';
 import { batchOf, indexOptions, newPrefix, samples } from './contract.js';
+import { patience } from '../../patience.js';
 
 const node = openSearchNode() ?? '';
 
@@ -83,7 +84,7 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     proxy.inject({ fault: { kind: 'late', afterMs: 0, silent: true }, times: 1 });
     const start = Date.now();
     await test.rejects(store.write(batchOf(index, samples(10))), { code: 'STORE_UNAVAILABLE', retryable: true });
-    test.ok(Date.now() - start < 3_000);
+    test.ok(Date.now() - start < 3_000 * patience);
   });
 
   await suite.test('429 for some documents leaves those to be written again', async (test) => {
