@@ -1,5 +1,6 @@
 /** The role processor: from the topics through rules into index sets. */
 import type { Config } from '../schemas/config/config.js';
+import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -47,6 +48,8 @@ export interface ProcessorOptions {
   /** Cap of all indices together; undefined: none. */
   readonly maxTotalBytes: number | undefined;
   readonly forwarder?: Forwarder | undefined;
+  /** Of the settings and of the API; default: of the settings. */
+  readonly receivers?: (() => readonly ReceiverOptions[]) | undefined;
   /** Watchers of what is routed. */
   readonly taps?: Taps | undefined;
   /** See ProcessOptions; settings cannot reach it. */
@@ -67,6 +70,8 @@ export interface Processor {
   /** Gives up an index that is missing or closed. */
   abandonIndex(index: string): Promise<Abandoned>;
   rules(): RuleSet | undefined;
+  /** Resolves when the rules are in force that files and objects say now, or it is logged why they cannot be. */
+  reloadRules(): Promise<void>;
   /** What this processor has of the topics now, as `topic/partition`; empty while others have them all. */
   partitions(): readonly string[];
   /** Messages accepted and not yet committed, over both topics. */
@@ -84,7 +89,8 @@ export function createProcessor(options: ProcessorOptions): Processor {
   const epochs = createEpochs({ ledger, store, log, now: Date.now });
   const fitter = createFitter({ maxFields: config.store.max_fields });
   const stopping = new AbortController();
-  const receiverTimestamps = new Map(config.receivers.map((receiver) => [receiver.name, receiver.timestamp]));
+  const receivers = options.receivers ?? (() => config.receivers);
+  const receiverOf = (name: string): ReceiverOptions | undefined => config.receivers.find((receiver) => receiver.name === name) ?? receivers().find((receiver) => receiver.name === name);
   const consumedTopics = [logsTopic, deadLettersTopic];
   let rules: RuleSet | undefined;
   let consumer: Consumer | undefined;
@@ -102,7 +108,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
   const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: Date.now, onBlocked: createBlockedReport(registry, log) });
   const deliver: DeliverContext = {
     store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, log, metrics, blockages, parkingTopics, signal: stopping.signal,
-    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverTimestamps.get(receiver) ?? 'sender', forwarder: options.forwarder },
+    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender', forwarder: options.forwarder },
     prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
     repair: (index, document, reason) => fitter.repair(document, { reason }, index),
     searchable: createSearchableProbe(store, registry, log, stopping.signal), taps: options.taps,
@@ -117,7 +123,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
 
   const deadLetters = createDeadLetters({
     deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, registry, now: Date.now,
-    messages: { topics, decoder: options.decoder, inflater: createInflater(), maxInflatedBytes: (receiver) => inflatedBytes(config, receiver) },
+    messages: { topics, decoder: options.decoder, inflater: createInflater(), maxInflatedBytes: (receiver) => inflatedBytes(receivers(), receiver) },
   });
 
   const reload = async (): Promise<void> => {
@@ -150,6 +156,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     deadLetters,
     abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
     rules: () => rules,
+    reloadRules: () => reloading = reloading.then(reload),
     partitions: () => consumer?.assigned() ?? [],
     lag,
     async start() {
@@ -188,7 +195,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
 }
 
 /** What its receiver takes today; the most that any does, when there is no such receiver any more. */
-function inflatedBytes({ receivers }: Config, name: string): number {
+function inflatedBytes(receivers: readonly ReceiverOptions[], name: string): number {
   const limits = receivers.map((receiver) => ({ name: receiver.name, bytes: receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes }));
   return limits.find((receiver) => receiver.name === name)?.bytes ?? Math.max(defaultInflatedBytes, ...limits.map(({ bytes }) => bytes));
 }

@@ -23,6 +23,8 @@ import type { IndexStore } from '../sinks/stores/contract.js';
 import { createStore } from '../sinks/stores/registry.js';
 import type { StateStore } from '../state/contract.js';
 import { createState } from '../state/registry.js';
+import type { Searcher } from '../search/contract.js';
+import { createSearcher } from '../search/searcher.js';
 import { createRun } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
 import { runtimeReceivers } from './objects/receiver-options.js';
@@ -34,6 +36,7 @@ import { outputMetrics } from './outputs/metrics.js';
 import { createOutputs, type Outputs } from './outputs/outputs.js';
 import { outputTopicSpec } from './outputs/topics.js';
 import { patiently } from './patience.js';
+import { deadLetterSet } from './route.js';
 import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from './receive.js';
 import type { TopicLog, TopicSpec } from './topics/contract.js';
@@ -81,6 +84,8 @@ export class Sluice {
   readonly #started: { stop(deadlineMs: number): Promise<void>; share: number }[] = [];
   readonly topics: TopicLog;
   readonly store: IndexStore | undefined;
+  /** The door to what the store holds; undefined without a store. */
+  readonly searcher: Searcher | undefined;
   readonly inflaterName: string;
   /** What users create is kept here too. */
   readonly state: StateStore | undefined;
@@ -115,6 +120,9 @@ export class Sluice {
     if (roles.api === true && !roles.processor && config.store.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
     const stores = roles.processor || roles.api === true;
     this.store = stores ? createStore(config, { registry, log }) : undefined;
+    this.searcher = this.store === undefined ? undefined : createSearcher({
+      store: this.store, settings: config.search, registry, deadLetterSet, indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
+    });
     this.state = stores ? createState(config, { log }) : undefined;
     this.#receive = roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
     this.view = createView(registry, options.problems);

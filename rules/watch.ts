@@ -1,7 +1,7 @@
 /** Loads rule files again when they change: as a whole or not at all. */
 import { watch, type FSWatcher } from 'node:fs';
 import { compileRules, type Compiled } from './compile.js';
-import { readRuleSource, versionOf } from './source.js';
+import { readRuleSource, versionOf, type ReadOptions } from './source.js';
 import type { RuleSource } from './contract.js';
 
 export interface WatchOptions {
@@ -12,6 +12,10 @@ export interface WatchOptions {
   readonly pollMs?: number;
   /** What runs now: changes are told from it. Without it the first reading is reported too. */
   readonly version?: string;
+  /** See ReadOptions. */
+  readonly more?: ReadOptions['more'];
+  /** Says at once that they may have changed; returns a stop function. */
+  readonly notices?: ((onNotice: () => void) => () => void) | undefined;
 }
 
 /** The files as they are now, compiled or with their problems, or why they could not be read. */
@@ -25,7 +29,7 @@ export interface RuleWatch {
 
 /** Calls back once for each state of the files that differs from the last; a state that cannot be read is reported once. */
 export function watchRules(folder: string, onChange: (change: RuleChange) => void, options: WatchOptions = {}): RuleWatch {
-  const { defaults = true, quietMs = 200, pollMs = 2_000 } = options;
+  const { defaults = true, quietMs = 200, pollMs = 2_000, more } = options;
   let last = options.version ?? '';
   let reading = false;
   let again = false;
@@ -38,7 +42,7 @@ export function watchRules(folder: string, onChange: (change: RuleChange) => voi
       return;
     }
     reading = true;
-    const change = await readChange(folder, defaults, last);
+    const change = await readChange(folder, { defaults, more }, last);
     reading = false;
     if (closed) return;
     if (change !== undefined) {
@@ -55,6 +59,7 @@ export function watchRules(folder: string, onChange: (change: RuleChange) => voi
   const watcher = watchFolder(folder, soon);
   const poll = setInterval(() => void read(), pollMs);
   poll.unref();
+  const endNotices = options.notices?.(() => void read());
   if (options.version === undefined) soon();
   return {
     close: () => {
@@ -62,13 +67,14 @@ export function watchRules(folder: string, onChange: (change: RuleChange) => voi
       clearTimeout(quiet);
       clearInterval(poll);
       watcher?.close();
+      endNotices?.();
     },
   };
 }
 
-async function readChange(folder: string, defaults: boolean, last: string): Promise<RuleChange | undefined> {
+async function readChange(folder: string, options: ReadOptions, last: string): Promise<RuleChange | undefined> {
   try {
-    const source = await readRuleSource(folder, { defaults });
+    const source = await readRuleSource(folder, options);
     const version = versionOf(source);
     return version === last ? undefined : { source, version, compiled: compileRules(source) };
   } catch (error) {

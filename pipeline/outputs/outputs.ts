@@ -1,5 +1,6 @@
 /** The role output: a worker for each output of the rule files; a change of the files reaches only the outputs that it changes. */
 import type { Config } from '../../schemas/config/config.js';
+import type { ReceiverOptions } from '../../schemas/config/receivers.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
@@ -25,6 +26,8 @@ export interface OutputsOptions {
   readonly watchRules: ((onChange: () => void) => () => void) | undefined;
   /** Receivers of this program, which an output must not point at. */
   readonly listeners: () => readonly OwnListener[];
+  /** Of the settings and of the API; default: of the settings. */
+  readonly receivers?: (() => readonly ReceiverOptions[]) | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Watchers of what is sent. */
   readonly taps?: Taps | undefined;
@@ -107,20 +110,23 @@ export function createOutputs(options: OutputsOptions): Outputs {
 
 function createContext(options: OutputsOptions, overLong: OutputContext['overLong'], undecodable: () => void): OutputContext {
   const { config, decoder, listeners, environment } = options;
-  const timestamps = new Map(config.receivers.map((receiver) => [receiver.name, receiver.timestamp]));
+  const receivers = options.receivers ?? (() => config.receivers);
+  const timestampOf = (name: string): ReceiverOptions['timestamp'] => receivers().find((receiver) => receiver.name === name)?.timestamp ?? 'sender';
   let originText = '';
   let origin = parseOrigin('');
+  let timestamp = timestampOf('');
   const documentOf = (record: OutputRecord): LogDocument | undefined => {
     if (record.origin !== originText) {
       originText = record.origin;
       origin = parseOrigin(originText);
+      timestamp = timestampOf(origin.receiver);
     }
     const parsed = decoder.parse(record.value);
     if ('error' in parsed) {
       undecodable();
       return undefined;
     }
-    return decoder.toDocument(parsed, { ...origin, receivedAt: record.timestamp, timestamp: timestamps.get(origin.receiver) ?? 'sender' });
+    return decoder.toDocument(parsed, { ...origin, receivedAt: record.timestamp, timestamp });
   };
   return { documentOf, overLong, listeners, files: { folder: config.rules.folder, environment } };
 }

@@ -1,0 +1,77 @@
+/** Rule files and kept objects → a rule set. What people made through the API never keeps the program from starting. */
+import { compileRules } from '../../rules/compile.js';
+import type { RuleSet, RuleSource } from '../../rules/contract.js';
+import { formatProblem, type Problem } from '../../rules/problems.js';
+import type { Log } from '../../core/log.js';
+import { pipelineErrors } from '../errors.js';
+import type { KeptObject, KeptObjects } from './kept.js';
+import { objectOf, ruleFilesOf } from './rule-files.js';
+
+export interface RulesLoader {
+  /**
+   * Throws PIPELINE_RULES_INVALID. An object that does not fit is left out, unless a change of the files made it so: such a change is
+   * refused as a whole, as any other mistake in them.
+   */
+  load(): Promise<RuleSet>;
+  /** Why, by `kind/id`, of objects that are left out. */
+  leftOut(): ReadonlyMap<string, Problem>;
+}
+
+export interface LoaderOptions {
+  readonly readFiles: () => Promise<RuleSource>;
+  readonly kept: () => KeptObjects;
+  readonly log: Log;
+}
+
+export const nameOf = ({ kind, id }: KeptObject): string => `${kind}/${id}`;
+
+export function createRulesLoader({ readFiles, kept, log }: LoaderOptions): RulesLoader {
+  let leftOut: ReadonlyMap<string, Problem> = new Map();
+  let lastFiles: string | undefined;
+
+  const accept = (ruleSet: RuleSet, files: string, out: ReadonlyMap<string, Problem>): RuleSet => {
+    for (const [name, problem] of out) if (!leftOut.has(name)) log.error({ object: name, problem: formatProblem(problem) }, 'an object made through the API does not fit the rule files and is left out');
+    leftOut = out;
+    lastFiles = files;
+    return ruleSet;
+  };
+
+  return {
+    leftOut: () => leftOut,
+    async load() {
+      const read = await readFiles();
+      const files = JSON.stringify(read.files);
+      const objects = kept();
+      const whole = compileRules(withObjects(read, objects));
+      if ('ruleSet' in whole) return accept(whole.ruleSet, files, new Map());
+      const known = compileRules(withObjects(read, objects.filter((object) => !leftOut.has(nameOf(object)))));
+      if ('ruleSet' in known) return accept(known.ruleSet, files, leftOut);
+      const first = known.problems[0];
+      if (lastFiles === undefined || lastFiles === files) {
+        const part = compilePart(read, objects);
+        if (part !== undefined) return accept(part.ruleSet, files, part.leftOut);
+      }
+      throw pipelineErrors.create('PIPELINE_RULES_INVALID', { place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`, got: first?.message });
+    },
+  };
+}
+
+export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
+  return { files: [...files.files, ...ruleFilesOf(kept)] };
+}
+
+/** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
+function compilePart(files: RuleSource, kept: KeptObjects): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
+  const leftOut = new Map<string, Problem>();
+  for (let rest = kept; ;) {
+    const compiled = compileRules(withObjects(files, rest));
+    if ('ruleSet' in compiled) return { ruleSet: compiled.ruleSet, leftOut };
+    for (const problem of compiled.problems) {
+      const object = objectOf(problem, rest);
+      if (object !== undefined && !leftOut.has(nameOf(object))) leftOut.set(nameOf(object), problem);
+    }
+    const left = rest.filter((object) => !leftOut.has(nameOf(object)));
+    if (left.length === rest.length) return undefined;
+    rest = left;
+  }
+}
