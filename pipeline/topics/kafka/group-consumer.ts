@@ -10,6 +10,7 @@ import { errorType } from './client.js';
 import type { CodecByAttribute } from './decode-records.js';
 import { createGroupOffsets, type GroupOffsets } from './group-offsets.js';
 import { observingAssigner, type GroupSession, type PartitionOffsets } from './group-session.js';
+import { createMembership, type Membership } from './membership.js';
 import type { KafkaSettings } from './options.js';
 import { PartitionConsumer } from './partition-consumer.js';
 import { fetchedRun } from './records.js';
@@ -62,6 +63,7 @@ export class GroupConsumer implements Consumer {
   #consumer: KafkajsConsumer | undefined;
   #joined: GroupSession | undefined;
   #epoch: Epoch | undefined;
+  readonly #membership: Membership;
   #memberId: string | undefined;
   #heartbeatAt = 0;
   #heartbeats: NodeJS.Timeout | undefined;
@@ -77,6 +79,7 @@ export class GroupConsumer implements Consumer {
     this.#metrics = buildMetrics(settings.registry, topicMetrics);
     this.#offsets = createGroupOffsets(kafka, options.group, settings, this.#metrics);
     this.#turn = createTurns(options.concurrency);
+    this.#membership = createMembership(kafka, options.group, settings);
     this.finished = new Promise((resolve, reject) => {
       this.#finish = { resolve, reject };
     });
@@ -89,6 +92,7 @@ export class GroupConsumer implements Consumer {
 
   /** Resolves when the group is being joined; rejects when a topic does not exist. */
   async start(): Promise<void> {
+    await this.#membership.begin();
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.#open();
@@ -117,12 +121,14 @@ export class GroupConsumer implements Consumer {
       partitionAssigners: [
         observingAssigner({
           beforeJoin: () => this.#beforeJoin(),
+          joining: (memberId) => this.#membership.joining(memberId),
           memberUnknown: () => {
             this.#memberId = undefined;
           },
           joined: (session) => {
             this.#joined = session;
             this.#memberId = session.memberId;
+            void this.#membership.joined(session.memberId);
           },
           replaceReset: (topic, partition) => this.#replaceReset(topic, partition),
         }, this.#codecOf),
@@ -274,7 +280,7 @@ export class GroupConsumer implements Consumer {
     clearInterval(this.#heartbeats);
     const left = Math.max(disconnectMs, deadline - Date.now());
     const disconnected = this.#consumer?.disconnect().catch(() => undefined) ?? Promise.resolve();
-    await Promise.race([disconnected, sleep(left, undefined, { ref: false })]);
+    await Promise.race([disconnected.then(() => this.#membership.end()), sleep(left, undefined, { ref: false })]).catch(() => undefined);
     this.#finish.resolve();
   }
 }

@@ -17,6 +17,8 @@ export interface GroupHooks {
    * connection, so that the coordinator need not wait for the session of a member that will not come back.
    */
   beforeJoin(): Promise<string | undefined>;
+  /** A JoinGroup is about to be sent; `memberId` is empty when the coordinator is to give one. */
+  joining(memberId: string): Promise<void>;
   /** The coordinator has forgotten that member. */
   memberUnknown(): void;
   /** A new assignment begins. */
@@ -124,8 +126,10 @@ function observe(coordinator: RawBroker, context: { group: string; cluster: Clus
   const [join, sync, commit] = [coordinator.joinGroup.bind(coordinator), coordinator.syncGroup.bind(coordinator), coordinator.offsetCommit.bind(coordinator)];
   coordinator.joinGroup = async (request) => {
     const memberId = await hooks.beforeJoin();
+    const sent = request['memberId'] === '' && memberId !== undefined ? { ...request, memberId } : request;
+    await hooks.joining(sent['memberId'] as string);
     try {
-      return await join(request['memberId'] === '' && memberId !== undefined ? { ...request, memberId } : request);
+      return await join(sent);
     } catch (thrown: unknown) {
       if (errorType(thrown) === 'UNKNOWN_MEMBER_ID') hooks.memberUnknown();
       throw thrown;

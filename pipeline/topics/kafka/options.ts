@@ -29,6 +29,8 @@ export interface KafkaTopicLogOptions {
   readonly socketFactory?: ISocketFactory;
   /** How long `start` waits for the first broker to answer. */
   readonly startPatienceMs?: number;
+  /** Where it is kept which members of their groups the consumers are, so that a killed process is replaced at once. Undefined: nowhere. */
+  readonly dataFolder?: string;
 }
 
 export interface KafkaSettings {
@@ -45,6 +47,7 @@ export interface KafkaSettings {
   readonly sasl: KafkaSasl | undefined;
   readonly socketFactory: ISocketFactory | undefined;
   readonly startPatienceMs: number;
+  readonly dataFolder: string | undefined;
 }
 
 /** An orchestrator may start the brokers together with us. */
@@ -65,5 +68,6 @@ export function kafkaSettings(options: KafkaTopicLogOptions): KafkaSettings {
     sasl: options.sasl === undefined || options.sasl.mechanism === 'none' ? undefined : options.sasl,
     socketFactory: options.socketFactory,
     startPatienceMs: options.startPatienceMs ?? defaultStartPatienceMs,
+    dataFolder: options.dataFolder,
   };
 }
