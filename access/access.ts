@@ -1,0 +1,185 @@
+/** Who asks: passwords, sessions and tokens against the users that are kept, and the directory behind them. */
+import { isSluiceError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { buildMetrics, type Registry } from '../core/metrics.js';
+import type { Identity } from '../schemas/access.js';
+import type { AccessOptions } from '../schemas/config/access.js';
+import type { StateStore } from '../state/contract.js';
+import type { AccessAdministration } from './administration.js';
+import type { Access, Credentials, Session } from './contract.js';
+import { createDirectoryAdministration } from './directory/administration.js';
+import { createDirectorySource } from './directory/source.js';
+import { accessErrors } from './errors.js';
+import { makeDefaultUsers, type FirstPassword } from './first-start.js';
+import { createLogins, type Logins } from './login.js';
+import { accessMetrics } from './metrics.js';
+import { createPasswords } from './passwords.js';
+import { createPeople, identityOf, type People } from './people.js';
+import { sessionPrefix, tokenPrefix, type SessionRecord, type TokenRecord, type UserRecord } from './records.js';
+import type { StreamName } from './rights.js';
+import { createRoleAdministration } from './roles.js';
+import { createSecrets, type Secrets } from './secrets.js';
+import { createSweeper } from './sweeper.js';
+import { createThrottle, type Throttle } from './throttle.js';
+import { createTokenAdministration } from './tokens.js';
+import { createUserAdministration } from './users.js';
+import { createVerified } from './verified.js';
+
+export interface CreateAccessOptions {
+  readonly settings: AccessOptions;
+  readonly state: StateStore;
+  /** Streams that exist now; the same array as long as they do not change. */
+  readonly streams: () => readonly StreamName[];
+  readonly registry: Registry;
+  readonly log: Log;
+  /** Told once, at the first start: what the terminal shows. */
+  readonly onFirstPasswords?: ((made: readonly FirstPassword[]) => void) | undefined;
+  readonly now?: () => number;
+  readonly throttle?: Throttle | undefined;
+}
+
+/** Notes of use are written at most this often for one session, and four times in its time to live for a short one. */
+const noteSessionMs = 60_000;
+const noteTokenMs = 5 * 60_000;
+
+export function createAccess(options: CreateAccessOptions): Access & AccessAdministration {
+  const { settings, state, streams, registry, log, now = Date.now } = options;
+  const metrics = buildMetrics(registry, accessMetrics);
+  const people = createPeople({ state, log, streams });
+  const throttle = settings.throttle ? (options.throttle ?? createThrottle()) : undefined;
+  const passwords = createPasswords({ concurrency: settings.hash_concurrency, minimumLength: settings.minimum_password_length, onHash: () => metrics.hashes.inc() });
+  const sessions = createSecrets<SessionRecord>({ state, prefix: sessionPrefix, encode: (random) => random.toString('hex'), log, now });
+  const tokens = createSecrets<TokenRecord>({ state, prefix: tokenPrefix, encode: base32, log, now });
+  const source = createDirectorySource({ settings: settings.ldap, state, log });
+  const verified = createVerified(settings.verified_for_ms, now);
+  const logins = createLogins({ people, passwords, throttle, verified, source, metrics, log });
+  const sweeper = createSweeper({ sessions, tokens, people, defaultTimeoutMs: settings.session_timeout_ms, log, now });
+  const parts = { people, passwords, sessions, tokens, throttle, settings, logins, now };
+  const door = new Door(parts);
+  return {
+    async start() {
+      await Promise.all([people.start(), source.start()]);
+      const made = await makeDefaultUsers(state, people, passwords, settings.first_passwords);
+      if (made.length > 0) options.onFirstPasswords?.(made);
+      sweeper.start();
+    },
+    async stop() {
+      throttle?.stop();
+      await sweeper.stop();
+      source.stop();
+      people.stop();
+      await Promise.all([sessions.stop(), tokens.stop()]);
+    },
+    async authenticate(credentials, from) {
+      const outcome = (text: string): void => {
+        metrics.authentications.inc({ kind: credentials.kind, outcome: text });
+        metrics.attemptsWaiting.set(throttle?.waiting() ?? 0);
+        metrics.users.set(people.users.values().size);
+      };
+      try {
+        const identity = await door.identify(credentials, from.address);
+        outcome('accepted');
+        return identity;
+      } catch (thrown) {
+        outcome(outcomeOf(thrown));
+        throw thrown;
+      }
+    },
+    openSession: (username, password, from) => door.open(username, password, from.address),
+    closeSession: async (sessionId) => void (await sessions.remove(sessionId)),
+    ...createUserAdministration(parts),
+    ...createRoleAdministration(parts),
+    ...createTokenAdministration(parts),
+    ...createDirectoryAdministration({ source, people }),
+  };
+}
+
+interface DoorParts {
+  readonly people: People;
+  readonly logins: Logins;
+  readonly sessions: Secrets<SessionRecord>;
+  readonly tokens: Secrets<TokenRecord>;
+  readonly settings: AccessOptions;
+  readonly now: () => number;
+}
+
+class Door {
+  readonly #parts: DoorParts;
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts;
+  }
+
+  async identify(credentials: Credentials, address: string): Promise<Identity> {
+    switch (credentials.kind) {
+      case 'password':
+        return this.#identity(await this.#parts.logins.login(credentials.username, credentials.password, address), 'password');
+      case 'session':
+        return this.#identity(await this.#userOfSession(credentials.sessionId), 'session', credentials.sessionId);
+      case 'token':
+        return this.#identity(await this.#userOfToken(credentials.token), 'token');
+    }
+  }
+
+  async open(username: string, password: string, address: string): Promise<Session> {
+    const { logins, sessions, now } = this.#parts;
+    const user = await logins.login(username, password, address);
+    if (user.service_account) throw accessErrors.create('ACCESS_DENIED');
+    const at = now();
+    const sessionId = await sessions.create({ user_id: user.id, generation: user.generation, created_at: at, used_at: at, address });
+    return { sessionId, userId: user.id, username: user.username, validUntil: at + this.#timeoutOf(user) };
+  }
+
+  async #userOfSession(sessionId: string): Promise<UserRecord> {
+    const { sessions, now } = this.#parts;
+    const session = await sessions.find(sessionId);
+    if (session === undefined) throw accessErrors.create('ACCESS_DENIED');
+    const user = await this.#ownerOf(session.user_id, session.generation);
+    if (user === undefined) await sessions.remove(sessionId);
+    if (user === undefined || !user.enabled || session.generation !== user.generation) throw accessErrors.create('ACCESS_DENIED');
+    const timeout = this.#timeoutOf(user);
+    if (now() - session.used_at >= timeout) throw accessErrors.create('ACCESS_DENIED');
+    sessions.used(sessionId, Math.min(noteSessionMs, timeout / 4));
+    return user;
+  }
+
+  async #userOfToken(token: string): Promise<UserRecord> {
+    const { tokens, now } = this.#parts;
+    const found = await tokens.find(token);
+    if (found === undefined || (found.expires_at !== undefined && found.expires_at <= now())) throw accessErrors.create('ACCESS_DENIED');
+    const user = await this.#ownerOf(found.user_id, 0);
+    if (user === undefined) await tokens.remove(token);
+    if (user === undefined || !user.enabled) throw accessErrors.create('ACCESS_DENIED');
+    tokens.used(token, noteTokenMs);
+    return user;
+  }
+
+  /** A user that another process made or changed a moment ago is looked for in the state before the answer is no. */
+  async #ownerOf(userId: string, generation: number): Promise<UserRecord | undefined> {
+    const { people } = this.#parts;
+    const user = people.byId(userId);
+    if (user !== undefined && user.generation >= generation) return user;
+    await people.users.refresh();
+    return people.byId(userId);
+  }
+
+  #timeoutOf(user: UserRecord): number {
+    return user.session_timeout_ms ?? this.#parts.settings.session_timeout_ms;
+  }
+
+  #identity(user: UserRecord, by: Identity['by'], sessionId?: string): Identity {
+    return identityOf(user, this.#parts.people.rightsOf(user), by, sessionId);
+  }
+}
+
+function outcomeOf(thrown: unknown): string {
+  const outcomes: Readonly<Record<string, string>> = { ACCESS_DENIED: 'denied', ACCESS_THROTTLED: 'throttled', ACCESS_DIRECTORY_UNAVAILABLE: 'unavailable' };
+  return (isSluiceError(thrown) ? outcomes[thrown.code] : undefined) ?? 'failed';
+}
+
+/** RFC 4648, lower case, without padding. */
+function base32(bytes: Buffer): string {
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567';
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{1,5}/g) ?? []).map((five) => letters[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
+}

@@ -1,0 +1,72 @@
+/** The directory, set and tried by an administrator. Its password goes in and never comes out. */
+import { errorText, isSluiceError } from '../../core/errors.js';
+import type { LdapOptions } from '../../schemas/config/ldap.js';
+import { accessErrors } from '../errors.js';
+import { assertMay } from '../parts.js';
+import type { People } from '../people.js';
+import type { DirectoryAdministration, DirectorySettings } from './contract.js';
+import { checkLdapSettings, createLdapDirectory } from './ldap.js';
+import { rightsByGroups } from './mapping.js';
+import type { DirectorySource } from './source.js';
+
+export function createDirectoryAdministration({ source, people }: { readonly source: DirectorySource; readonly people: People }): DirectoryAdministration {
+  const shown = (): DirectorySettings => {
+    const { bind_password: password, ...settings } = source.settings();
+    return { fromFile: source.fromFile, settings, passwordSet: password !== '' };
+  };
+  /** The kept password goes only where it went before: new servers need it typed again. */
+  const merged = (change: Partial<LdapOptions>): LdapOptions => {
+    const kept = source.settings();
+    const settings = { ...kept, ...change };
+    const sameServers = settings.urls.every((url) => kept.urls.includes(url)) && settings.bind_dn === kept.bind_dn && (settings.reject_unauthorized || !kept.reject_unauthorized) && (settings.start_tls || !kept.start_tls) && settings.ca_file === kept.ca_file;
+    return { ...settings, bind_password: change.bind_password ?? (sameServers ? kept.bind_password : '') };
+  };
+  return {
+    async directory(by) {
+      assertMay(by, 'authentication:edit');
+      return shown();
+    },
+    async setDirectory(by, settings) {
+      assertMay(by, 'authentication:edit');
+      if (source.fromFile) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'access.ldap', allowed: 'a change of the settings file, which sets it' });
+      if (!by.administrator) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'an administrator: the directory decides who becomes one' });
+      const next = merged(withoutUndefined(settings));
+      if (next.enabled) checkLdapSettings(next);
+      await source.set(next);
+      return shown();
+    },
+    async testConnection(by, settings = {}) {
+      assertMay(by, 'authentication:edit');
+      try {
+        const tried = merged(withoutUndefined(settings));
+        checkLdapSettings(tried);
+        await createLdapDirectory(tried).test();
+        return { success: true, message: 'The directory answers, and the search base is there.' };
+      } catch (thrown) {
+        if (!isSluiceError(thrown)) throw thrown;
+        return { success: false, message: errorText(thrown) };
+      }
+    },
+    async testLogin(by, username, password, settings = {}) {
+      assertMay(by, 'authentication:edit');
+      try {
+        const tried = merged(withoutUndefined(settings));
+        checkLdapSettings(tried);
+        const user = await createLdapDirectory(tried).login(username, password);
+        if (user === undefined) return { success: false, message: 'The directory knows no such user, or the password is another one.' };
+        const { roles, read, edit } = rightsByGroups(tried, user.groups, people.allRoles(), people.streams());
+        const outcome = roles.length > 0 ? 'The login succeeds.' : 'The password is right, but no role fits the groups of this user: the login is refused.';
+        const local = people.byName(user.username);
+        const message = local !== undefined && !local.external ? 'The password is right, but a local user has this name and comes first.' : outcome;
+        return { success: roles.length > 0 && (local === undefined || local.external), message, user, roles, streams: [...read.map((id) => `${id}/view`), ...edit.map((id) => `${id}/edit`)] };
+      } catch (thrown) {
+        if (!isSluiceError(thrown)) throw thrown;
+        return { success: false, message: errorText(thrown) };
+      }
+    },
+  };
+}
+
+function withoutUndefined(settings: Partial<Record<keyof LdapOptions, unknown>>): Partial<LdapOptions> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,62 @@
+/** From groups of the directory to roles and streams: texts of the settings, in order, any case, `*` for any characters. */
+import { apiIdOf } from '../../core/object-ids.js';
+import type { LdapOptions } from '../../schemas/config/ldap.js';
+import type { Role } from '../default-roles.js';
+import { auditStream, keyOfName } from '../names.js';
+import type { StreamName } from '../rights.js';
+
+export interface MappedRights {
+  /** Lower-case names of roles that exist. */
+  readonly roles: readonly string[];
+  readonly read: readonly string[];
+  readonly edit: readonly string[];
+}
+
+export type Mappings = Pick<LdapOptions, 'role_mapping' | 'default_roles' | 'stream_mapping'>;
+
+export function rightsByGroups({ role_mapping: roleMapping, default_roles: defaults, stream_mapping: streamMapping }: Mappings, groups: readonly string[], roles: readonly Role[], streams: readonly StreamName[]): MappedRights {
+  const names = groups.flatMap((dn) => [keyOfName(dn), ...commonName(dn)]);
+  const fits = (group: string): boolean => names.some((name) => matches(keyOfName(group), name));
+  const exist = new Set(roles.map(({ name }) => keyOfName(name)));
+  const chosen = (roleMapping.find(({ group }) => fits(group))?.roles ?? defaults).map(keyOfName).filter((name) => exist.has(name));
+  const grants = streamMapping.filter(({ group }) => fits(group)).flatMap((entry) => entry.streams.map(grantOf));
+  const ids = (right: 'view' | 'edit'): readonly string[] => [...new Set(grants.filter((grant) => grant.right === right).flatMap(({ stream }) => findStreams(streams, stream)))];
+  return { roles: [...new Set(chosen)], read: ids('view'), edit: ids('edit') };
+}
+
+/** The value of the first part of a distinguished name: `cn=Log readers,ou=groups,...` is `log readers`. */
+function commonName(dn: string): readonly string[] {
+  const first = /^\s*[\w.-]+\s*=\s*((?:\\.|[^,\\+])*)/.exec(dn)?.[1];
+  return first === undefined ? [] : [keyOfName(unescape(first).trim())];
+}
+
+/** RFC 4514: a backslash before a character, or before two hexadecimal digits of a byte. */
+function unescape(text: string): string {
+  return text.replace(/(?:\\[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('\\', ''), 'hex').toString('utf8')).replace(/\\(.)/g, '$1');
+}
+
+/** Linear: each text between two stars is looked for once, after the one before. */
+export function matches(pattern: string, text: string): boolean {
+  const [head = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return head === text;
+  const tail = rest.pop() ?? '';
+  if (!text.startsWith(head) || !text.endsWith(tail) || text.length < head.length + tail.length) return false;
+  let at = head.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > text.length - tail.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** `manage` and `own` are what peers call it. */
+function grantOf(text: string): { readonly stream: string; readonly right: 'view' | 'edit' } {
+  const [, stream, right] = /^(.*)\/(view|edit|manage|own)$/i.exec(text) ?? [];
+  return stream === undefined ? { stream: text, right: 'view' } : { stream, right: right?.toLowerCase() === 'view' ? 'view' : 'edit' };
+}
+
+function findStreams(streams: readonly StreamName[], name: string): readonly string[] {
+  const key = keyOfName(name.trim());
+  return streams.filter(({ id, title }) => id !== auditStream && (id === key || apiIdOf(id) === key || keyOfName(title) === key)).map(({ id }) => id);
+}

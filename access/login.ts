@@ -1,0 +1,111 @@
+/** A name and a password: the users that are kept here first, the directory only for names that are not among them. */
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { BuiltMetrics } from '../core/metrics.js';
+import { isConflict } from './collection.js';
+import type { DirectoryUser } from './directory/contract.js';
+import { rightsByGroups } from './directory/mapping.js';
+import type { ActiveDirectory, DirectorySource } from './directory/source.js';
+import { accessErrors } from './errors.js';
+import { newUser } from './first-start.js';
+import type { accessMetrics } from './metrics.js';
+import { checkName, keyOfName, storeKey } from './names.js';
+import type { Passwords } from './passwords.js';
+import type { People } from './people.js';
+import { userPrefix, type UserRecord } from './records.js';
+import type { Attempt, Throttle } from './throttle.js';
+import type { Verified } from './verified.js';
+
+export interface LoginParts {
+  readonly people: People;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle | undefined;
+  readonly verified: Verified;
+  readonly source: DirectorySource;
+  readonly metrics: BuiltMetrics<typeof accessMetrics>;
+  readonly log: Log;
+}
+
+export interface Logins {
+  /** Resolves with the user whose password it is. Rejects with ACCESS_DENIED, ACCESS_THROTTLED or the directory's errors. */
+  login(username: string, password: string, address: string): Promise<UserRecord>;
+}
+
+const unthrottled: Attempt = { succeeded: () => undefined, failed: () => undefined, abandoned: () => undefined };
+
+export function createLogins(parts: LoginParts): Logins {
+  const { people, throttle, verified } = parts;
+  const attempt = async (username: string, password: string, address: string): Promise<UserRecord> => {
+    const { succeeded, failed, abandoned } = (await throttle?.attempt(username, address)) ?? unthrottled;
+    const user = await check(parts, username, password).catch((error: unknown) => {
+      abandoned();
+      throw error;
+    });
+    if (user === undefined) {
+      failed();
+      throw accessErrors.create('ACCESS_DENIED');
+    }
+    succeeded();
+    verified.keep(keyOfName(username), password, { userId: user.id, generation: user.generation });
+    return user;
+  };
+  return {
+    async login(username, password, address) {
+      // Some directories take an empty password for an anonymous bind, which succeeds.
+      if (username === '' || password === '') throw accessErrors.create('ACCESS_DENIED');
+      const known = verified.find(keyOfName(username), password);
+      const user = known === undefined ? undefined : people.byId(known.userId);
+      if (user !== undefined && user.enabled && user.generation === known?.generation) return user;
+      return verified.once(`${address} ${keyOfName(username)}`, password, () => attempt(username, password, address));
+    },
+  };
+}
+
+async function check(parts: LoginParts, username: string, password: string): Promise<UserRecord | undefined> {
+  const { people, passwords, source } = parts;
+  const user = people.byName(username);
+  const directory = source.active();
+  if ((user === undefined || user.external) && directory !== undefined) return viaDirectory(parts, directory, username, password);
+  const matches = await passwords.verify(user?.password_hash, password);
+  // The record may have changed while the hash was made.
+  const now = people.byName(username);
+  return matches && now !== undefined && now.enabled && now.password_hash === user?.password_hash ? now : undefined;
+}
+
+async function viaDirectory(parts: LoginParts, { directory, settings }: ActiveDirectory, username: string, password: string): Promise<UserRecord | undefined> {
+  const { people, log, metrics } = parts;
+  const found = await directory.login(username, password).catch((error: unknown) => {
+    metrics.directoryCalls.inc({ outcome: 'unavailable' });
+    log.warn({ error: errorText(error) }, 'the directory could not be asked about a login');
+    throw error;
+  });
+  metrics.directoryCalls.inc({ outcome: found === undefined ? 'denied' : 'accepted' });
+  if (found === undefined) return undefined;
+  const mapped = rightsByGroups(settings, found.groups, people.allRoles(), people.streams());
+  if (mapped.roles.length === 0) {
+    log.warn({ user: found.username }, 'a user of the directory has no role: no entry of role_mapping fits, and default_roles is empty');
+    return undefined;
+  }
+  return keepUser(parts, found, mapped);
+}
+
+/** The directory decides about its users at each login; only what differs is written. */
+async function keepUser({ people, log }: LoginParts, found: DirectoryUser, mapped: ReturnType<typeof rightsByGroups>): Promise<UserRecord | undefined> {
+  const username = checkName('the name of a user of the directory', found.username);
+  const key = storeKey(userPrefix, username);
+  const [firstName = '', ...lastNames] = found.fullName.split(' ');
+  const change = (user: UserRecord): UserRecord => ({
+    ...user, email: found.email, first_name: firstName, last_name: lastNames.join(' '), roles: mapped.roles, read_streams: mapped.read, edit_streams: mapped.edit,
+  });
+  if (people.byName(username) === undefined) {
+    await people.users.create(key, change({ ...newUser(username), external: true })).catch((thrown: unknown) => {
+      if (!isConflict(thrown)) throw thrown;
+    });
+  }
+  const kept = await people.users.change(key, (user) => {
+    const changed = change(user);
+    return user.external && JSON.stringify(changed) !== JSON.stringify(user) ? changed : undefined;
+  });
+  if (kept?.external === false) log.warn({ user: username }, 'a user of the directory has the name of a local one, and is refused');
+  return kept?.external === true && kept.enabled ? kept : undefined;
+}

@@ -1,0 +1,84 @@
+/** Passwords: argon2id, few at a time, and the rules for new ones. */
+import { hash, verify } from '@node-rs/argon2';
+import { randomInt } from 'node:crypto';
+import { accessErrors, throttled } from './errors.js';
+import { keyOfName } from './names.js';
+
+/** Longer ones are a mistake or an attack. */
+const maxPasswordBytes = 1024;
+/** Hashes that may wait: at 30 ms each, the last of them waits for a second. */
+const maxWaiting = 64;
+const busyRetryMs = 1_000;
+/** Basic authentication reads these as the mark of a session id and of a token. */
+const reserved = new Set(['session', 'token']);
+/** Parameters of the OWASP recommendation for argon2id. */
+const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** With the same parameters, of random bytes that nobody kept: what is verified for users that are not there. */
+const decoy = '$argon2id$v=19$m=19456,t=2,p=1$Yb5oZyl6OCZe1HwSCt4Eiw$MO9P8tFMvzmhV8udrAHR7lj/e00oUqslOAKf5MmNRII';
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** Takes as long without a hash, for a user that is not there. */
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+  /** Throws what is wrong with a new password. */
+  check(username: string, password: string): void;
+}
+
+export interface PasswordOptions {
+  readonly concurrency: number;
+  readonly minimumLength: number;
+  readonly onHash?: (() => void) | undefined;
+}
+
+export function createPasswords({ concurrency, minimumLength, onHash }: PasswordOptions): Passwords {
+  const inTurn = createTurns(concurrency);
+  const work = <Result>(run: () => Promise<Result>): Promise<Result> => inTurn(() => {
+    onHash?.();
+    return run();
+  });
+  return {
+    hash: (password) => work(() => hash(normal(password), parameters)),
+    async verify(stored, password) {
+      if (Buffer.byteLength(password) > maxPasswordBytes) return false;
+      const matches = await work(() => verify(stored ?? decoy, normal(password)));
+      return matches && stored !== undefined;
+    },
+    check(username, password) {
+      const problem = (allowed: string) => accessErrors.create('ACCESS_PASSWORD_INVALID', { allowed });
+      if (Array.from(password).length < minimumLength) throw problem(`at least ${minimumLength} characters (access.minimum_password_length)`);
+      if (Buffer.byteLength(password) > maxPasswordBytes) throw problem(`at most ${maxPasswordBytes} bytes`);
+      if (keyOfName(password) === keyOfName(username)) throw problem('not the name of the user');
+      if (reserved.has(password)) throw problem('not the words session and token, which Basic authentication reads otherwise');
+    },
+  };
+}
+
+/** The same letters, typed on another keyboard. */
+function normal(password: string): string {
+  return password.normalize('NFC');
+}
+
+/** 20 letters and digits without look-alikes: 115 random bits. */
+export function randomPassword(): string {
+  const letters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+  return Array.from({ length: 20 }, () => letters[randomInt(letters.length)]).join('');
+}
+
+/** Runs at most so many at a time, first come first served; refuses when too many wait. */
+function createTurns(concurrency: number): <Result>(run: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (run) => {
+    if (running >= concurrency) {
+      if (waiting.length >= maxWaiting) throw throttled(busyRetryMs);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,112 @@
+/** Roles: the ones that ship stay as they are, own ones name streams and capabilities. */
+import type { Identity } from '../schemas/access.js';
+import type { RoleAdministration, RoleDefinition } from './administration.js';
+import { isConflict } from './collection.js';
+import { defaultRoles, type Role } from './default-roles.js';
+import { accessErrors } from './errors.js';
+import { checkName, keyOfName, storeKey } from './names.js';
+import { assertAnotherAdministrator, assertMay, changeRecord, createAdministratorGuard, findUser, type AdministrationParts } from './parts.js';
+import type { People } from './people.js';
+import { readPermissions, rolePermissionTexts } from './permissions.js';
+import { rolePrefix, type RoleRecord } from './records.js';
+import { covers, rightsOf } from './rights.js';
+import { rolesToGive, userOf } from './users.js';
+
+const maxRoles = 1_000;
+const maxDescriptionLength = 1_000;
+
+export function createRoleAdministration(parts: AdministrationParts): RoleAdministration {
+  const { people, settings, now } = parts;
+  const alone = createAdministratorGuard(people);
+  return {
+    roles: () => people.allRoles().map(definitionOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    role: (name) => definitionOf(findRole(people, name)),
+    async createRole(by, name, description, permissions) {
+      assertMay(by, 'roles:edit');
+      const checked = checkName('name', name);
+      const role = { name: checked, description: checkDescription(description), ...readPermissions(permissions, people.streams()), created_at: now() };
+      assertCovered(people, by, role);
+      if (defaultRoles.has(keyOfName(checked))) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
+      if (people.roles.values().size >= maxRoles) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxRoles} roles` });
+      try {
+        await people.roles.create(storeKey(rolePrefix, checked), role);
+      } catch (thrown) {
+        throw isConflict(thrown) ? accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) }) : thrown;
+      }
+      return definitionOf(findRole(people, checked));
+    },
+    async changeRole(by, name, { name: newName, description, permissions }) {
+      assertMay(by, 'roles:edit');
+      const role = ownRole(people, name);
+      if (newName !== undefined && keyOfName(newName) !== keyOfName(role.name)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'name', got: JSON.stringify(newName.slice(0, 100)), allowed: 'the name it has: roles are not renamed' });
+      assertCovered(people, by, role);
+      const rights = permissions === undefined ? {} : readPermissions(permissions, people.streams());
+      const changed = await people.roles.change(storeKey(rolePrefix, role.name), (record) => {
+        const after = { ...record, ...rights, name: newName ?? record.name, description: description === undefined ? record.description : checkDescription(description) };
+        assertCovered(people, by, after);
+        return after;
+      });
+      if (changed === undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(role.name) });
+      return definitionOf(findRole(people, role.name));
+    },
+    async deleteRole(by, name) {
+      assertMay(by, 'roles:edit');
+      const role = ownRole(people, name);
+      assertCovered(people, by, role);
+      const key = keyOfName(role.name);
+      await people.roles.remove(storeKey(rolePrefix, role.name));
+      // A role of the same name that comes later must not find old members.
+      await people.users.refresh();
+      for (const user of people.users.values().values()) {
+        if (user.roles.includes(key)) await changeRecord(parts, user, (record) => ({ ...record, roles: record.roles.filter((one) => one !== key) }));
+      }
+    },
+    members(by, name) {
+      if (!by.capabilities.has('users:edit')) assertMay(by, 'roles:edit');
+      const key = keyOfName(findRole(people, name).name);
+      return [...people.users.values().values()].filter((user) => user.roles.includes(key)).map((user) => userOf(people, user, settings.session_timeout_ms));
+    },
+    addMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, true)),
+    removeMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, false)),
+  };
+}
+
+async function changeMember(parts: AdministrationParts, by: Identity, name: string, nameOrId: string, member: boolean): Promise<void> {
+  assertMay(by, 'users:edit');
+  const key = keyOfName(findRole(parts.people, name).name);
+  const user = findUser(parts, by, nameOrId);
+  if (user.external) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'roles', allowed: 'groups of the directory decide about the roles of its users' });
+  await changeRecord(parts, user, (record) => {
+    const roles = rolesToGive(parts.people, by, record, member ? [...record.roles, key] : record.roles.filter((one) => one !== key));
+    if (key === 'administrator' && !member) assertAnotherAdministrator(parts.people, record);
+    return roles.length === record.roles.length ? undefined : { ...record, roles };
+  });
+}
+
+function findRole(people: People, name: string): Role {
+  const role = people.role(name);
+  if (role === undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(name.slice(0, 100)) });
+  return role;
+}
+
+function ownRole(people: People, name: string): RoleRecord {
+  const role = findRole(people, name);
+  if (role.readOnly) throw accessErrors.create('ACCESS_READ_ONLY', { place: role.name, allowed: 'roles that you made; this one ships' });
+  const record = people.roles.values().get(storeKey(rolePrefix, name));
+  if (record === undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(name.slice(0, 100)) });
+  return record;
+}
+
+function assertCovered(people: People, by: Identity, record: RoleRecord): void {
+  const role: Role = { ...record, read: record.read_all === true ? 'all' : record.read, audit: false, administrator: false, otherPermissions: [], readOnly: false };
+  if (!covers(by, rightsOf({}, [role], people.streams()))) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'rights that you have yourself' });
+}
+
+function checkDescription(text: string): string {
+  if (text.length <= maxDescriptionLength) return text;
+  throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'description', got: `${text.length} characters`, allowed: `at most ${maxDescriptionLength}` });
+}
+
+function definitionOf(role: Role): RoleDefinition {
+  return { name: role.name, description: role.description, permissions: rolePermissionTexts(role), readOnly: role.readOnly };
+}

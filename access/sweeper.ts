@@ -1,0 +1,59 @@
+/** Removes sessions and tokens that have ended, and the oldest sessions of a user who opens them and never closes one. */
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { People } from './people.js';
+import type { SessionRecord, TokenRecord } from './records.js';
+import type { Secrets } from './secrets.js';
+
+/** They are refused from their end on; removing them only frees room. */
+const sweepMs = 5 * 60_000;
+const maxSessionsOfUser = 1_000;
+
+export interface Sweeper {
+  start(): void;
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SweeperOptions {
+  readonly sessions: Secrets<SessionRecord>;
+  readonly tokens: Secrets<TokenRecord>;
+  readonly people: People;
+  readonly defaultTimeoutMs: number;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+export function createSweeper({ sessions, tokens, people, defaultTimeoutMs, log, now }: SweeperOptions): Sweeper {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const sweep = async (): Promise<void> => {
+    const newestFirst = [...(await sessions.list())].sort((a, b) => (b.value as SessionRecord).used_at - (a.value as SessionRecord).used_at);
+    const kept = new Map<string, number>();
+    for (const entry of newestFirst) {
+      const { user_id: userId, used_at: usedAt } = entry.value as SessionRecord;
+      const count = (kept.get(userId) ?? 0) + 1;
+      kept.set(userId, count);
+      const timeout = people.byId(userId)?.session_timeout_ms ?? defaultTimeoutMs;
+      if (now() - usedAt >= timeout || count > maxSessionsOfUser) await sessions.removeEntry(entry);
+    }
+    for (const entry of await tokens.list()) {
+      const { user_id: userId, expires_at: expiresAt } = entry.value as TokenRecord;
+      const orphan = people.byId(userId) === undefined;
+      if (orphan) await people.users.refresh();
+      if ((orphan && people.byId(userId) === undefined) || (expiresAt !== undefined && expiresAt <= now())) await tokens.removeEntry(entry);
+    }
+  };
+  return {
+    start() {
+      timer = setInterval(() => {
+        running = sweep().catch((error: unknown) => log.warn({ error: errorText(error) }, 'ended sessions could not be removed'));
+      }, sweepMs).unref();
+    },
+    sweep,
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

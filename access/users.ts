@@ -1,0 +1,163 @@
+/** Users: who may see and change whom. */
+import type { Identity } from '../schemas/access.js';
+import type { SessionActivity, User, UserAdministration, UserChange } from './administration.js';
+import { isConflict } from './collection.js';
+import { accessErrors } from './errors.js';
+import { newUser } from './first-start.js';
+import { checkName, keyOfName, storeKey } from './names.js';
+import { assertAnotherAdministrator, assertMay, changeRecord, createAdministratorGuard, findUser, type AdministrationParts } from './parts.js';
+import type { People } from './people.js';
+import { permissionTexts } from './permissions.js';
+import { userPrefix, type SessionRecord, type UserRecord } from './records.js';
+import { covers, rightsOf } from './rights.js';
+
+/** All of them are in memory of every process that serves the API. */
+const maxUsers = 10_000;
+const maxTextLength = 254;
+const maxPreferencesBytes = 16 * 1024;
+const shortestTimeoutMs = 1_000;
+
+export function createUserAdministration(parts: AdministrationParts): UserAdministration {
+  const { people, passwords, sessions, throttle, settings, now } = parts;
+  const alone = createAdministratorGuard(people);
+  const shown = (user: UserRecord): User => userOf(people, user, settings.session_timeout_ms);
+  return {
+    users: (by) => [...people.users.values().values()].filter((user) => user.id === by.userId || mayEditUsers(by)).map(shown),
+    user: (by, nameOrId) => shown(findUser(parts, by, nameOrId)),
+    async createUser(by, name, password, change) {
+      assertMay(by, 'users:edit');
+      const username = checkName('username', name);
+      passwords.check(username, password);
+      if (people.users.values().size >= maxUsers) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxUsers} users` });
+      const user = applied(parts, by, newUser(username), change);
+      const hash = await passwords.hash(password);
+      try {
+        await people.users.create(storeKey(userPrefix, username), { ...user, password_hash: hash, password_changed_at: now() });
+      } catch (thrown) {
+        if (isConflict(thrown)) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(username) });
+        throw thrown;
+      }
+      return shown(user);
+    },
+    changeUser: (by, nameOrId, change) => alone(async () => {
+      const user = findUser(parts, by, nameOrId);
+      assertMayTouch(parts, by, user);
+      if (user.external && change.roles !== undefined && !sameRoles(change.roles, user.roles)) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'roles', allowed: 'groups of the directory decide about the roles of its users' });
+      const changed = await changeRecord(parts, user, (record) => {
+        const after = applied(parts, by, record, change);
+        if (!after.roles.includes('administrator')) assertAnotherAdministrator(people, record);
+        return after;
+      });
+      return shown(changed);
+    }),
+    async setPassword(by, nameOrId, password, old, from) {
+      const user = findUser(parts, by, nameOrId);
+      assertMayTouch(parts, by, user);
+      if (user.external) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'password', allowed: 'the directory keeps the passwords of its users' });
+      if (user.id === by.userId) await assertOldPassword(parts, user, old, from.address);
+      passwords.check(user.username, password);
+      const hash = await passwords.hash(password);
+      await changeRecord(parts, user, (record) => ({ ...record, password_hash: hash, generation: record.generation + 1, password_changed_at: now() }));
+      throttle?.forgive(user.username);
+    },
+    setEnabled: (by, nameOrId, enabled) => alone(async () => {
+      const user = findUser(parts, by, nameOrId);
+      assertMay(by, 'users:edit');
+      assertMayTouch(parts, by, user);
+      if (user.id === by.userId) throw accessErrors.create('ACCESS_OWN_ACCOUNT');
+      if (user.enabled === enabled) return false;
+      if (!enabled) assertAnotherAdministrator(people, user);
+      await changeRecord(parts, user, (record) => ({ ...record, enabled, generation: record.generation + 1 }));
+      return true;
+    }),
+    deleteUser: (by, nameOrId) => alone(async () => {
+      const user = findUser(parts, by, nameOrId);
+      assertMay(by, 'users:edit');
+      assertMayTouch(parts, by, user);
+      if (user.id === by.userId) throw accessErrors.create('ACCESS_OWN_ACCOUNT');
+      assertAnotherAdministrator(people, user);
+      await people.users.remove(storeKey(userPrefix, user.username));
+    }),
+    async sessions(by) {
+      const activity = new Map<string, SessionActivity>();
+      for (const { value } of await sessions.list()) {
+        const { user_id: id, used_at: usedAt, generation, address } = value as SessionRecord;
+        const user = people.byId(id);
+        const ended = user === undefined || !user.enabled || user.generation !== generation || now() - usedAt >= (user.session_timeout_ms ?? settings.session_timeout_ms);
+        if (ended || (id !== by.userId && !mayEditUsers(by)) || (activity.get(id)?.lastActivity ?? 0) > usedAt) continue;
+        activity.set(id, { active: true, lastActivity: usedAt, address });
+      }
+      return activity;
+    },
+  };
+}
+
+function mayEditUsers(by: Identity): boolean {
+  return by.administrator || by.capabilities.has('users:edit');
+}
+
+/** Wrong ones count as wrong logins: a borrowed session is no place to guess from. */
+async function assertOldPassword({ passwords, throttle }: AdministrationParts, user: UserRecord, old: string | undefined, address: string): Promise<void> {
+  if (old === undefined || old === '') throw accessErrors.create('ACCESS_OLD_PASSWORD_WRONG');
+  const attempt = await throttle?.attempt(user.username, address);
+  const matches = await passwords.verify(user.password_hash, old);
+  if (matches) attempt?.succeeded();
+  else attempt?.failed();
+  if (!matches) throw accessErrors.create('ACCESS_OLD_PASSWORD_WRONG');
+}
+
+/** Who may edit users, but has fewer rights than a user, cannot become that user. */
+function assertMayTouch({ people }: AdministrationParts, by: Identity, user: UserRecord): void {
+  if (user.id === by.userId || covers(by, people.rightsOf(user))) return;
+  throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'somebody with all rights of that user' });
+}
+
+function applied({ people, settings }: AdministrationParts, by: Identity, user: UserRecord, change: UserChange): UserRecord {
+  const roles = change.roles === undefined || sameRoles(change.roles, user.roles) ? user.roles : rolesToGive(people, by, user, change.roles);
+  const timeout = change.sessionTimeoutMs ?? user.session_timeout_ms;
+  if (timeout !== undefined && (!Number.isSafeInteger(timeout) || timeout < shortestTimeoutMs)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'session_timeout_ms', got: String(timeout), allowed: `${shortestTimeoutMs} or more` });
+  const { email = user.email, firstName = user.first_name, lastName = user.last_name, timezone = user.timezone, startpage = user.startpage, preferences = user.preferences, serviceAccount = user.service_account } = change;
+  for (const [place, text] of Object.entries({ email, first_name: firstName, last_name: lastName, timezone: timezone ?? '' })) {
+    if (text.length > maxTextLength || /\p{Cc}/u.test(text)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place, got: `${text.length} characters`, allowed: `at most ${maxTextLength}, no control characters` });
+  }
+  if (timezone !== undefined && timezone !== '' && !isTimeZone(timezone)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'timezone', got: JSON.stringify(timezone), allowed: 'a name of the time zone database, such as Europe/Berlin' });
+  const extras = JSON.stringify([startpage, preferences]);
+  if (Buffer.byteLength(extras) > maxPreferencesBytes) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'preferences', got: `${Buffer.byteLength(extras)} bytes`, allowed: `at most ${maxPreferencesBytes}` });
+  const kept = timeout === settings.session_timeout_ms ? user.session_timeout_ms ?? timeout : timeout;
+  return { ...user, roles, email, first_name: firstName, last_name: lastName, timezone, startpage, preferences, service_account: serviceAccount, session_timeout_ms: kept };
+}
+
+/** Lower-case names. Both what is given and what is taken away must be within the rights of who does it. */
+export function rolesToGive(people: People, by: Identity, user: UserRecord, names: readonly string[]): readonly string[] {
+  assertMay(by, 'users:edit');
+  const keys = [...new Set(names.map(keyOfName))];
+  const all = [...new Set([...keys, ...user.roles])];
+  const roles = all.map((key) => ({ key, role: people.role(key) }));
+  const unknown = roles.find(({ key, role }) => role === undefined && keys.includes(key));
+  if (unknown !== undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(unknown.key.slice(0, 100)) });
+  const touched = roles.filter(({ key }) => keys.includes(key) !== user.roles.includes(key)).flatMap(({ role }) => role ?? []);
+  if (touched.length > 0 && !covers(by, rightsOf({}, touched, people.streams()))) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'roles whose rights you have yourself' });
+  return keys;
+}
+
+function sameRoles(names: readonly string[], roles: readonly string[]): boolean {
+  const keys = new Set(names.map(keyOfName));
+  return keys.size === roles.length && roles.every((key) => keys.has(key));
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+export function userOf(people: People, user: UserRecord, defaultTimeoutMs: number): User {
+  const rights = people.rightsOf(user);
+  const { id, username, email, first_name: firstName, last_name: lastName, timezone, startpage, preferences = {}, service_account: serviceAccount, enabled, external } = user;
+  return {
+    id, username, email, firstName, lastName, timezone, startpage, preferences, serviceAccount, enabled, external,
+    roles: rights.roles, permissions: permissionTexts(rights, user), sessionTimeoutMs: user.session_timeout_ms ?? defaultTimeoutMs,
+  };
+}

@@ -1,0 +1,45 @@
+/** Passwords that were right a moment ago, so that a script with Basic authentication does not cost a hash for each request. */
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** Beyond it the oldest is verified again when it comes. */
+const maxKept = 2_000;
+
+export interface Verified {
+  /** Which user this name and password proved, and at which generation; a hash of both is all that is kept, under a key that no one sees. */
+  find(nameKey: string, password: string): { readonly userId: string; readonly generation: number } | undefined;
+  keep(nameKey: string, password: string, user: { readonly userId: string; readonly generation: number }): void;
+  /** One check at a time for the same name and password: others get its answer. */
+  once<Result>(nameKey: string, password: string, check: () => Promise<Result>): Promise<Result>;
+  clear(): void;
+}
+
+export function createVerified(lifetimeMs: number, now: () => number): Verified {
+  const secret = randomBytes(32);
+  const kept = new Map<string, { readonly userId: string; readonly generation: number; readonly until: number }>();
+  const checking = new Map<string, Promise<unknown>>();
+  const keyOf = (nameKey: string, password: string): string => createHmac('sha256', secret).update(`${nameKey.length} ${nameKey} ${password}`).digest('base64');
+  return {
+    find(nameKey, password) {
+      const key = keyOf(nameKey, password);
+      const found = kept.get(key);
+      if (found !== undefined && found.until > now()) return found;
+      kept.delete(key);
+      return undefined;
+    },
+    keep(nameKey, password, user) {
+      if (lifetimeMs === 0) return;
+      const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
+      if (oldest !== undefined) kept.delete(oldest);
+      kept.set(keyOf(nameKey, password), { ...user, until: now() + lifetimeMs });
+    },
+    once<Result>(nameKey: string, password: string, check: () => Promise<Result>) {
+      const key = keyOf(nameKey, password);
+      const running = checking.get(key) as Promise<Result> | undefined;
+      if (running !== undefined) return running;
+      const started = check().finally(() => checking.delete(key));
+      checking.set(key, started);
+      return started;
+    },
+    clear: () => kept.clear(),
+  };
+}
