@@ -33,7 +33,9 @@ export function createNullStore(onWrite: (request: WriteRequest) => void = () =>
     update: async (_, updates) => updates.map(() => undefined),
     markers: async () => new Map(),
     fieldTypes: async () => new Map(),
+    openIndices: async () => [],
     search: async () => { throw new Error('nothing is kept here'); },
+    aggregate: async () => { throw new Error('nothing is kept here'); },
     health: async () => ({ ok: true, reason: 'takes everything' }),
   };
 }

@@ -45,8 +45,25 @@ export interface SearchRequest {
   /** Only these fields are returned (all when undefined); `_id` and `_index` always. */
   readonly fields?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** For `--follow` and paging: only documents strictly after this one in the sort order. */
-  readonly after?: { readonly sortValue: string | number; readonly id: string } | undefined;
+  /** For paging: only documents strictly after this one in the sort order. */
+  readonly after?: SearchAfter | undefined;
+  /** Indices that fail are named in `failures` and the others answer; otherwise the whole search rejects. */
+  readonly partial?: boolean | undefined;
+  /** Milliseconds after which the store gives up; default: the store's own limit. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A place in the order: by the sort value (numbers, then texts, then documents without the field: null), the id, the index. */
+export interface SearchAfter {
+  readonly sortValue: string | number | null;
+  readonly id: string;
+  /** Without it: after every document of this value and id. */
+  readonly index?: string | undefined;
+}
+
+export interface IndexFailure {
+  readonly index: string;
+  readonly reason: string;
 }
 
 export interface SearchHit {
@@ -59,20 +76,32 @@ export interface SearchResult {
   readonly total: number;
   readonly hits: readonly SearchHit[];
   readonly skipped: readonly string[];
+  /** Place of the last hit; undefined without hits. */
+  readonly next?: SearchAfter | undefined;
+  readonly failures?: readonly IndexFailure[] | undefined;
 }
+
+/** Every document in order, of what is searchable at the first page. */
+export type ScanRequest = Pick<SearchRequest, 'indices' | 'query' | 'from' | 'to' | 'sort' | 'fields' | 'signal' | 'timeoutMs'>;
 
 export type BucketInterval = { readonly unit: 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'; readonly count: number };
 
 export interface Grouping {
   readonly kind: 'values' | 'time';
   readonly field: string;
-  /** `values`: the most frequent ones. */
+  /** `values`: the most frequent ones; 15 by default. */
   readonly limit?: number | undefined;
-  /** `time`: width of a bucket; buckets begin at whole multiples in UTC (weeks on Mondays). */
+  /** `values`: of these keys only. */
+  readonly only?: readonly string[] | undefined;
+  /** `time`: width of a bucket; buckets begin at whole multiples in UTC (weeks on Mondays, from 5 January 1970 on); months by 1 or 3, years by 1. */
   readonly interval?: BucketInterval | undefined;
 }
 
-/** `count` without a field counts documents, with one the documents that have it. `percentile` needs `percentile` between 0 and 100. */
+/**
+ * `count` without a field counts documents, with one the documents that have it. The others look at numbers (and times, as milliseconds) only,
+ * `cardinality` at every value. `percentile` needs `percentile` between 0 and 100 and is the smallest value that so many percent of the values do
+ * not exceed (nearest rank).
+ */
 export interface Metric {
   readonly kind: 'count' | 'cardinality' | 'min' | 'max' | 'sum' | 'average' | 'percentile';
   readonly field?: string | undefined;
@@ -90,8 +119,17 @@ export interface AggregateRequest {
   /** Order of `values` buckets: by a metric's place or by key; default: documents descending, then key ascending. */
   readonly sort?: { readonly by: number | 'key'; readonly direction: 'asc' | 'desc' } | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** As of a search. */
+  readonly partial?: boolean | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
+/** Most buckets of one answer; more are an error. */
+export const maxBuckets = 20_000;
+/** Of a grouping by values without a limit. */
+export const defaultBucketLimit = 15;
+
+/** Only buckets with documents. Each member of a list counts in a bucket of its own; keys of `source` are in small letters. */
 export interface Bucket {
   /** One per grouping; time keys are milliseconds since the epoch. */
   readonly key: readonly (string | number | boolean)[];
@@ -104,7 +142,8 @@ export interface AggregateResult {
   /** All documents that match. */
   readonly total: number;
   readonly buckets: readonly Bucket[];
-  /** Documents outside of the buckets that `limit` let through. */
+  /** Documents in buckets that `limit` did not let through, summed over the groupings. */
   readonly otherDocuments: number;
   readonly skipped: readonly string[];
+  readonly failures?: readonly IndexFailure[] | undefined;
 }

@@ -1,4 +1,4 @@
-/** Errors of query texts and time ranges. */
+/** Errors of query texts, time ranges and searches. */
 import { defineErrors } from '../core/errors.js';
 
 export const searchErrors = defineErrors({
@@ -8,5 +8,14 @@ export const searchErrors = defineErrors({
   SEARCH_QUERY_EXPRESSION: { retryable: false, summary: 'The regular expression is not one of RE2.' },
   SEARCH_QUERY_TIME: { retryable: false, summary: 'The query compares a time with something that is no time.' },
   SEARCH_QUERY_TOO_LARGE: { retryable: false, summary: 'The query is larger than the limits.' },
+  SEARCH_QUERY_INVALID: { retryable: false, summary: 'The query cannot be run.' },
+  SEARCH_QUERY_WILDCARD: { retryable: false, summary: 'The query begins a word with a wildcard, which is not allowed here.' },
+  SEARCH_SORT_FIELD: { retryable: false, summary: 'Messages cannot be sorted by this field.' },
+  SEARCH_AGGREGATE_INVALID: { retryable: false, summary: 'The aggregation cannot be run.' },
+  SEARCH_CURSOR_INVALID: { retryable: false, summary: 'The place to go on from cannot be read.' },
+  SEARCH_LIMIT: { retryable: false, summary: 'More messages are asked for than one answer gives.' },
+  SEARCH_QUEUE_FULL: { retryable: true, summary: 'Too many searches wait for their turn; ask again later.' },
+  SEARCH_DEADLINE_EXCEEDED: { retryable: false, summary: 'The search was cancelled, since it took too long; a shorter time range or a narrower query is faster.' },
+  SEARCH_CANCELLED: { retryable: false, summary: 'The search was cancelled.' },
   SEARCH_TIME_RANGE: { retryable: false, summary: 'The time range cannot be read.' },
 });

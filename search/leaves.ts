@@ -14,6 +14,7 @@ export interface LeafContext {
   /** Milliseconds since the epoch that `now` means. */
   readonly now: number;
   readonly aliases: boolean;
+  readonly leadingWildcards: boolean;
 }
 
 /** Two names that senders use for one thing; each is searched for the other. */
@@ -34,6 +35,7 @@ export function wordLeaf(context: LeafContext, field: string | undefined, token:
   const stars = token.wildcards.length === token.text.length && !token.text.includes('?');
   if (field === '_exists_') return fail('SEARCH_QUERY_FIELD', token, token.raw, 'the name of one field');
   if (stars) return field === undefined ? all : withAliases(context, { kind: 'exists', field });
+  if (!context.leadingWildcards && token.wildcards[0] === 0) fail('SEARCH_QUERY_WILDCARD', token, token.raw, 'a letter first, or the setting search.leading_wildcards');
   refuseTime(field, token, token.raw, 'a wildcard');
   const fold = foldsCase(field) ? lowerCase : (text: string) => text;
   const wild = new Set(token.wildcards);

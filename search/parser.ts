@@ -29,6 +29,8 @@ export interface QueryOptions {
   readonly maxClauses?: number;
   /** Deepest nesting of `and`, `or` and `not`. Default: 16, since OpenSearch stops at 20. Parentheses: four times as many. */
   readonly maxDepth?: number;
+  /** Words may begin with a wildcard. Default: true. */
+  readonly leadingWildcards?: boolean;
 }
 
 type Occur = 'should' | 'must' | 'never';
@@ -46,7 +48,7 @@ export function parseQuery(text: string, options: QueryOptions = {}): QueryNode 
   try {
     if (text.length > maxLength) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${text.length} characters`, `${maxLength} characters`);
     if (text.trim() === '') return { kind: 'all' };
-    const context = { now: options.now ?? Date.now(), aliases: options.aliases ?? true };
+    const context = { now: options.now ?? Date.now(), aliases: options.aliases ?? true, leadingWildcards: options.leadingWildcards ?? true };
     const node = parseWhole({ tokens: tokenize(text), text, context, maxParentheses: maxDepth * 4, at: 0, open: 0 });
     const size = sizeOf(node);
     if (size.clauses > maxClauses) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${size.clauses} clauses`, `${maxClauses} clauses; one without a field counts three`);

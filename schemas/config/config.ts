@@ -5,6 +5,7 @@ import { apiOptions } from './api.js';
 import { flag, port, text } from './common.js';
 import { processingOptions, storeOptions, topicsOptions, watchesRules } from './engines.js';
 import { receiverOptions } from './receivers.js';
+import { searchOptions } from './search.js';
 
 export const configSchema = Type.Object({
   data_folder: text('Where topics, indices and state are kept; relative to the settings file.', './data'),
@@ -22,6 +23,7 @@ export const configSchema = Type.Object({
   topics: topicsOptions,
   store: storeOptions,
   processing: processingOptions,
+  search: searchOptions,
   access: accessOptions,
   rules: Type.Object({
     folder: text('Folder of rule files; relative to the settings file. A missing one is empty.', './sluice.d'),

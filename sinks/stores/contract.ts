@@ -1,7 +1,7 @@
 /**
  * An index store: named indices of documents. Two adapters, one suite: `test/sinks/stores/contract.ts`.
  */
-import type { SearchRequest, SearchResult } from '../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../schemas/query.js';
 
 export type FieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
 
@@ -134,7 +134,11 @@ export interface IndexStore {
   openIndex(name: string): Promise<void>;
   /** Succeeds when the index is gone already. */
   deleteIndex(name: string): Promise<void>;
+  /** Names of the open indices of these sets, without looking into them. */
+  openIndices(prefixes: readonly string[]): Promise<readonly string[]>;
   search(request: SearchRequest): Promise<SearchResult>;
+  /** Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in `search/aggregate-evaluate.ts`. */
+  aggregate(request: AggregateRequest): Promise<AggregateResult>;
   /** Makes everything written so far visible to search. For tests and the verifier. */
   refresh(indices: readonly string[]): Promise<void>;
   /** Ids only, for the verifier: every id in these indices (stubs left out), in any order, batch by batch. */

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
 import { formatBytes } from '../../core/bytes.js';
 import { isSluiceError } from '../../core/errors.js';
-import type { SearchRequest, SearchResult } from '../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../schemas/query.js';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from './contract.js';
 import { storeError } from './duckdb/failures.js';
 import type { EngineOptions } from './duckdb/protocol.js';
@@ -154,13 +154,26 @@ class DuckStore implements IndexStore {
     return this.#need().call('deleteIndex', name);
   }
 
-  async search(request: SearchRequest): Promise<SearchResult> {
+  openIndices(prefixes: readonly string[]): Promise<readonly string[]> {
+    return this.#need().call('openIndices', prefixes);
+  }
+
+  search(request: SearchRequest): Promise<SearchResult> {
     const { signal, ...rest } = request;
+    return this.#read(signal, () => this.#need().call('search', rest, signal));
+  }
+
+  aggregate(request: AggregateRequest): Promise<AggregateResult> {
+    const { signal, ...rest } = request;
+    return this.#read(signal, () => this.#need().call('aggregate', rest, signal));
+  }
+
+  async #read<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
     if (signal?.aborted) throw storeError('STORE_SEARCH_CANCELLED', 'search');
     const stopTimer = this.#metrics.searchSeconds.startTimer(label);
     this.#metrics.waitingSearches.inc(label);
     try {
-      return await this.#need().call('search', rest, signal);
+      return await work();
     } finally {
       this.#metrics.waitingSearches.dec(label);
       stopTimer();

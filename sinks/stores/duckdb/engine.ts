@@ -1,8 +1,9 @@
 /** The store inside its worker thread: requests by name, one method each. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
-import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { AggregateResult, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { indexNumber } from '../index-names.js';
+import { aggregateIndices, type EngineAggregate } from './aggregate.js';
 import { readDocuments } from './by-id.js';
 import { Catalog, type IndexEntry } from './catalog.js';
 import { isFatal, searchError, storeError, writeError } from './failures.js';
@@ -18,6 +19,8 @@ const concurrentSearches = 2;
 const waitingSearches = 64;
 /** Ids of one page of a scan. */
 const pageRows = 20_000;
+
+type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[]) => Promise<Result>;
 
 export class Engine {
   readonly #catalog: Catalog;
@@ -149,10 +152,25 @@ export class Engine {
     });
   }
 
-  async search(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
+  /** Names of the open indices of these sets, by set and number. */
+  openIndices(prefixes: readonly string[]): string[] {
+    return prefixes.flatMap((prefix) => [...this.#catalog.entries()].filter((entry) => !entry.closed && indexNumber(entry.name, prefix) !== undefined)
+      .sort((a, b) => (indexNumber(a.name, prefix) ?? 0) - (indexNumber(b.name, prefix) ?? 0)).map((entry) => entry.name));
+  }
+
+  search(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
+    return this.#read(id, request.indices, (connection, indices, skipped) => searchIndices(connection, indices, request, skipped));
+  }
+
+  aggregate(id: number, request: EngineAggregate): Promise<AggregateResult> {
+    return this.#read(id, request.indices, (connection, indices, skipped) => aggregateIndices(connection, indices, request, skipped));
+  }
+
+  /** A search in its turn, on a connection of its own, which a cancel with this id interrupts. */
+  async #read<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
     const leave = await this.#gate.enter();
     try {
-      return await this.#searchNow(id, request);
+      return await this.#readNow(id, names, work);
     } catch (thrown) {
       if (isFatal(thrown)) await this.#catalog.reopen();
       throw this.#cancelled.has(id) ? storeError('STORE_SEARCH_CANCELLED', 'search') : searchError(thrown);
@@ -162,15 +180,15 @@ export class Engine {
     }
   }
 
-  async #searchNow(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
-    const { indices, skipped, release } = await this.#borrow(request.indices);
+  async #readNow<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
+    const { indices, skipped, release } = await this.#borrow(names);
     try {
       return await this.#catalog.use(async () => {
         if (this.#cancelled.has(id)) throw storeError('STORE_SEARCH_CANCELLED', 'search');
         const connection = await this.#catalog.database.connect();
         this.#searches.set(id, connection);
         try {
-          return await searchIndices(connection, indices, request, skipped);
+          return await work(connection, indices, skipped);
         } finally {
           this.#searches.delete(id);
           connection.closeSync();

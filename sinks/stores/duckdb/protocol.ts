@@ -1,6 +1,6 @@
 /** What the main thread and the store's worker thread say to each other. */
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
-import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../../schemas/query.js';
 
 export interface EngineOptions {
   /** Database files lie in its folder `indices`, spilled sorts in `spill`. */
@@ -37,6 +37,8 @@ export interface EngineMethods {
   openIndex: { argument: string; value: undefined };
   deleteIndex: { argument: string; value: undefined };
   search: { argument: Omit<SearchRequest, 'signal'>; value: SearchResult };
+  openIndices: { argument: readonly string[]; value: readonly string[] };
+  aggregate: { argument: Omit<AggregateRequest, 'signal'>; value: AggregateResult };
   scanIds: { argument: { readonly index: string; readonly fromRow: number }; value: IdPage };
   health: { argument: undefined; value: EngineHealth };
 }

@@ -1,6 +1,6 @@
 /** Runs one search over several index files and merges what they find. */
 import { DuckDBListValue, type DuckDBConnection, type DuckDBStructValue } from '@duckdb/node-api';
-import type { SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { compareCodePoints } from '../../../core/values.js';
 import type { Field, FieldTable } from './fields.js';
 import type { IndexFile } from './index-file.js';
@@ -36,7 +36,12 @@ export async function searchIndices(connection: DuckDBConnection, indices: reado
     found.sort(compareFound(sort.direction));
     found.length = Math.min(found.length, request.limit);
   }
-  return { total, hits: await fetchHits(connection, found, request.fields), skipped };
+  return { total, hits: await fetchHits(connection, found, request.fields), skipped, next: placeOf(found.at(-1), sort) };
+}
+
+function placeOf(last: Found | undefined, sort: SortOrder): SearchAfter | undefined {
+  if (last === undefined) return undefined;
+  return { sortValue: sort.field === '_id' ? last.id : last.number ?? last.text, id: last.id, index: last.index.name };
 }
 
 interface Matches {
@@ -59,7 +64,7 @@ async function countAndFind(connection: DuckDBConnection, index: SearchedIndex, 
   const parameters = new SqlParameters();
   const condition = conditionSql(index.file.fields, request, parameters);
   const columns = sortColumns(index.file.fields, sort.field, parameters);
-  const after = request.after === undefined ? '' : ` FILTER (WHERE ${afterSql(sort, request.after, parameters)})`;
+  const after = request.after === undefined ? '' : ` FILTER (WHERE ${afterSql(sort, request.after, index.name, parameters)})`;
   const [aggregate, missing] = sort.direction === 'asc' ? ['min', `'infinity'::DOUBLE`] : ['max', `'-infinity'::DOUBLE`];
   const entry = `{'number': coalesce(sort_number, ${missing}), 'id': _id, 'place': place}`;
   const sql = `SELECT count(*)::DOUBLE, ${aggregate}(${entry}, ${Math.floor(request.limit)})${after}`
@@ -73,7 +78,7 @@ async function countAndFind(connection: DuckDBConnection, index: SearchedIndex, 
   return { count: row?.[0] as number, first };
 }
 
-function conditionSql(fields: FieldTable, request: EngineSearch, parameters: SqlParameters): string {
+export function conditionSql(fields: FieldTable, request: Pick<EngineSearch, 'query' | 'from' | 'to'>, parameters: SqlParameters): string {
   const conditions = [querySql(request.query, { fields, parameters })];
   const time = `c${fields.get('timestamp')?.slot ?? 0}`;
   if (request.from !== undefined) conditions.push(`${time} >= ${numberSql(request.from)}`);
@@ -97,7 +102,7 @@ async function findFirst(connection: DuckDBConnection, index: SearchedIndex, req
   const parameters = new SqlParameters();
   const condition = conditionSql(index.file.fields, request, parameters);
   const columns: SortColumns = sortColumns(index.file.fields, sort.field, parameters);
-  const after = request.after === undefined ? '' : ` WHERE ${afterSql(sort, request.after, parameters)}`;
+  const after = request.after === undefined ? '' : ` WHERE ${afterSql(sort, request.after, index.name, parameters)}`;
   const sql = `SELECT row_number, sort_number, sort_text, _id FROM (SELECT rowid::DOUBLE AS row_number, ${columns.number} AS sort_number,`
     + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition})${after} ORDER BY ${orderSql(sort.direction)} LIMIT ${Math.floor(request.limit)}`;
   const rows = await runSql(connection, sql, parameters);
@@ -119,7 +124,7 @@ function compareFound(direction: 'asc' | 'desc'): (a: Found, b: Found) => number
       if (a.text === null) return 1;
       return b.text === null ? -1 : compareCodePoints(a.text, b.text) * sign;
     }
-    return compareCodePoints(a.id, b.id) * sign;
+    return (compareCodePoints(a.id, b.id) || compareCodePoints(a.index.name, b.index.name)) * sign;
   };
 }
 

@@ -1,5 +1,6 @@
 /** Sort order as SQL: numbers, then texts, then documents without the field; equal ones by id. */
-import type { SearchRequest } from '../../../schemas/query.js';
+import { compareCodePoints } from '../../../core/values.js';
+import type { SearchAfter, SearchRequest } from '../../../schemas/query.js';
 import type { FieldTable } from './fields.js';
 import { readTime } from './times.js';
 import { keyText, mayBeInOtherFields, numberSql, pointerTo, type SqlParameters } from './value-sql.js';
@@ -23,8 +24,10 @@ export function sortColumns(fields: FieldTable, name: string, parameters: SqlPar
       return { number: `coalesce(${column}, ${other.number})`, text: `CASE WHEN ${column} IS NULL THEN ${other.text} END` };
     case 'string':
     case 'text':
-    case 'boolean':
-      return { number: `CASE WHEN ${column} IS NULL THEN ${other.number} END`, text: `coalesce(CAST(${column} AS VARCHAR), ${other.text})` };
+    case 'boolean': {
+      const text = `coalesce(CAST(${column} AS VARCHAR), ${other.text})`;
+      return { number: `CASE WHEN ${column} IS NULL THEN ${other.number} END`, text: name === 'source' ? `lower(${text})` : text };
+    }
     default:
       return other;
   }
@@ -45,16 +48,18 @@ export function orderSql(direction: 'asc' | 'desc'): string {
   return `sort_number ${direction} NULLS LAST, sort_text ${direction} NULLS LAST, _id ${direction}`;
 }
 
-/** Strictly after the given document, in terms of the columns `sort_number`, `sort_text` and `_id`. */
-export function afterSql(sort: NonNullable<SearchRequest['sort']>, after: NonNullable<SearchRequest['after']>, parameters: SqlParameters): string {
+/** Strictly after the given place, in terms of the columns `sort_number`, `sort_text` and `_id` of the index with this name. */
+export function afterSql(sort: NonNullable<SearchRequest['sort']>, after: SearchAfter, index: string, parameters: SqlParameters): string {
   const beyond = sort.direction === 'asc' ? '>' : '<';
-  const id = parameters.text(after.id);
   const isTime = sort.field === 'timestamp' || sort.field === 'receive_time';
-  const value = isTime ? readTime(after.sortValue) : after.sortValue;
+  const value = isTime && after.sortValue !== null ? readTime(after.sortValue) : after.sortValue;
+  const sameIdToo = after.index !== undefined && (sort.direction === 'asc' ? compareCodePoints(index, after.index) > 0 : compareCodePoints(index, after.index) < 0);
+  const byId = `_id ${beyond}${sameIdToo ? '=' : ''} ${parameters.text(after.id)}`;
+  if (value === null) return `(sort_number IS NULL AND sort_text IS NULL AND ${byId})`;
   if (typeof value === 'number') {
     const number = numberSql(value);
-    return `(sort_number ${beyond} ${number} OR (sort_number = ${number} AND _id ${beyond} ${id}) OR sort_number IS NULL)`;
+    return `(sort_number ${beyond} ${number} OR (sort_number = ${number} AND ${byId}) OR sort_number IS NULL)`;
   }
   const text = parameters.text(String(value));
-  return `(sort_number IS NULL AND (sort_text ${beyond} ${text} OR (sort_text = ${text} AND _id ${beyond} ${id}) OR sort_text IS NULL))`;
+  return `(sort_number IS NULL AND (sort_text ${beyond} ${text} OR (sort_text = ${text} AND ${byId}) OR sort_text IS NULL))`;
 }

@@ -48,6 +48,10 @@ async function answer(request: EngineRequest): Promise<unknown> {
       return engine.deleteIndex(request.argument);
     case 'search':
       return engine.search(request.id, request.argument);
+    case 'openIndices':
+      return engine.openIndices(request.argument);
+    case 'aggregate':
+      return engine.aggregate(request.id, request.argument);
     case 'scanIds':
       return engine.scanIds(request.argument.index, request.argument.fromRow);
     case 'health':

@@ -3,6 +3,7 @@ import { formatVersions } from '../../../core/format-versions.js';
 import { judgeStamp, readStamp } from '../../../core/formats/stamp.js';
 import { faultOf } from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';
+import { indexNumber } from '../index-names.js';
 import type { FieldType, IndexInfo, IndexOptions } from '../contract.js';
 import { flatTypes, indexBody, stubField, writeAlias, type IndexLimits, type MappedField } from './mapping.js';
 import { pathOf, sendExpecting, type Send } from './requests.js';
@@ -70,6 +71,17 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
       documents: Math.max(0, Number(one['docs.count'] ?? 0) - (stubs.get(one.index) ?? 0)),
     }))
     .sort((left, right) => (numberOf(left.name) ?? 0) - (numberOf(right.name) ?? 0));
+}
+
+/** By the names alone: what searches ask before each of them. */
+export async function openIndices(send: Send, prefixes: readonly string[]): Promise<string[]> {
+  if (prefixes.length === 0) return [];
+  const reply = await sendExpecting(send, {
+    method: 'GET', path: `/_cat/indices/${prefixes.map((prefix) => encodeURIComponent(`${prefix}_*`)).join(',')}`, query: { format: 'json', expand_wildcards: 'open', h: 'index' },
+  }, prefixes.join(','), [404]);
+  if (reply.status === 404) return [];
+  const names = (reply.body as readonly Pick<CatIndex, 'index'>[]).map(({ index }) => index);
+  return prefixes.flatMap((prefix) => names.filter((name) => indexNumber(name, prefix) !== undefined).sort((left, right) => (indexNumber(left, prefix) ?? 0) - (indexNumber(right, prefix) ?? 0)));
 }
 
 /** The list knows no sizes of closed indices; the statistics do, once their shards have been closed. */

@@ -3,12 +3,13 @@ import { createOpenSearchClient, faultOf, type OpenSearchClient, type OpenSearch
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/metrics.js';
 import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
-import type { SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
-import { createIndex, fieldTypes, listIndices, takesFlatNames } from './indices.js';
+import { aggregate } from './aggregate.js';
+import { createIndex, fieldTypes, listIndices, openIndices, takesFlatNames } from './indices.js';
 import { readDocuments, updateDocuments, writeStubs } from './documents.js';
 import { writeAlias } from './mapping.js';
 import { createGate, type Gate } from '../gate.js';
@@ -153,6 +154,19 @@ export class OpenSearchStore implements IndexStore {
     const observe = this.#metrics.searchSeconds.startTimer({ store: 'opensearch' });
     try {
       return await search(this.#send, request, this.#options.requestTimeoutMs);
+    } finally {
+      observe();
+    }
+  }
+
+  async openIndices(prefixes: readonly string[]): Promise<readonly string[]> {
+    return openIndices(this.#send, prefixes);
+  }
+
+  async aggregate(request: AggregateRequest): Promise<AggregateResult> {
+    const observe = this.#metrics.searchSeconds.startTimer({ store: 'opensearch' });
+    try {
+      return await aggregate(this.#send, request, this.#options.requestTimeoutMs);
     } finally {
       observe();
     }

@@ -1,0 +1,13 @@
+/** What the search layer needs of an index store; both adapters have it. */
+import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../schemas/query.js';
+
+export type SearchFieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
+
+export interface SearchableStore {
+  /** Names of the open indices of these sets. */
+  openIndices(prefixes: readonly string[]): Promise<readonly string[]>;
+  search(request: SearchRequest): Promise<SearchResult>;
+  aggregate(request: AggregateRequest): Promise<AggregateResult>;
+  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly stub: boolean }>>;
+  fieldTypes(index: string): Promise<ReadonlyMap<string, SearchFieldType>>;
+}
