@@ -1,7 +1,7 @@
 /** `sluice rules check | test | explain`: the loop of writing rules without a running program. */
 import { readFile } from 'node:fs/promises';
 import { errorText, isSluiceError } from '../core/errors.js';
-import { createDecoder } from '../receivers/decode/decoder.js';
+import { uploadedDocument } from '../pipeline/objects/uploaded.js';
 import { compileRules } from '../rules/compile.js';
 import type { RuleContext, RuleSet } from '../rules/contract.js';
 import { explain } from '../rules/explain.js';
@@ -63,7 +63,7 @@ async function withMessage(options: RulesMessageOptions, tell: (ruleSet: RuleSet
   if ('exitCode' in loaded) return loaded;
   const receiver = options.receiver ?? 'gelf-tcp';
   try {
-    const document = toDocument(await readMessage(options), receiver);
+    const document = uploadedDocument(await readMessage(options), receiver);
     const receivedBy = typeof document['receiver'] === 'string' ? document['receiver'] : receiver;
     return { text: tell(loaded.ruleSet, document, { messageId: 'test', receiver: receivedBy }), exitCode: 0 };
   } catch (error) {
@@ -105,35 +105,4 @@ async function readAll(input: AsyncIterable<Buffer | string>): Promise<Buffer> {
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
-}
-
-/** What only storage sets; rules run before it. */
-const setLater = new Set(['_id', '_index', 'streams', 'rule_set_version', 'other_fields']);
-
-function toDocument(bytes: Buffer, receiver: string): LogDocument {
-  const stored = storedDocument(bytes);
-  if (stored !== undefined) return stored;
-  const decoder = createDecoder();
-  const parsed = decoder.parse(bytes);
-  if ('error' in parsed) throw parsed.error;
-  return decoder.toDocument(parsed, { receiver, peer: '127.0.0.1:0', receivedAt: Date.now(), timestamp: 'sender' });
-}
-
-/** A stored document has `source` and `message` where GELF has `host` and `short_message`; undefined: GELF. */
-function storedDocument(bytes: Buffer): LogDocument | undefined {
-  let root: unknown;
-  try {
-    root = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-  if (typeof root !== 'object' || root === null || Array.isArray(root)) return undefined;
-  const fields = Object.entries(root);
-  const names = new Set(fields.map(([name]) => name));
-  if (names.has('short_message') || names.has('host') && !names.has('receive_time') || !(names.has('source') || names.has('receive_time'))) return undefined;
-  return Object.fromEntries(fields.filter(([name, value]) => !setLater.has(name) && isField(value)) as [string, LogDocument[string]][]);
-}
-
-function isField(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
 }
