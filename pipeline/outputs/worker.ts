@@ -73,6 +73,8 @@ export class OutputWorker {
   readonly #counts = { sent: 0, failed: 0, dropped: 0 };
   /** Policy drop_oldest: what stands below is not sent any more. */
   #dropBelow = 0;
+  /** Of a message with its key and origin, as far as messages were read. */
+  #bytesEach: number | undefined;
   /** Of messages handed to the sender: offset behind them and receive time of the newest. */
   #ages: { readonly nextOffset: number; readonly newest: number }[] = [];
   #limiting: NodeJS.Timeout | undefined;
@@ -132,7 +134,8 @@ export class OutputWorker {
     this.#count('retention', committed === undefined ? 0 : earliest - committed.offset);
     this.#expected = position;
     this.#confirmed = position;
-    this.#committed = position;
+    // Committed even where nothing was sent yet: without a committed offset nobody could tell what the topic's retention removes.
+    this.#committed = committed === undefined ? -1 : position;
     this.#assigned = true;
     this.#ages = [];
     this.#repeats = createRepeats();
@@ -182,6 +185,7 @@ export class OutputWorker {
     const { metrics, encoder } = this.#options;
     const records: readonly OutputRecord[] = batch.records.filter(({ key }) => !this.#repeats.seen(key));
     metrics.repeated.inc(this.#labels, batch.records.length - records.length);
+    this.#bytesEach = meanBytes(batch, this.#bytesEach);
     this.#assertNoLoop(records);
     let covered = -1;
     for (let at = 0; ;) {
@@ -234,7 +238,7 @@ export class OutputWorker {
   async #limit(): Promise<void> {
     const { topics, topic, group, maxWaitingBytes, maxAgeMs } = this.#options;
     if (!this.#assigned) return;
-    const { logEnd, bytesEach } = await backlogOf(topics, topic, group);
+    const { logEnd, bytesEach } = await backlogOf(topics, topic, group, this.#bytesEach);
     this.#dropBelow = Math.max(this.#dropBelow, logEnd - Math.floor(maxWaitingBytes / bytesEach));
     const youngest = Date.now() - maxAgeMs;
     const old = this.#ages.findLast(({ newest }) => newest < youngest)?.nextOffset ?? 0;
@@ -272,6 +276,16 @@ export class OutputWorker {
     this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
     this.#options.log.error({ output: this.#options.settings.id, reason, messages }, 'messages of an output are lost: its topic no longer has them');
   }
+}
+
+/** Weight of the newest batch in what a message is taken to need. */
+const newestShare = 0.3;
+
+/** Kafka does not tell how large its topics are; what was read of this one does. */
+function meanBytes({ records }: ConsumedBatch, before: number | undefined): number | undefined {
+  if (records.length === 0) return before;
+  const mean = records.reduce((sum, { value, key, origin }) => sum + value.length + key.length + origin.length, 0) / records.length;
+  return before === undefined ? mean : before + (mean - before) * newestShare;
 }
 
 const nothingUpTo = (nextOffset: number): Parcel => ({ parts: [], bytes: 0, messages: 0, nextOffset });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { until, type Program } from '../program.js';
 import { clockEnvironment, setClock } from './clock.js';
 import { startHttpProxy } from './http-proxy.js';
+import { createDestinations } from './destinations.js';
 import type { Host } from './network.js';
 import type { EngineSet, OwnEngines } from './own-engines.js';
 import { createPowerCut, type PowerCut } from './power-cut.js';
@@ -56,26 +57,30 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   let version = 0;
   let connections = 0;
 
+  const destinations = needs.outputs === undefined ? undefined : await createDestinations(needs.outputs, cleanup);
+  const rules = { ...needs.rules, ...(destinations === undefined ? {} : { outputs: destinations.all.map(({ rule }) => rule) }) };
+
   const hostOf = async (process: string): Promise<Host | undefined> => own?.network?.host(`${name}-${process}`);
   const build = async (process: string, role: Process['role']): Promise<Process> => {
     const host = await hostOf(process);
-    const proxy = own === undefined || role === 'receiver' ? undefined : await startHttpProxy(own.engines.opensearch, own.network?.engines);
+    const proxy = own === undefined || role === 'receiver' || role === 'output' ? undefined : await startHttpProxy(own.engines.opensearch, own.network?.engines);
     if (proxy !== undefined) cleanup.teardown(() => proxy.close());
     const ownFolder = join(folder, process);
     mkdirSync(ownFolder, { recursive: true });
-    const settings = merge(settingsOf({ set, own, topicPrefix, rulesFolder, store: proxy?.url, receives: role !== 'processor', listen: host === undefined ? '127.0.0.1' : '0.0.0.0' }), needs.settings ?? {});
+    const settings = merge(settingsOf({ set, own, topicPrefix, rulesFolder, store: proxy?.url, receives: role === 'all' || role === 'receiver', listen: host === undefined ? '127.0.0.1' : '0.0.0.0' }), needs.settings ?? {});
     return createProcess({ name: process, role, folder: ownFolder, settings, proxy, host, environment: { ...environment, ...power?.environment }, cleanup });
   };
 
   try {
-    writeRuleFile(rulesFolder, version, needs.rules ?? {});
+    writeRuleFile(rulesFolder, version, rules);
     const all = shape === 'one' ? await build('all', 'all') : undefined;
     const processors: [Process, ...Process[]] = [all ?? (await build('processor-1', 'processor'))];
     if (shape === 'pair') processors.push(await build('processor-2', 'processor'));
     const receiver = all ?? (await build('receiver', 'receiver'));
+    const sending = destinations === undefined ? undefined : (all ?? (await build('output', 'output')));
     const dataFolder = join(receiver.folder, 'data');
     if (needs.diskBytes !== undefined) cleanup.teardown(mountDisk(dataFolder, needs.diskBytes));
-    for (const process of new Set([...processors, receiver])) await process.start();
+    for (const process of new Set([...processors, receiver, ...(sending === undefined ? [] : [sending])])) await process.start();
     const { settingsFile } = receiver.program();
     const progress = own === undefined ? createEmbeddedProgress(settingsFile) : createKafkaProgress(own.brokers, topicPrefix, `${topicPrefix}processors`);
     cleanup.teardown(() => progress.close());
@@ -110,8 +115,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         return present(own, 'engines').engines;
       },
       progress: () => progress.read(),
-      startTraffic: () => startTraffic({ tcp: target('gelf-tcp'), http: target('gelf-http'), connections: 4, rate: options.rate(), nextConnection: () => (connections += 1) }),
-      writeRules: (choice) => writeRuleFile(rulesFolder, version += 1, { ...needs.rules, ...choice }),
+      get destinations() {
+        return present(destinations, 'outputs');
+      },
+      get outputProcess() {
+        return present(sending, 'outputs');
+      },
+      outputsLag: () => outputsLag(present(sending, 'outputs'), destinations?.all.length ?? 0),
+      startTraffic: () => startTraffic({ tcp: target('gelf-tcp'), http: target('gelf-http'), connections: 4, rate: options.rate(), ...(needs.padding === undefined ? {} : { padding: needs.padding }), nextConnection: () => (connections += 1) }),
+      writeRules: (choice) => writeRuleFile(rulesFolder, version += 1, { ...rules, ...choice }),
       rotate: (indexSet = 'sluice_default') => ask('/rotate', { index_set: indexSet }),
       retire: () => ask('/retention', {}),
       openSearch: (method, path, body) => askOpenSearch(present(own, 'OpenSearch'), method, path, body),
@@ -128,6 +140,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     await close();
     throw error;
   }
+}
+
+/** As the program itself tells; every output must be among them. */
+async function outputsLag(process: Process, count: number): Promise<number> {
+  const { outputs = [] } = (await process.program().control.request('GET', '/status')) as { outputs?: readonly { lag: number }[] };
+  if (outputs.length < count) throw new Error(`${outputs.length} of ${count} outputs run`);
+  return Math.max(...outputs.map(({ lag }) => lag));
 }
 
 interface SettingsInput {

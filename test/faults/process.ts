@@ -6,7 +6,7 @@ import type { Process } from './world.js';
 
 export interface ProcessOptions {
   readonly name: string;
-  readonly role: 'all' | 'receiver' | 'processor';
+  readonly role: 'all' | 'receiver' | 'processor' | 'output';
   readonly folder: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly proxy?: HttpProxy | undefined;

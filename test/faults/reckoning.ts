@@ -30,6 +30,8 @@ const deadLetterSet = 'sluice_dead_letters';
 export interface Reckoner {
   /** Keeps the ids that the indices hold now: what retention removes later is not missing. */
   remember(program: Program): Promise<void>;
+  /** What the topic held when it was read last, by connection and sequence. */
+  names(): ReadonlyMap<string, ReadonlySet<number>>;
   /** Reads what is new in the topic. */
   readTopic(): Promise<void>;
   /** The topic is made again: its offsets begin anew, what it held was accepted. */
@@ -46,6 +48,7 @@ export function createReckoner(settingsFile: string): Reckoner {
   const positions = new Map<number, number>();
   const lastOf = new Map<string, number>();
   const overHttp = new Set<string>();
+  const names = new Map<string, Set<number>>();
   /** By concrete index. */
   const found = new Map<string, readonly string[]>();
   const counts = { resent: 0, outOfOrder: 0 };
@@ -59,6 +62,9 @@ export function createReckoner(settingsFile: string): Reckoner {
     accepted.set(key, { side: message._load_side !== undefined });
     const { _load_connection: connection, _load_sequence: sequence } = message;
     if (connection === undefined || sequence === undefined) return;
+    const known = names.get(connection);
+    if (known === undefined) names.set(connection, new Set([sequence]));
+    else known.add(sequence);
     if (connection.startsWith('h')) {
       overHttp.add(`${connection}/${sequence}`);
       return;
@@ -102,6 +108,7 @@ export function createReckoner(settingsFile: string): Reckoner {
 
   return {
     remember: scan,
+    names: () => names,
     readTopic,
     topicMadeAgain: () => positions.clear(),
     async reckon(program, acknowledged) {

@@ -13,17 +13,28 @@ const seconds = (result: RowResult): string => (result.seconds === undefined ? '
 const titleOf = (result: RowResult): string => rows.find(({ name }) => name === result.row)?.title ?? result.row;
 
 export function verdict(result: RowResult): string {
-  if (result.error !== undefined && result.missing + result.doubled + result.outOfOrder + result.unaccepted === 0) return 'failed';
+  const { outputs } = result;
+  if (result.error !== undefined && (outputs?.missing ?? 0) + result.missing + result.doubled + result.outOfOrder + result.unaccepted === 0) return 'failed';
   if (!isExact(result)) return 'not exact';
+  if (outputs?.heldUp === true) return 'held up';
+  if (outputs?.grew === true) return 'grew';
   return isInTime(result) ? 'ok' : 'late';
 }
 
 export function lineOf(result: RowResult): string {
   const { engines, load, row, sent, accepted, stored, missing, doubled, outOfOrder } = result;
-  const counts = `sent ${number(sent)}, accepted ${number(accepted)}, stored ${number(stored)}, missing ${missing}, doubled ${doubled}, out of order ${outOfOrder}`;
+  const counts = `sent ${number(sent)}, accepted ${number(accepted)}, stored ${number(stored)}, missing ${missing}, doubled ${doubled}, out of order ${outOfOrder}${outputsText(result)}`;
   const failure = result.error === undefined ? '' : `\n    ${result.error.split('\n').slice(0, 6).join('\n    ')}`;
   return `${verdict(result).padEnd(9)} ${engines.padEnd(8)} ${load.padEnd(5)} ${row.padEnd(30)} full speed ${seconds(result).padStart(5)} s; ${counts}${failure}`;
 }
+
+function outputsText({ outputs }: RowResult): string {
+  if (outputs === undefined) return '';
+  const { outputs: count, delivered, missing, outOfOrder, repeated, others, processed, growth } = outputs;
+  return `\n    ${count} outputs: ${number(delivered)} delivered, missing ${missing}, out of order ${outOfOrder}, sent again ${number(repeated)}; meanwhile others ${share(others)}, index sets ${share(processed)}, memory ${growth < 0 ? '' : '+'}${Math.round(growth / 2 ** 20)} MiB`;
+}
+
+const share = (value: number | undefined): string => (value === undefined ? '-' : `${Math.round(value * 100)} %`);
 
 export function tableOf(results: readonly RowResult[]): string {
   const head = ['fault', 'sent', 'accepted', 'stored', 'missing', 'doubled', 'out of order', 'resent', 'dead letters', 'seconds', ''];
@@ -32,6 +43,16 @@ export function tableOf(results: readonly RowResult[]): string {
     number(result.resent), number(result.deadLetters), seconds(result), verdict(result) === 'ok' ? '' : `**${verdict(result)}**`,
   ]);
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** What the destinations of outputs have, below the table of what the index sets have. */
+function outputTable(results: readonly RowResult[]): string[] {
+  const head = ['fault', 'delivered', 'missing', 'out of order', 'sent again', 'other outputs meanwhile', 'index sets meanwhile', 'memory'];
+  const lines = results.flatMap((result) => (result.outputs === undefined ? [] : [[
+    titleOf(result), number(result.outputs.delivered), String(result.outputs.missing), String(result.outputs.outOfOrder), number(result.outputs.repeated), share(result.outputs.others), share(result.outputs.processed),
+    `${result.outputs.growth < 0 ? '' : '+'}${Math.round(result.outputs.growth / 2 ** 20)} MiB`,
+  ]]));
+  return lines.length === 0 ? [] : [[head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n'), ''];
 }
 
 const sections = { embedded: 'Embedded engines', cluster: 'Kafka and OpenSearch', brokers: 'Three brokers', hosts: 'Hosts of their own' } as const;
@@ -44,7 +65,7 @@ function resultsText(results: readonly RowResult[]): string {
       if (some.length === 0) continue;
       const rates = [...new Set(some.map(({ rate }) => rate))].filter((rate) => rate > 0).map(number).join(' or ');
       const seeds = [...new Set(some.map(({ seed }) => seed))].join(', ');
-      parts.push(`### ${title}, ${load} load`, '', `${rates} messages a second over TCP, and HTTP beside it; seed ${seeds}.`, '', tableOf(some), '');
+      parts.push(`### ${title}, ${load} load`, '', `${rates} messages a second over TCP, and HTTP beside it; seed ${seeds}.`, '', tableOf(some), '', ...outputTable(some));
     }
   }
   return parts.join('\n');

@@ -1,6 +1,7 @@
 /** A row of the fault table: one fault, what it does to a running system, and when the engine answers again. */
 import type { EngineSet } from './own-engines.js';
-import type { World, WorldNeeds } from './world.js';
+import type { OutputReckoning } from './output-reckoning.js';
+import type { Progress, World, WorldNeeds } from './world.js';
 
 export interface Row {
   /** Kebab-case; chosen with `--rows`. */
@@ -21,6 +22,10 @@ export interface Row {
   readonly inject: (world: World) => Promise<void>;
   /** Ends the fault; resolves at the moment that `answers` names. */
   readonly heal?: (world: World) => Promise<void>;
+  /** What full speed is judged from, where it is more than the topics of logs. */
+  readonly progress?: (world: World) => Promise<Progress>;
+  /** After everything was worked off: what the destinations of outputs have. */
+  readonly reckonOutputs?: (world: World) => Promise<OutputReckoning>;
   /** After full speed, with the senders stopped: what else must come to its end before the reckoning. */
   readonly settle?: (world: World) => Promise<void>;
 }

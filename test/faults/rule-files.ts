@@ -11,6 +11,8 @@ export interface RuleChoice {
   /** Every message leaves `sluice_default` for a set of its own. */
   readonly moved?: boolean;
   readonly refreshMs?: number;
+  /** Outputs, each as JSON. */
+  readonly outputs?: readonly string[];
 }
 
 export function writeRuleFile(folder: string, version: number, choice: RuleChoice): void {
@@ -38,7 +40,7 @@ rules:
   - id: version
     when: { always: true }
     then: [{ set: { field: rules_version, value: ${version} } }]
-`;
+${choice.outputs === undefined ? '' : `outputs:\n${choice.outputs.map((output) => `  - ${output}\n`).join('')}`}`;
   // Moved into place, so that no half file is ever read.
   writeFileSync(join(folder, '.fresh'), text);
   renameSync(join(folder, '.fresh'), join(folder, '50-faults.yaml'));

@@ -2,10 +2,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { workedOff } from './acting.js';
 import type { EngineSet } from './own-engines.js';
+import type { OutputReckoning } from './output-reckoning.js';
 import type { Reckoning } from './reckoning.js';
 import type { Row } from './row.js';
 import { measureSpeed, secondsToFullSpeed, type Speed } from './speed.js';
-import type { World } from './world.js';
+import type { Progress, World } from './world.js';
 
 export type Load = 'light' | 'full';
 
@@ -26,6 +27,8 @@ export interface RowResult {
   readonly outOfOrder: number;
   /** Answered with 202 and not in the topic. */
   readonly unaccepted: number;
+  /** Of rows about outputs. */
+  readonly outputs?: OutputReckoning | undefined;
   /** Undefined: not within the patience. */
   readonly seconds: number | undefined;
   /** Undefined: nothing failed. */
@@ -56,14 +59,16 @@ export async function runRow(world: World, row: Row, options: RowOptions): Promi
   let sent: number | undefined;
   let seconds: number | undefined;
   let reckoning: Reckoning | undefined;
+  let outputs: OutputReckoning | undefined;
+  const read = (): Promise<Progress> => row.progress?.(world) ?? world.progress();
   let error: string | undefined;
   try {
     onPhase('load');
     await wait(settleMs);
-    const speed = await measureSpeed(world, speedMs);
+    const speed = await measureSpeed(read, speedMs);
     const since = await actOut(world, row, onPhase);
     onPhase('waiting for full speed');
-    seconds = await fullSpeed(world, load, speed, since);
+    seconds = await fullSpeed(read, load, speed, since);
     sent = await traffic.stop();
     onPhase('working off');
     await workedOff(world);
@@ -73,6 +78,7 @@ export async function runRow(world: World, row: Row, options: RowOptions): Promi
     const program = await world.answering();
     await program.control.request('POST', '/refresh', {});
     reckoning = await world.reckoner.reckon(program, traffic.acknowledged());
+    outputs = await row.reckonOutputs?.(world);
     const accepted = countsOf(reckoning, before).accepted;
     if (row.acceptsAll === true && accepted < sent) error = `${sent - accepted} messages were sent and not accepted, although the receiver was there`;
   } catch (thrown) {
@@ -81,7 +87,7 @@ export async function runRow(world: World, row: Row, options: RowOptions): Promi
     sent ??= await traffic.stop();
   }
   const counts = countsOf(reckoning, before);
-  return { reckoning, result: { row: row.name, engines: world.set, load, seed, rate: Math.round(world.rate), sent, ...counts, seconds, error: error ?? samplesOf(reckoning, counts), at: new Date().toISOString() } };
+  return { reckoning, result: { row: row.name, engines: world.set, load, seed, rate: Math.round(world.rate), sent, ...counts, seconds, error: error ?? samplesOf(reckoning, counts) ?? outputSamples(outputs), outputs, at: new Date().toISOString() } };
 }
 
 async function actOut(world: World, row: Row, onPhase: (phase: string) => void): Promise<number> {
@@ -92,8 +98,8 @@ async function actOut(world: World, row: Row, onPhase: (phase: string) => void):
   return performance.now();
 }
 
-async function fullSpeed(world: World, load: Load, speed: Speed, since: number): Promise<number | undefined> {
-  const seconds = await secondsToFullSpeed(world, speed, since, load === 'full', fullSpeedPatienceMs);
+async function fullSpeed(read: () => Promise<Progress>, load: Load, speed: Speed, since: number): Promise<number | undefined> {
+  const seconds = await secondsToFullSpeed(read, speed, since, load === 'full', fullSpeedPatienceMs);
   return seconds === undefined ? undefined : Math.round(seconds * 10) / 10;
 }
 
@@ -115,11 +121,15 @@ function samplesOf(reckoning: Reckoning | undefined, counts: Counts): string | u
   return `missing ${some(reckoning.missing)}; doubled ${some(reckoning.doubled)}; unaccepted ${some(reckoning.unaccepted)}`;
 }
 
+function outputSamples(outputs: OutputReckoning | undefined): string | undefined {
+  return outputs === undefined || outputs.missing === 0 ? undefined : `missing at destinations: ${outputs.samples.join(', ')}`;
+}
+
 /** Nothing lost, nothing doubled, nothing out of order, and full speed again in time. */
 export const secondsAllowed = 10;
 
 export function isExact(result: RowResult): boolean {
-  return result.error === undefined && result.accepted > 0 && result.missing === 0 && result.doubled === 0 && result.outOfOrder === 0 && result.unaccepted === 0 && result.stored === result.accepted;
+  return result.error === undefined && result.accepted > 0 && result.missing === 0 && result.doubled === 0 && result.outOfOrder === 0 && result.unaccepted === 0 && result.stored === result.accepted && (result.outputs?.missing ?? 0) === 0 && (result.outputs?.outOfOrder ?? 0) === 0;
 }
 
 export function isInTime(result: RowResult): boolean {

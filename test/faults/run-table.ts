@@ -46,7 +46,7 @@ interface Open {
 }
 
 export async function runTable(options: TableOptions): Promise<void> {
-  const ceilings = new Map<EngineSet, number>();
+  const ceilings = new Map<string, number>();
   let own: { readonly set: EngineSet; readonly engines: OwnEngines } | undefined;
   let open: Open | undefined;
   let worlds = 0;
@@ -80,13 +80,14 @@ export async function runTable(options: TableOptions): Promise<void> {
     return open;
   };
   const ceilingOf = async (planned: Planned): Promise<number> => {
-    const known = ceilings.get(planned.set);
+    const key = `${planned.set} ${planned.row.needs?.outputs?.count ?? 0}`;
+    const known = ceilings.get(key);
     if (known !== undefined) return known;
     const { world } = await worldFor(planned);
     options.onPhase(planned, 'measuring the ceiling');
     rate = floodRate;
-    const ceiling = await measureCeiling(world);
-    ceilings.set(planned.set, ceiling);
+    const ceiling = await measureCeiling(world, planned.row.needs?.outputs !== undefined);
+    ceilings.set(key, ceiling);
     return ceiling;
   };
 
@@ -121,21 +122,22 @@ function keyOf({ row, set, load }: Planned): string {
 }
 
 /** Messages a second that are worked off, senders and everything else on the same cores. */
-async function measureCeiling(world: World): Promise<number> {
+async function measureCeiling(world: World, withOutputs: boolean): Promise<number> {
   const from = performance.now();
   const traffic = world.startTraffic();
   await wait(floodMs);
   await traffic.stop();
   const total = await until(async () => {
     const progress = await world.progress().catch(() => undefined);
-    return progress?.lag === 0 ? progress.accepted : undefined;
+    if (progress?.lag !== 0) return undefined;
+    return withOutputs && (await world.outputsLag()) > 0 ? undefined : progress.accepted;
   }, 180_000, () => 'the flood was not worked off');
   return total / ((performance.now() - from) / 1000);
 }
 
 function keepLogs(folder: string, { row, set, load }: Planned, world: World): void {
   mkdirSync(folder, { recursive: true });
-  for (const process of new Set([...world.processors, world.receiver])) {
+  for (const process of new Set([...world.processors, world.receiver, ...(row.needs?.outputs === undefined ? [] : [world.outputProcess])])) {
     writeFileSync(join(folder, `${set}-${load}-${row.name}-${process.name}.log`), process.running ? process.program().output() : '');
   }
 }

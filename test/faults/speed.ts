@@ -1,6 +1,6 @@
 /** When a system is at full speed again after a fault: judged from how its topics grow and are worked off. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Progress, World } from './world.js';
+import type { Progress } from './world.js';
 
 interface Sample extends Progress {
   readonly at: number;
@@ -20,10 +20,10 @@ const fullShare = 0.8;
 
 const processedOf = ({ accepted, lag }: Progress): number => accepted - lag;
 
-export async function measureSpeed(world: World, milliseconds: number): Promise<Speed> {
-  const [before, from] = [await world.progress(), performance.now()];
+export async function measureSpeed(read: () => Promise<Progress>, milliseconds: number): Promise<Speed> {
+  const [before, from] = [await read(), performance.now()];
   await wait(milliseconds);
-  const [after, seconds] = [await world.progress(), (performance.now() - from) / 1000];
+  const [after, seconds] = [await read(), (performance.now() - from) / 1000];
   return { accepted: (after.accepted - before.accepted) / seconds, processed: (processedOf(after) - processedOf(before)) / seconds };
 }
 
@@ -31,10 +31,10 @@ export async function measureSpeed(world: World, milliseconds: number): Promise<
  * Seconds from `since` (of `performance.now()`) to full speed: messages are accepted as fast as before, and the backlog is below one second of load; at
  * full load, where no time is left to work off what the fault kept back, it is enough that messages are processed as fast as before.
  */
-export async function secondsToFullSpeed(world: World, before: Speed, since: number, atFullLoad: boolean, patienceMs: number): Promise<number | undefined> {
+export async function secondsToFullSpeed(read: () => Promise<Progress>, before: Speed, since: number, atFullLoad: boolean, patienceMs: number): Promise<number | undefined> {
   const samples: Sample[] = [];
   while (performance.now() < since + patienceMs) {
-    const progress = await world.progress().catch(() => undefined);
+    const progress = await read().catch(() => undefined);
     if (progress !== undefined) samples.push({ ...progress, at: performance.now() });
     const found = samples.find((sample) => isFull(sample, samples, before, atFullLoad));
     if (found !== undefined) return Math.max(0, found.at - since) / 1000;

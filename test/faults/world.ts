@@ -3,6 +3,7 @@ import type { OwnEngines, EngineSet } from './own-engines.js';
 import type { HttpProxy } from './http-proxy.js';
 import type { Host } from './network.js';
 import type { PowerCut } from './power-cut.js';
+import type { Destinations, OutputNeeds } from './destinations.js';
 import type { Random } from './random.js';
 import type { Reckoner } from './reckoning.js';
 import type { TcpProxy } from './tcp-proxy.js';
@@ -22,6 +23,10 @@ export interface WorldNeeds {
   readonly rules?: RuleChoice;
   /** The data folder is a file system of its own, this large. */
   readonly diskBytes?: number;
+  /** Bytes that each message is longer. */
+  readonly padding?: number;
+  /** Outputs of all messages, and their destinations. On Kafka they run in a process of their own. */
+  readonly outputs?: OutputNeeds;
   /** The programs' clock can be moved. */
   readonly clock?: boolean;
   /** What the program had not synced can be taken from it. */
@@ -33,7 +38,7 @@ export interface WorldNeeds {
 /** One process of the program, over its restarts. */
 export interface Process {
   readonly name: string;
-  readonly role: 'all' | 'receiver' | 'processor';
+  readonly role: 'all' | 'receiver' | 'processor' | 'output';
   readonly folder: string;
   /** Between this process alone and OpenSearch; none on the embedded engines. */
   readonly proxy: HttpProxy | undefined;
@@ -84,6 +89,12 @@ export interface World {
   readonly kafka: TcpProxy;
   readonly engines: OwnEngines['engines'];
   progress(): Promise<Progress>;
+  /** Throws in a world without outputs. */
+  readonly destinations: Destinations;
+  /** The process with the role output; of the embedded engines the one with all. */
+  readonly outputProcess: Process;
+  /** Messages that wait for the output with the longest queue, its unconfirmed ones included. */
+  outputsLag(): Promise<number>;
   startTraffic(): Traffic;
   /** Writes the rule files anew, with the next version and these choices. */
   writeRules(choice?: RuleChoice): void;

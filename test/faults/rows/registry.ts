@@ -25,6 +25,11 @@ import { openSearchFullDisk } from './opensearch-full-disk.js';
 import { openSearchKill } from './opensearch-kill.js';
 import { openSearchPause } from './opensearch-pause.js';
 import { openSearchReadOnly } from './opensearch-read-only.js';
+import { outputDown } from './output-down.js';
+import { outputHung } from './output-hung.js';
+import { outputRefusesTls } from './output-refuses-tls.js';
+import { outputReset } from './output-reset.js';
+import { outputSlow } from './output-slow.js';
 import { partitionsAdded } from './partitions-added.js';
 import { pausedBeforeBulk } from './paused-before-bulk.js';
 import { pausedBeforeCut } from './paused-before-cut.js';
@@ -78,4 +83,9 @@ export const rows: readonly Row[] = [
   settingsChange,
   partitionsAdded,
   topicMadeAgain,
+  ...outputDown,
+  ...outputHung,
+  ...outputReset,
+  ...outputSlow,
+  ...outputRefusesTls,
 ];

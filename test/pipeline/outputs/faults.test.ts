@@ -6,7 +6,7 @@ import { createWorld, firstNumbers, inOrder, numbered } from './world.js';
 
 const arrived = (destination: StreamDestination): number[] => firstNumbers(destination.frames(0));
 const arrives = (destination: StreamDestination, count: number): Promise<true> =>
-  until(() => (arrived(destination).length >= count ? true : undefined), 15_000, () => `${arrived(destination).length} of ${count} arrived`);
+  until(() => (arrived(destination).length >= count ? true : undefined), 60_000, () => `${arrived(destination).length} of ${count} arrived`);
 
 t.test('a destination that is not there: the messages wait, and leave in order when it is', async (t) => {
   const destination = await createStreamDestination(t);
@@ -77,6 +77,30 @@ t.test('a hanging destination holds only its own topic, within bounds', async (t
   await arrives(hanging, 10_000);
   await world.sentAll('hanging');
   t.ok(inOrder(arrived(hanging), 10_000));
+});
+
+t.test('a slow destination keeps its connection, holds only its own topic, and gets everything once', async (t) => {
+  const slow = await createStreamDestination(t);
+  const sound = await createStreamDestination(t);
+  slow.slow(600_000);
+  const world = await createWorld(t, [{ id: 'slow', port: slow.port, unconfirmed_bytes: '256 KiB' }, { id: 'sound', port: sound.port }]);
+  const more = `,"_fill":"${'x'.repeat(2_000)}"`;
+  for (let round = 0; round < 6; round += 1) {
+    await world.append('slow', numbered(round * 1_000, round * 1_000 + 1_000, more));
+    await world.append('sound', numbered(round * 1_000, round * 1_000 + 1_000));
+  }
+  await arrives(sound, 6_000);
+  await world.sentAll('sound');
+  const status = await world.status('slow');
+  t.ok(status.lag > 0, `${status.lag} messages wait for the slow one alone`);
+  t.ok(status.unconfirmedBytes <= 256 * 1024 + 640 * 1024, `${status.unconfirmedBytes} bytes are kept`);
+  await until(() => (slow.bytes().length > 3 * 2 ** 20 ? true : undefined), 60_000, () => 'nothing goes on');
+  t.equal(slow.connections(), 1, 'slow is not hung');
+  slow.resume();
+  await arrives(slow, 6_000);
+  await world.sentAll('slow');
+  t.ok(inOrder(arrived(slow), 6_000));
+  t.same([slow.frames(0).length, slow.connections()], [6_000, 1]);
 });
 
 t.test('a restart goes on where it stopped, and sends hardly anything again', async (t) => {

@@ -96,7 +96,7 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
     },
     // An output whose settings change is away for a moment.
     status: (output) => until(async () => (await world.outputs.status()).find(({ id }) => id === output), 5_000, () => `no output ${output}`),
-    sentAll: (output, deadlineMs = 15_000) => until(async () => {
+    sentAll: (output, deadlineMs = 60_000) => until(async () => {
       const status = await world.status(output);
       return status.lag === 0 ? status : undefined;
     }, deadlineMs, () => `not everything was sent: ${JSON.stringify(logged.slice(-5))}`),

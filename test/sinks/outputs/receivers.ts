@@ -18,21 +18,38 @@ export interface StreamDestination {
   /** Takes nothing more; connections stay. */
   hang(): void;
   resume(): void;
+  /** Takes so many bytes a second of each connection; `resume` ends it. */
+  slow(bytesPerSecond: number): void;
+  /** From its next `listen` on. */
+  secure(tls: TlsOptions): void;
   close(): Promise<void>;
   listen(): Promise<void>;
 }
 
-export async function createStreamDestination(t: Teardown, tls?: TlsOptions): Promise<StreamDestination> {
+const slowTickMs = 50;
+
+/** With `take` bytes go there instead of being kept. */
+export async function createStreamDestination(t: Teardown, firstTls?: TlsOptions, take?: (bytes: Buffer, connection: number) => void): Promise<StreamDestination> {
   const sockets = new Set<Socket>();
+  let tls = firstTls;
   const perConnection: Buffer[][] = [];
   let port = 0;
   let hangs = false;
+  let slow: NodeJS.Timeout | undefined;
+  const budgets = new WeakMap<Socket, number>();
   let server: Server;
   const onSocket = (socket: Socket): void => {
     const parts: Buffer[] = [];
-    perConnection.push(parts);
+    const connection = perConnection.push(parts) - 1;
     sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket)).on('data', (bytes: Buffer) => { parts.push(bytes); });
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket)).on('data', (bytes: Buffer) => {
+      if (take === undefined) parts.push(bytes);
+      else take(bytes, connection);
+      if (slow === undefined) return;
+      const left = (budgets.get(socket) ?? 0) - bytes.length;
+      budgets.set(socket, left);
+      if (left < 0) socket.pause();
+    });
     if (hangs) socket.pause();
   };
   const listen = async (): Promise<void> => {
@@ -41,7 +58,14 @@ export async function createStreamDestination(t: Teardown, tls?: TlsOptions): Pr
     ({ port } = server.address() as AddressInfo);
   };
   const reset = (): void => { for (const socket of sockets) socket.resetAndDestroy(); };
+  const resume = (): void => {
+    hangs = false;
+    clearInterval(slow);
+    slow = undefined;
+    for (const socket of sockets) socket.resume();
+  };
   const close = (): Promise<void> => {
+    clearInterval(slow);
     for (const socket of sockets) socket.destroy();
     return new Promise((resolve) => server.close(() => resolve()));
   };
@@ -57,10 +81,18 @@ export async function createStreamDestination(t: Teardown, tls?: TlsOptions): Pr
       hangs = true;
       for (const socket of sockets) socket.pause();
     },
-    resume: () => {
-      hangs = false;
-      for (const socket of sockets) socket.resume();
+    resume,
+    slow: (bytesPerSecond) => {
+      const each = (bytesPerSecond * slowTickMs) / 1000;
+      slow ??= setInterval(() => {
+        for (const socket of sockets) {
+          const budget = Math.min(each, (budgets.get(socket) ?? 0) + each);
+          budgets.set(socket, budget);
+          if (budget > 0 && socket.isPaused()) socket.resume();
+        }
+      }, slowTickMs);
     },
+    secure: (options) => { tls = options; },
   };
 }
 
