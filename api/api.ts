@@ -1,10 +1,13 @@
 /** The HTTP API of a running program. What serves it (Fastify and all that comes with it) is loaded only when it starts. */
+import type { FirstPassword } from '../access/first-start.js';
 import type { ApiAddress, ApiOptions } from './contract.js';
 import type { ApiHttpServer } from './http/server.js';
 
 export interface Api {
   start(): Promise<void>;
   address(): ApiAddress | undefined;
+  /** Of the users that the first start made; the terminal shows them once. */
+  firstPasswords(): readonly FirstPassword[];
   /** Safe twice and without start. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -15,6 +18,7 @@ export const apiStopShare = 0.2;
 export function createApi(options: ApiOptions): Api {
   let server: ApiHttpServer | undefined;
   let stopServices: (() => Promise<void>) | undefined;
+  let firstPasswords: readonly FirstPassword[] = [];
   return {
     async start() {
       const { createServices } = await import('./http/create-services.js');
@@ -23,8 +27,10 @@ export function createApi(options: ApiOptions): Api {
       stopServices = stop;
       server = await createApiServer({ options: options.config.api, services });
       await server.start();
+      firstPasswords = await services.access.makeDefaultUsers();
     },
     address: () => server?.address(),
+    firstPasswords: () => firstPasswords,
     async stop(deadlineMs) {
       await server?.stop(deadlineMs);
       await stopServices?.();

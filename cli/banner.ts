@@ -25,6 +25,13 @@ export function banner(config: Config, facts: BannerFacts): string {
   return `${[...lines, ...firstSteps(facts)].join('\n')}\n`;
 }
 
+/** Also in a quiet start: nothing else ever shows them. */
+export function firstPasswordsText({ firstPasswords = [] }: Pick<ProgramFacts, 'firstPasswords'>): string {
+  const generated = firstPasswords.flatMap(({ username, password }) => (password === undefined ? [] : [`  ${username.padEnd(12)} ${password}`]));
+  if (generated.length === 0) return '';
+  return ['Users were made. Their first passwords are shown this once (lost: sluice users reset-first-password <name>):', '', ...generated, '', ''].join('\n');
+}
+
 function firstSteps({ receivers, stores }: BannerFacts): string[] {
   const tcp = receivers.find(({ protocol, tls }) => protocol === 'gelf-tcp' && !tls);
   const http = receivers.find(({ protocol, tls }) => protocol === 'gelf-http' && !tls);

@@ -12,7 +12,7 @@ export function createOneProcess(options: SluiceOptions, adminPort: () => number
       await sluice.start();
       await api?.start();
       const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
-      return { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address() };
+      return { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() };
     },
     async stop(deadlineMs) {
       await api?.stop(deadlineMs * apiStopShare);

@@ -11,7 +11,7 @@ import { releaseYoungGeneration } from '../core/young-generation.js';
 import type { Roles } from '../pipeline/sluice.js';
 import type { Config } from '../schemas/config/config.js';
 import { createWorkers, workerCount } from '../workers/run.js';
-import { banner } from './banner.js';
+import { banner, firstPasswordsText } from './banner.js';
 import { reportFailure } from './failure.js';
 import type { RunningProgram } from '../workers/contract.js';
 
@@ -64,6 +64,7 @@ export async function runStart(options: StartOptions): Promise<number> {
     if (facts === undefined) return await finished;
     await control.start();
     releaseYoungGeneration();
+    options.say(firstPasswordsText(facts));
     if (!options.quiet) options.say(banner(config, { ...facts, workers, adminPort: adminPort() }));
     log.info({ version: packageVersion, inflater: facts.inflater, workers, receivers: facts.receivers }, 'started');
     return await finished;

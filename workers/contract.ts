@@ -24,6 +24,8 @@ export interface ProgramFacts {
   readonly inflater: string;
   readonly stores: boolean;
   readonly maxTotalBytes: number | undefined;
+  /** Of the users that the first start made: shown once, whatever else the terminal shows. */
+  readonly firstPasswords?: readonly { readonly username: string; readonly password: string | undefined }[] | undefined;
   /** Where the API listens, in the process that serves it. */
   readonly api?: { readonly host: string; readonly port: number; readonly tls: boolean } | undefined;
 }

@@ -60,7 +60,7 @@ export function createWorkers(options: WorkersOptions): RunningProgram {
       for (const { worker } of pool.states()) own.restarts.inc({ worker }, 0);
       learning = setInterval(() => void answers.learnMetrics(), learnMetricsMs).unref();
       const receivers = new Map(facts.flatMap((one) => one.receivers).map((receiver) => [receiver.name, receiver]));
-      return { ...(facts[0] as ProgramFacts), api: facts.find(({ api }) => api !== undefined)?.api, receivers: config.receivers.flatMap(({ name }) => receivers.get(name) ?? []) };
+      return { ...(facts[0] as ProgramFacts), api: facts.find(({ api }) => api !== undefined)?.api, firstPasswords: facts.flatMap(({ firstPasswords }) => firstPasswords ?? []), receivers: config.receivers.flatMap(({ name }) => receivers.get(name) ?? []) };
     },
     async stop(deadlineMs) {
       clearInterval(learning);

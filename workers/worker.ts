@@ -63,7 +63,7 @@ async function run(start: WorkerStart): Promise<number> {
     releaseYoungGeneration();
     if (stoppedEarly !== undefined) return stoppedEarly.code;
     const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
-    tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address() } });
+    tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() } });
     log.info({ receivers }, 'worker started');
     const result = await finished;
     ({ deadlineMs } = result);

@@ -3,24 +3,33 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorText, isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { accessStatuses } from './access-statuses.js';
 import type { ErrorBody } from './contract.js';
 import { failure, isFailure, type Failure } from './failure.js';
 
-/** Status of the error codes of other folders; the rest: 503 when retryable, else 500 without details. */
+/** Status of the error codes of other folders. The rest of SEARCH_ and RULES_ are the asker's mistakes; what remains is 503 when retryable, else 500 without details. */
 const statuses: Readonly<Record<string, number>> = {
-  ACCESS_DENIED: 401,
-  ACCESS_THROTTLED: 429,
-  ACCESS_DIRECTORY_UNAVAILABLE: 503,
-  SEARCH_QUERY_INVALID: 400,
-  SEARCH_TIME_INVALID: 400,
+  ...accessStatuses,
   SEARCH_QUEUE_FULL: 503,
   SEARCH_DEADLINE_EXCEEDED: 504,
   SEARCH_CANCELLED: 409,
   STATE_CONFLICT: 409,
   API_REQUEST_INVALID: 400,
+  PIPELINE_INDEX_UNKNOWN: 404,
+  PIPELINE_INDEX_IN_USE: 403,
+  PIPELINE_INDEX_CHANGED: 409,
+  OBJECT_UNKNOWN: 404,
+  OBJECT_EXISTS: 409,
+  OBJECT_FROM_FILE: 409,
+  OBJECT_SHIPPED: 409,
+  OBJECT_INVALID: 400,
+  OBJECT_CONFLICT: 409,
+  OBJECT_LIMIT: 400,
+  DEAD_LETTER_UNKNOWN: 404,
+  DEAD_LETTER_SELECTION_MISSING: 400,
 };
 
-/** Names of a private member of Fastify's errors whose text is for the asker. */
+/** Of Fastify's own errors: those whose text is for the asker. */
 const askersStatuses = new Set([400, 404, 406, 411, 413, 414, 415, 431]);
 
 export function createErrorAnswer(log: Log): (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
@@ -49,7 +58,7 @@ function requestError(status: number, message: string, more: Readonly<Record<str
 }
 
 function ofSluice(error: SluiceError, request: FastifyRequest, log: Log): Failure {
-  const status = statuses[error.code] ?? (error.retryable ? 503 : 500);
+  const status = statuses[error.code] ?? (error.retryable ? 503 : /^(?:SEARCH|RULES)_/.test(error.code) ? 400 : 500);
   if (status === 500) return unexpected(error, request, log);
   if (status === 503) {
     log.warn({ error: errorText(error), code: error.code, path: request.routeOptions.url }, 'a request could not be answered now');

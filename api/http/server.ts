@@ -109,8 +109,29 @@ function takeJsonOnly(app: ApiServer): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i, { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
+    else if (isDeep(body as string)) done(failure(400, `The body is nested deeper than ${maxDepth} levels.`, { type: 'RequestError' }), undefined);
     else void parse(request, body as string, done);
   });
+}
+
+/** Deeper ones exhaust the stack of whoever walks them. */
+const maxDepth = 100;
+
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > maxDepth) return true;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return false;
 }
 
 async function assertAcceptable(request: FastifyRequest): Promise<void> {

@@ -1,4 +1,5 @@
 /** What the routes work with. The composition (`create-services.ts`) builds it; tests build their own. */
+import type { AccessAdministration } from '../../access/administration.js';
 import type { Access } from '../../access/contract.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
@@ -14,7 +15,7 @@ export type Stream = RuleSet['streams'][number];
 
 export interface ApiServices {
   readonly config: Config;
-  readonly access: Access;
+  readonly access: Access & AccessAdministration;
   readonly searcher: Searcher;
   readonly state: StateStore;
   /** The running pipeline: store, processor, outputs, receivers, view. */

@@ -1,28 +1,33 @@
-/** Streams have two names: the id of the rule files, and 24 hexadecimal characters in the shape that scripts expect. */
-import { createHash } from 'node:crypto';
-import type { Stream } from './services.js';
+/** Streams have two names: the id of the rule files, and 24 hexadecimal characters in the shape that scripts expect. Here they are told apart for those who ask. */
+import { apiIdOf, findId } from '../../core/object-ids.js';
+import { mayReadStream, type Identity } from '../../schemas/access.js';
+import { failure } from './failure.js';
+import type { ApiServices, Stream } from './services.js';
 
-const defaultStream = 'all-messages';
-const defaultStreamHex = '000000000000000000000001';
-
-const known = new Map<string, string>([[defaultStream, defaultStreamHex]]);
-/** Streams there can be; the table only saves hashing. */
+const known = new Map<string, string>();
+/** Streams there can be; the table only saves hashing for each message of an answer. */
 const maxKnown = 10_000;
 
-/** Of an id that has this shape already, itself. */
 export function streamHex(id: string): string {
   const kept = known.get(id);
   if (kept !== undefined) return kept;
-  const hex = isObjectId(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 24);
+  const hex = apiIdOf(id);
   if (known.size < maxKnown) known.set(id, hex);
   return hex;
 }
 
-export function isObjectId(text: string): boolean {
-  return /^[0-9a-f]{24}$/i.test(text);
-}
-
 /** By either name. */
 export function findStream(streams: readonly Stream[], key: string): Stream | undefined {
-  return streams.find(({ id }) => id === key) ?? (isObjectId(key) ? streams.find(({ id }) => streamHex(id) === key.toLowerCase()) : undefined);
+  const id = findId(streams.map((stream) => stream.id), /^[0-9a-f]{24}$/i.test(key) ? key.toLowerCase() : key);
+  return streams.find((stream) => stream.id === id);
+}
+
+/** Ids for the search layer; undefined: all that may be read. One that is unknown and one that may not be read give the same answer. */
+export function readableStreams({ rules }: Pick<ApiServices, 'rules'>, identity: Identity, keys: readonly string[] | undefined | null): readonly string[] | undefined {
+  if (keys === undefined || keys === null || keys.length === 0) return undefined;
+  const streams = rules()?.streams ?? [];
+  const found = keys.map((key) => ({ key, stream: findStream(streams, key) }));
+  const missing = found.filter(({ stream }) => stream === undefined || !mayReadStream(identity.scope, stream.id)).map(({ key }) => key);
+  if (missing.length > 0) throw failure(403, 'Not allowed: these streams cannot be read.', { type: 'MissingStreamPermission', body: { streams: missing } });
+  return found.flatMap(({ stream }) => stream?.id ?? []);
 }

@@ -1,6 +1,7 @@
 /** An API server over parts of a test's choosing, asked without sockets. */
 import type { LightMyRequestResponse } from 'fastify';
 import { createMemoryState } from '../../../bench/memory-state.js';
+import type { AccessAdministration } from '../../../access/administration.js';
 import type { Access, Credentials } from '../../../access/contract.js';
 import { noAudit, type AuditMessage } from '../../../api/http/audit-trail.js';
 import { createApiServer, type ApiHttpServer } from '../../../api/http/server.js';
@@ -71,7 +72,7 @@ export async function createWorld(t: Teardown, parts: { readonly routes?: readon
   const compiled = compileRules(await readRuleSource(config.rules.folder));
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
-    config, access: parts.access ?? fakeAccess, searcher: (parts.searcher ?? {}) as Searcher, state: createMemoryState(), sluice: (parts.sluice ?? {}) as Sluice,
+    config, access: (parts.access ?? fakeAccess) as Access & AccessAdministration, searcher: (parts.searcher ?? {}) as Searcher, state: createMemoryState(), sluice: (parts.sluice ?? {}) as Sluice,
     rules: () => ('ruleSet' in compiled ? compiled.ruleSet : undefined), audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry: new Registry(), log: silentLog,
   };
   const server = await createApiServer({ options: config.api, services, ...(parts.routes === undefined ? {} : { routes: parts.routes }) });

@@ -1,0 +1,116 @@
+/** Searches as objects: created, read, run; their results. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Identity } from '../../../schemas/access.js';
+import { executeBody, jobAnswer, jobStatusAnswer, searchAnswer, searchBody, type ExecuteBody, type SearchBody, type StoredSearch } from '../../../schemas/api-search.js';
+import type { ApiServer } from '../contract.js';
+import { failure } from '../failure.js';
+import { executeSearch, withIds } from '../search/execute.js';
+import { createJobs, type Job } from '../search/jobs.js';
+import { createObjects, newObjectId, type Objects } from '../search/objects.js';
+import type { ApiServices } from '../services.js';
+
+const tags = ['Search'];
+const idParameter = Type.Object({ id: Type.String({ maxLength: 64 }) });
+const jobParameter = Type.Object({ jobId: Type.String({ maxLength: 64 }) });
+/** What a client that waits gives up after. */
+const defaultSyncMs = 60_000;
+const node = 'sluice';
+
+export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
+  const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
+  const objects = createObjects(services.state, { maxSearches, maxViews });
+  const jobs = createJobs(services.log);
+  app.addHook('preClose', async () => jobs.stop());
+
+  app.post('/api/views/search', {
+    config: { permission: 'authenticated', audit: 'search:create' },
+    schema: { summary: 'Create a search', description: 'A client may choose the id. The same id again overwrites the search of its owner.', tags, body: searchBody, response: { 201: searchAnswer } },
+  }, async (request, reply) => {
+    const search = storedSearch(request.body, request.identity);
+    request.audited = { object: `search=${search.id}` };
+    await objects.saveSearch(search, request.identity);
+    return reply.code(201).send(shown(search));
+  });
+
+  app.get('/api/views/search/:id', {
+    config: { permission: 'authenticated' }, schema: { summary: 'A search', tags, params: idParameter, response: { 200: searchAnswer } },
+  }, async ({ params }) => shown(await existing(objects, params.id)));
+
+  app.post('/api/views/search/:id/execute', {
+    config: { permission: 'authenticated', audit: 'search:execute' },
+    schema: { summary: 'Run a search', description: 'Answers at once; the results are found under the job.', tags, params: idParameter, body: Type.Optional(executeBody), response: { 201: jobAnswer } },
+  }, async (request, reply) => {
+    const search = await existing(objects, request.params.id);
+    const body = request.body as ExecuteBody | undefined;
+    request.audited = auditOf(search, body);
+    const { job } = jobs.start(search.id, request.identity, (signal) => run(services, request.identity, search, body, signal), seconds(body?.cancel_after_seconds));
+    return reply.code(201).header('location', `views/search/status/${job.id}`).send(jobShown(job));
+  });
+
+  app.get('/api/views/search/status/:jobId', {
+    config: { permission: 'authenticated' }, schema: { summary: 'State and results of a job', tags, params: jobParameter, querystring: Type.Object({ page: Type.Optional(Type.Integer()), per_page: Type.Optional(Type.Integer()) }), response: { 200: jobStatusAnswer } },
+  }, async (request, reply) => sendJob(reply, jobs.find(request.params.jobId, request.identity)));
+
+  app.delete('/api/views/search/cancel/:jobId', {
+    config: { permission: 'authenticated', audit: 'search:cancel' }, schema: { summary: 'Cancel a job', tags, params: jobParameter, response: { 204: Type.Null() } },
+  }, async (request, reply) => {
+    jobs.cancel(request.params.jobId, request.identity);
+    return reply.code(204).send(null);
+  });
+
+  app.post('/api/views/search/sync', {
+    config: { permission: 'authenticated', audit: 'search:execute' },
+    schema: { summary: 'Run a search and wait for its results', tags, querystring: Type.Object({ timeout: Type.Integer({ minimum: 1, maximum: 300_000, default: defaultSyncMs, description: 'Milliseconds.' }) }), body: searchBody, response: { 200: jobStatusAnswer } },
+  }, async (request, reply) => {
+    const search = storedSearch(request.body, request.identity);
+    request.audited = auditOf(search, undefined);
+    const { job, finished } = jobs.start(search.id, request.identity, (signal) => run(services, request.identity, search, undefined, signal), request.query.timeout);
+    const left = (): void => { if (!reply.raw.writableFinished) jobs.cancel(job.id, request.identity); };
+    reply.raw.once('close', left);
+    await finished;
+    reply.raw.off('close', left);
+    return sendJob(reply, job);
+  });
+
+  app.post('/api/views/search/metadata', {
+    config: { permission: 'authenticated', reads: true },
+    schema: { summary: 'Parameters that a search uses; there are none', tags, body: searchBody, response: { 200: Type.Object({ query_metadata: Type.Record(Type.String(), Type.Unknown()), declared_parameters: Type.Object({}) }) } },
+  }, async ({ body }) => ({ query_metadata: Object.fromEntries(withIds(body).map(({ id }) => [id, { used_parameters_names: [] }])), declared_parameters: {} }));
+}
+
+function storedSearch(body: SearchBody, { username, userId }: Identity): StoredSearch {
+  return { ...body, id: (body.id ?? newObjectId()).toLowerCase(), owner: username, owner_id: userId, created_at: new Date().toISOString(), queries: withIds(body) };
+}
+
+function shown({ id, owner, created_at, queries, parameters }: StoredSearch): { id: string; owner: string; created_at: string; queries: unknown[]; parameters: unknown[]; requires: object; skip_no_streams_check: boolean } {
+  return { id, owner, created_at, queries: [...queries], parameters: parameters ?? [], requires: {}, skip_no_streams_check: false };
+}
+
+async function existing(objects: Objects, id: string): Promise<StoredSearch> {
+  if (!/^[0-9a-f]{24}$/i.test(id)) throw failure(400, 'An id has 24 hexadecimal characters.');
+  const search = await objects.search(id.toLowerCase());
+  if (search === undefined) throw failure(404, 'There is no such search.');
+  return search;
+}
+
+function run(services: ApiServices, identity: Identity, search: StoredSearch, body: ExecuteBody | undefined, signal: AbortSignal): ReturnType<typeof executeSearch> {
+  return executeSearch({ services, identity, signal, now: Date.now() }, search.queries, body?.global_override);
+}
+
+const seconds = (count: number | undefined): number | undefined => (count === undefined ? undefined : count * 1000);
+
+function auditOf(search: StoredSearch, body: ExecuteBody | undefined): NonNullable<FastifyRequest['audited']> {
+  const override = body?.global_override;
+  return { object: `search=${search.id}`, details: { queries: search.queries.slice(0, 5).map(({ query, timerange }) => ({ query: override?.query?.query_string ?? query?.query_string ?? '', timerange: override?.timerange ?? timerange })) } };
+}
+
+function jobShown({ id, searchId, owner, execution }: Job): { id: string; search_id: string; owner: string; executing_node: string; execution: Job['execution'] } {
+  return { id, search_id: searchId, owner: owner.username, executing_node: node, execution };
+}
+
+/** Results are kept as JSON, and sent as they are. */
+function sendJob(reply: FastifyReply, job: Job): FastifyReply {
+  const head = JSON.stringify({ ...jobShown(job), progress: job.execution.done ? 100 : 0, errors: [] });
+  return reply.type('application/json; charset=utf-8').serializer((text: unknown) => text as string).send(`${head.slice(0, -1)},"results":${job.results ?? '{}'}}`);
+}

@@ -1,0 +1,122 @@
+/** Search type `pivot`: groups by values and time, with series of counts and figures. */
+import type { AggregateResult, Bucket, Grouping, Metric } from '../../../schemas/query.js';
+import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
+import { failure } from '../failure.js';
+import { automaticInterval, parseInterval } from './intervals.js';
+import { failuresOf } from './message-lists.js';
+import { askedBy, type Asked, type Context } from './questions.js';
+
+interface Series {
+  readonly id: string;
+  readonly metric: Metric;
+  /** Shown as a share of all documents. */
+  readonly share: boolean;
+}
+
+interface Group {
+  readonly type?: unknown;
+  readonly field?: unknown;
+  readonly fields?: unknown;
+  readonly limit?: unknown;
+  readonly interval?: { readonly type?: unknown; readonly scaling?: unknown; readonly timeunit?: unknown; readonly unit?: unknown; readonly value?: unknown };
+}
+
+const defaultValues = 15;
+const kinds: Readonly<Record<string, Metric['kind']>> = { avg: 'average', card: 'cardinality', count: 'count', max: 'max', min: 'min', percentile: 'percentile', percentage: 'count', sum: 'sum' };
+
+export async function pivot(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override']): Promise<Readonly<Record<string, unknown>>> {
+  const asked = askedBy(context, query, type, override);
+  const series = (type.series ?? []).map(seriesOf);
+  const all = [...(type.row_groups ?? []), ...(type.column_groups ?? [])] as readonly Group[];
+  const range = all.some((group) => group.type === 'time') ? await span(context, asked) : 0;
+  const rows = ((type.row_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
+  const columns = ((type.column_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
+  const ask = (groups: readonly Grouping[]): Promise<AggregateResult> => aggregate(context, asked, groups, series, type);
+  const byRow = await ask(rows);
+  const byBoth = columns.length === 0 ? undefined : await ask([...rows, ...columns]);
+  const totals = rows.length > 0 && type.rollup === true ? await ask([]) : undefined;
+  return {
+    id: type.id, ...(type.name === undefined ? {} : { name: type.name }), type: 'pivot', total: byRow.total, effective_timerange: asked.effective,
+    rows: [...rowsOf(byRow, byBoth, rows, columns, series, type.rollup === true || columns.length === 0), ...(totals === undefined ? [] : [{ key: [], values: cells(totals.buckets[0], [], series, totals.total, true, 'row-inner'), source: 'non-leaf' }])],
+    ...failuresOf([...(byRow.failures ?? []), ...(byBoth?.failures ?? [])]),
+  };
+}
+
+function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Context, { question }: Asked, groups: readonly Grouping[], series: readonly Series[], type: SearchTypeBody): Promise<AggregateResult> {
+  const [sort] = (type.sort ?? []) as readonly { readonly type?: unknown; readonly field?: unknown; readonly direction?: unknown }[];
+  const at = series.findIndex(({ id }) => id === sort?.field);
+  const direction = typeof sort?.direction === 'string' && /^asc/i.test(sort.direction) ? 'asc' as const : 'desc' as const;
+  const order = sort === undefined || groups.every(({ kind }) => kind === 'time') ? undefined : sort.type === 'pivot' ? { by: 'key' as const, direction } : at >= 0 ? { by: at, direction } : undefined;
+  return searcher.aggregate({ ...question, aggregate: { groups, metrics: series.map(({ metric }) => metric), sort: order } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
+}
+
+function seriesOf(body: Readonly<Record<string, unknown>>): Series {
+  const { type, id, field, percentile } = body as { type?: unknown; id?: unknown; field?: unknown; percentile?: unknown };
+  const kind = kinds[String(type)];
+  if (kind === undefined) throw wrong('series', type, Object.keys(kinds).join(', '));
+  const named = typeof field === 'string' && field !== '' ? field : undefined;
+  return {
+    id: typeof id === 'string' && id !== '' ? id : `${String(type)}(${named ?? ''})`, share: type === 'percentage',
+    metric: { kind, ...(named === undefined ? {} : { field: named }), ...(kind === 'percentile' ? { percentile: Number(percentile ?? 95) } : {}) },
+  };
+}
+
+function groupings(group: Group, rangeMs: number): readonly Grouping[] {
+  const fields = Array.isArray(group.fields) ? (group.fields as unknown[]).map(String) : typeof group.field === 'string' ? [group.field] : [];
+  if (fields.length === 0) throw wrong('group', group.fields, 'the names of fields');
+  if (group.type === 'values') return fields.map((field) => ({ kind: 'values', field, limit: typeof group.limit === 'number' ? group.limit : defaultValues }));
+  if (group.type !== 'time') throw wrong('group', group.type, 'values, time');
+  const { type, scaling, timeunit, unit, value } = group.interval ?? {};
+  const interval = type === undefined || type === 'auto' ? automaticInterval(rangeMs, typeof scaling === 'number' ? scaling : 1)
+    : parseInterval(String(timeunit ?? unit), typeof value === 'number' ? value : undefined);
+  if (interval === undefined) throw wrong('interval', timeunit ?? unit, '{type: auto}, or {type: timeunit, timeunit: 30s | 5m | 1h | 1d | 1w | 1M}');
+  return fields.map((field) => ({ kind: 'time', field, interval }));
+}
+
+/** Of the whole store there is no range to divide: the times of what is found make one. */
+async function span(context: Context, { question }: Asked): Promise<number> {
+  if (question.from !== undefined) return (question.to ?? context.now) - question.from;
+  const { services: { searcher }, identity, signal, deadlineMs } = context;
+  const found = await searcher.aggregate({ ...question, aggregate: { groups: [], metrics: [{ kind: 'min', field: 'timestamp' }, { kind: 'max', field: 'timestamp' }] } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
+  const [first = null, last = null] = found.buckets[0]?.values ?? [];
+  return first === null || last === null ? 0 : last - first;
+}
+
+function rowsOf(byRow: AggregateResult, byBoth: AggregateResult | undefined, rows: readonly Grouping[], columns: readonly Grouping[], series: readonly Series[], rollup: boolean): readonly Readonly<Record<string, unknown>>[] {
+  const inner = grouped(byBoth?.buckets ?? [], (bucket) => JSON.stringify(bucket.key.slice(0, rows.length)));
+  return byRow.buckets.map((bucket) => ({
+    key: keyOf(bucket.key, rows), source: 'leaf',
+    values: [
+      ...(inner.get(JSON.stringify(bucket.key)) ?? []).flatMap((one) => cells(one, keyOf(one.key.slice(rows.length), columns), series, byRow.total, false, 'col-leaf')),
+      ...(rollup ? cells(bucket, [], series, byRow.total, true, 'row-leaf') : []),
+    ],
+  }));
+}
+
+function cells(bucket: Bucket | undefined, columns: readonly unknown[], series: readonly Series[], total: number, rollup: boolean, source: string): readonly Readonly<Record<string, unknown>>[] {
+  if (bucket === undefined) return [];
+  return series.map(({ id, share }, at) => {
+    const value = bucket.values[at] ?? null;
+    return { key: [...columns, id], value: share && value !== null ? (total === 0 ? 0 : value / total) : value, rollup, source };
+  });
+}
+
+function keyOf(key: Bucket['key'], groups: readonly Grouping[]): readonly unknown[] {
+  return key.map((part, at) => (groups[at]?.kind === 'time' ? new Date(Number(part)).toISOString() : part));
+}
+
+/** As `Map.groupBy`, which Node.js 20 does not have. */
+function grouped<Item>(items: readonly Item[], keyOfItem: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOfItem(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function wrong(what: string, got: unknown, allowed: string): Error {
+  return failure(400, `${what}: This ${what} is not known. Got ${String(JSON.stringify(got)).slice(0, 100)}. Allowed: ${allowed}.`, { type: 'RequestError', body: { path: what } });
+}
