@@ -10,7 +10,7 @@ import type { Access, Credentials, Session } from './contract.js';
 import { createDirectoryAdministration } from './directory/administration.js';
 import { createDirectorySource } from './directory/source.js';
 import { accessErrors } from './errors.js';
-import { makeDefaultUsers, type FirstPassword } from './first-start.js';
+import { makeDefaultUsers } from './first-start.js';
 import { createLogins, type Logins } from './login.js';
 import { accessMetrics } from './metrics.js';
 import { createPasswords } from './passwords.js';
@@ -32,8 +32,6 @@ export interface CreateAccessOptions {
   readonly streams: () => readonly StreamName[];
   readonly registry: Registry;
   readonly log: Log;
-  /** Told once, at the first start: what the terminal shows. */
-  readonly onFirstPasswords?: ((made: readonly FirstPassword[]) => void) | undefined;
   readonly now?: () => number;
   readonly throttle?: Throttle | undefined;
 }
@@ -59,10 +57,9 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
   return {
     async start() {
       await Promise.all([people.start(), source.start()]);
-      const made = await makeDefaultUsers(state, people, passwords, settings.first_passwords);
-      if (made.length > 0) options.onFirstPasswords?.(made);
       sweeper.start();
     },
+    makeDefaultUsers: () => makeDefaultUsers(state, people, passwords, settings.first_passwords),
     async stop() {
       throttle?.stop();
       await sweeper.stop();

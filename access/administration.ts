@@ -1,6 +1,7 @@
 /** Users, roles and tokens, changed by somebody who may. Every function checks the rights of `by`. */
 import type { Identity } from '../schemas/access.js';
 import type { DirectoryAdministration } from './directory/contract.js';
+import type { FirstPassword } from './first-start.js';
 
 export interface User {
   readonly id: string;
@@ -57,6 +58,8 @@ export interface Token {
 }
 
 export interface UserAdministration {
+  /** Once, at the first start; resolves with what was made now. Called when nothing can fail any more before the passwords are shown. */
+  makeDefaultUsers(): Promise<readonly FirstPassword[]>;
   /** Those that `by` may see: all with users:edit or system administrators, else oneself. */
   users(by: Identity): readonly User[];
   /** By name (any case) or id. Rejects with ACCESS_USER_UNKNOWN or, for another user without the right, ACCESS_FORBIDDEN. */

@@ -19,7 +19,7 @@ export interface FirstPassword {
   readonly password: string | undefined;
 }
 
-/** Resolves with what was made now. Several processes may start at once: each user is made by one of them. */
+/** Several processes may start at once: each user is made by one of them. */
 export async function makeDefaultUsers(state: StateStore, people: People, passwords: Passwords, settings: AccessOptions['first_passwords']): Promise<readonly FirstPassword[]> {
   for (const { username, setting } of defaultUsers) if (settings[setting] !== '') passwords.check(username, settings[setting]);
   if ((await state.get(madeKey)) !== undefined) return [];

@@ -77,7 +77,7 @@ async function viaDirectory(parts: LoginParts, { directory, settings }: ActiveDi
   const found = await directory.login(username, password).catch((error: unknown) => {
     metrics.directoryCalls.inc({ outcome: 'unavailable' });
     log.warn({ error: errorText(error) }, 'the directory could not be asked about a login');
-    throw error;
+    throw accessErrors.create('ACCESS_DIRECTORY_UNAVAILABLE');
   });
   metrics.directoryCalls.inc({ outcome: found === undefined ? 'denied' : 'accepted' });
   if (found === undefined) return undefined;

@@ -17,7 +17,7 @@ const maxTextLength = 254;
 const maxPreferencesBytes = 16 * 1024;
 const shortestTimeoutMs = 1_000;
 
-export function createUserAdministration(parts: AdministrationParts): UserAdministration {
+export function createUserAdministration(parts: AdministrationParts): Omit<UserAdministration, 'makeDefaultUsers'> {
   const { people, passwords, sessions, throttle, settings, now } = parts;
   const alone = createAdministratorGuard(people);
   const shown = (user: UserRecord): User => userOf(people, user, settings.session_timeout_ms);
@@ -134,7 +134,7 @@ export function rolesToGive(people: People, by: Identity, user: UserRecord, name
   const all = [...new Set([...keys, ...user.roles])];
   const roles = all.map((key) => ({ key, role: people.role(key) }));
   const unknown = roles.find(({ key, role }) => role === undefined && keys.includes(key));
-  if (unknown !== undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(unknown.key.slice(0, 100)) });
+  if (unknown !== undefined) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'roles', got: JSON.stringify(unknown.key.slice(0, 100)), allowed: 'names of roles that there are' });
   const touched = roles.filter(({ key }) => keys.includes(key) !== user.roles.includes(key)).flatMap(({ role }) => role ?? []);
   if (touched.length > 0 && !covers(by, rightsOf({}, touched, people.streams()))) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'roles whose rights you have yourself' });
   return keys;

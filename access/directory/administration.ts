@@ -22,6 +22,7 @@ export function createDirectoryAdministration({ source, people }: { readonly sou
     return { ...settings, bind_password: change.bind_password ?? (sameServers ? kept.bind_password : '') };
   };
   return {
+    directoryEnabled: () => source.active() !== undefined,
     async directory(by) {
       assertMay(by, 'authentication:edit');
       return shown();

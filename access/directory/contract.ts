@@ -39,8 +39,10 @@ export interface LoginTest {
 
 export interface DirectoryAdministration {
   directory(by: Identity): Promise<DirectorySettings>;
-  /** A `bind_password` that is undefined stays as it is. */
-  setDirectory(by: Identity, settings: Omit<LdapOptions, 'bind_password'> & { readonly bind_password?: string | undefined }): Promise<DirectorySettings>;
+  /** Whether users of a directory can log in. */
+  directoryEnabled(): boolean;
+  /** What is left out stays as it is. */
+  setDirectory(by: Identity, settings: Partial<LdapOptions>): Promise<DirectorySettings>;
   /** With the given settings, or with those in force. Never rejects for what the directory answers. */
   testConnection(by: Identity, settings?: Partial<LdapOptions>): Promise<{ readonly success: boolean; readonly message: string }>;
   testLogin(by: Identity, username: string, password: string, settings?: Partial<LdapOptions>): Promise<LoginTest>;

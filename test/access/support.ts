@@ -7,6 +7,7 @@ import { createAccess, type CreateAccessOptions } from '../../access/access.js';
 import type { AccessAdministration } from '../../access/administration.js';
 import type { Access } from '../../access/contract.js';
 import { allCapabilities } from '../../access/default-roles.js';
+import type { FirstPassword } from '../../access/first-start.js';
 import type { StreamName } from '../../access/rights.js';
 import { isSluiceError } from '../../core/errors.js';
 import { silentLog } from '../../core/log.js';
@@ -53,14 +54,16 @@ export interface TestAccess extends Access, AccessAdministration {
   readonly registry: Registry;
 }
 
-export type TestAccessOptions = Partial<Omit<CreateAccessOptions, 'settings'>> & { readonly settings?: AccessChange };
+export type TestAccessOptions = Partial<Omit<CreateAccessOptions, 'settings'>> & { readonly settings?: AccessChange; readonly onFirstPasswords?: (made: readonly FirstPassword[]) => void };
 
-export async function createTestAccess(test: Test, { settings, ...options }: TestAccessOptions = {}): Promise<TestAccess> {
+export async function createTestAccess(test: Test, { settings, onFirstPasswords, ...options }: TestAccessOptions = {}): Promise<TestAccess> {
   const state = options.state ?? (await createTestState(test));
   const registry = options.registry ?? new Registry();
   const access = createAccess({ streams: () => shippedStreams, log: silentLog, ...options, state, registry, settings: accessSettings(settings) });
   await access.start();
   test.teardown(() => access.stop());
+  const made = await access.makeDefaultUsers();
+  if (made.length > 0) onFirstPasswords?.(made);
   return { ...access, state, registry };
 }
 

@@ -1,0 +1,43 @@
+/** The directory that users come from: its settings, and trying them. */
+import type { DirectorySettings } from '../../../access/directory/contract.js';
+import { connectionTestBody, directoryAnswer, directoryBody, loginTestBody, testAnswer, type DirectoryBody } from '../../../schemas/api-authentication.js';
+import type { LdapOptions } from '../../../schemas/config/ldap.js';
+import type { ApiServer } from '../contract.js';
+import type { ApiServices } from '../services.js';
+
+const tags = ['Authentication'];
+const permission = 'authentication:edit';
+
+export function authenticationRoutes(app: ApiServer, { access }: ApiServices): void {
+  app.get('/api/system/authentication/ldap', { config: { permission }, schema: { summary: 'Settings of the directory, without its password', tags, response: { 200: directoryAnswer } } }, async ({ identity }) => answerOf(await access.directory(identity)));
+
+  app.put('/api/system/authentication/ldap', {
+    config: { permission: 'administrator', audit: 'authentication:update' }, schema: { summary: 'Set the directory', tags, body: directoryBody, response: { 200: directoryAnswer } },
+  }, async (request) => {
+    request.audited = { object: 'ldap', details: { changed: Object.keys(request.body) } };
+    return answerOf(await access.setDirectory(request.identity, settingsOf(request.body)));
+  });
+
+  app.post('/api/system/authentication/ldap/test-connection', {
+    config: { permission, audit: 'authentication:test' }, schema: { summary: 'Connect, bind and look for the search base', tags, body: connectionTestBody, response: { 200: testAnswer } },
+  }, async (request) => access.testConnection(request.identity, settingsOf(request.body?.settings ?? {})));
+
+  app.post('/api/system/authentication/ldap/test-login', {
+    config: { permission, audit: 'authentication:test' }, schema: { summary: 'Try a login, and see which roles and streams it would give; nobody is logged in', tags, body: loginTestBody, response: { 200: testAnswer } },
+  }, async (request) => {
+    const { username, password, settings = {} } = request.body;
+    request.audited = { object: `username=${username}` };
+    const { success, message, user, roles, streams } = await access.testLogin(request.identity, username, password, settingsOf(settings));
+    const found = user === undefined ? {} : { user: { dn: user.dn, username: user.username, full_name: user.fullName, email: user.email, groups: [...user.groups] } };
+    return { success, message, ...found, ...(roles === undefined ? {} : { roles: [...roles] }), ...(streams === undefined ? {} : { streams: [...streams] }) };
+  });
+}
+
+function answerOf({ fromFile, passwordSet, settings }: DirectorySettings) {
+  return { from_file: fromFile, bind_password_set: passwordSet, settings: { ...settings } };
+}
+
+/** Null is as if it was left out. */
+function settingsOf({ bind_password: password, ...settings }: DirectoryBody): Partial<LdapOptions> {
+  return { ...settings, ...(password === undefined || password === null ? {} : { bind_password: password }) };
+}
