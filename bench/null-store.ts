@@ -36,6 +36,8 @@ export function createNullStore(onWrite: (request: WriteRequest) => void = () =>
     openIndices: async () => [],
     search: async () => { throw new Error('nothing is kept here'); },
     aggregate: async () => { throw new Error('nothing is kept here'); },
+    scan: () => { throw new Error('nothing is kept here'); },
+    occurringFields: async () => new Set(),
     health: async () => ({ ok: true, reason: 'takes everything' }),
   };
 }

@@ -121,7 +121,7 @@ export class Sluice {
     const stores = roles.processor || roles.api === true;
     this.store = stores ? createStore(config, { registry, log }) : undefined;
     this.searcher = this.store === undefined ? undefined : createSearcher({
-      store: this.store, settings: config.search, registry, deadLetterSet, indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
+      store: this.store, settings: searchSettings(config), registry, deadLetterSet, indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
     });
     this.state = stores ? createState(config, { log }) : undefined;
     this.#receive = roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
@@ -293,6 +293,11 @@ export class Sluice {
     if (this.store !== undefined) checks.push({ name: 'write', ...(await this.store.health()) });
     return { ok: checks.every(({ ok }) => ok), checks };
   }
+}
+
+/** The embedded store takes two at a time: the rest would wait there, where a cancel does not reach them and turns do not count. */
+function searchSettings({ search, store }: Config): Config['search'] {
+  return store.kind === 'embedded' ? { ...search, concurrent: Math.min(search.concurrent, 2) } : search;
 }
 
 function compileOrThrow(source: RuleSource): RuleSet {

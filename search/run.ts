@@ -21,25 +21,47 @@ export interface Turn {
   readonly timeoutMs: number;
 }
 
+/** A whole search of one turn, with its time and outcome in the metrics. */
 export async function runSearch<Answer>(context: RunContext, kind: SearchKind, options: Omit<SearchOptions, 'scope'>, work: (turn: Turn) => Promise<Answer>): Promise<Answer> {
-  const { metrics, settings } = context;
-  const deadlineMs = Math.min(options.deadlineMs ?? settings.deadline_ms, settings.deadline_ms);
-  const deadline = new AbortController();
-  const late = (): void => deadline.abort(searchErrors.create('SEARCH_DEADLINE_EXCEEDED', { got: `${deadlineMs} ms`, allowed: 'at most the setting search.deadline_ms' }));
-  const timer = setTimeout(late, deadlineMs);
-  const signal = options.signal === undefined ? deadline.signal : AbortSignal.any([options.signal, deadline.signal]);
-  const observe = metrics.searchDuration.startTimer({ kind });
+  const observe = context.metrics.searchDuration.startTimer({ kind });
   try {
-    const answer = await inTurn(context, options.fairnessKey ?? '', signal, () => work({ signal, timeoutMs: deadlineMs + storeGraceMs }));
-    metrics.searches.inc({ kind, outcome: isPart(answer) ? 'part' : 'ok' });
+    const answer = await takeTurn(context, options, work);
+    context.metrics.searches.inc({ kind, outcome: isPart(answer) ? 'part' : 'ok' });
     return answer;
   } catch (thrown) {
-    const error = errorOf(thrown, options.signal, deadline.signal);
-    metrics.searches.inc({ kind, outcome: outcomes[isSluiceError(error) ? error.code : ''] ?? 'failed' });
-    throw error;
+    countEnd(context, kind, thrown);
+    throw thrown;
+  } finally {
+    observe();
+  }
+}
+
+/** Counts a search that has ended: well, when there is no cause. */
+export function countEnd({ metrics }: RunContext, kind: SearchKind, cause: unknown): void {
+  metrics.searches.inc({ kind, outcome: cause === undefined ? 'ok' : outcomes[isSluiceError(cause) ? cause.code : ''] ?? 'failed' });
+}
+
+export async function takeTurn<Answer>(context: RunContext, options: Omit<SearchOptions, 'scope'>, work: (turn: Turn) => Promise<Answer>): Promise<Answer> {
+  const { settings } = context;
+  const deadlineMs = Math.min(options.deadlineMs ?? settings.deadline_ms, settings.deadline_ms);
+  const ending = new AbortController();
+  let late = false;
+  const giveUp = (): void => {
+    late = true;
+    ending.abort(searchErrors.create('SEARCH_DEADLINE_EXCEEDED', { got: `${deadlineMs} ms`, allowed: 'at most the setting search.deadline_ms' }));
+  };
+  const timer = setTimeout(giveUp, deadlineMs);
+  const cancel = (): void => ending.abort(options.signal?.reason);
+  if (options.signal?.aborted === true) cancel();
+  else options.signal?.addEventListener('abort', cancel, { once: true });
+  const { signal } = ending;
+  try {
+    return await inTurn(context, options.fairnessKey ?? '', signal, () => work({ signal, timeoutMs: deadlineMs + storeGraceMs }));
+  } catch (thrown) {
+    throw late ? signal.reason : errorOf(thrown, signal.aborted);
   } finally {
     clearTimeout(timer);
-    observe();
+    options.signal?.removeEventListener('abort', cancel);
   }
 }
 
@@ -69,10 +91,9 @@ async function inTurn<Answer>({ queue, metrics }: RunContext, key: string, signa
   }
 }
 
-/** What ended a search: the caller, the clock, or the store's own error in the words of this layer. */
-function errorOf(thrown: unknown, caller: AbortSignal | undefined, deadline: AbortSignal): unknown {
-  if (deadline.aborted && caller?.aborted !== true) return deadline.reason;
-  if (caller?.aborted === true) return searchErrors.create('SEARCH_CANCELLED', { cause: thrown });
+/** What ended a search: the caller, or the store's own error in the words of this layer. */
+function errorOf(thrown: unknown, cancelled: boolean): unknown {
+  if (cancelled) return searchErrors.create('SEARCH_CANCELLED', { cause: thrown });
   if (!isSluiceError(thrown) || thrown.code !== 'STORE_QUERY_INVALID') return thrown;
   return searchErrors.create('SEARCH_QUERY_INVALID', { place: thrown.place, got: thrown.got, allowed: thrown.allowed, cause: thrown });
 }

@@ -6,12 +6,16 @@ import { checkAggregate } from './aggregate-check.js';
 import type { AggregateQuestion, MessagesAnswer, MessagesRequest, Searcher, SearchOptions } from './contract.js';
 import { newestFirst, readCursor, writeCursor } from './cursor.js';
 import { searchErrors } from './errors.js';
+import { createKnownFields } from './known-fields.js';
 import { searchMetrics } from './metrics.js';
-import { checkSort, mayHold, planSearch, type Plan, type PlanContext } from './plan.js';
+import { checkSort, mayHold, planSearch, type Plan } from './plan.js';
 import { createFairQueue } from './queue.js';
-import { runSearch, type RunContext, type Turn } from './run.js';
+import { rows } from './rows.js';
+import { runSearch, type Turn } from './run.js';
+import type { SearchContext } from './search-context.js';
 import { isVisible, withoutHiddenStreams } from './scope.js';
 import type { SearchableStore } from './store.js';
+import { tail } from './tail.js';
 
 export interface SearcherOptions {
   readonly store: SearchableStore;
@@ -24,8 +28,6 @@ export interface SearcherOptions {
   readonly now?: (() => number) | undefined;
 }
 
-export type SearchContext = PlanContext & RunContext & { readonly store: SearchableStore };
-
 /** Messages of one answer; more come page by page. */
 const maxLimit = 10_000;
 /** Skipped messages are read all the same, page by page. */
@@ -36,18 +38,19 @@ export function createSearcher(options: SearcherOptions): Searcher {
   const context: SearchContext = {
     ...options, now: options.now ?? Date.now, metrics: buildMetrics(options.registry, searchMetrics), queue: createFairQueue(settings.concurrent, settings.queue_length),
   };
+  const fields = createKnownFields(context);
   return {
     messages: (request, searchOptions) => messages(context, request, searchOptions),
     aggregate: (request, searchOptions) => aggregate(context, request, searchOptions),
-    rows: () => { throw new Error('not yet'); },
-    tail: () => { throw new Error('not yet'); },
+    rows: (request, searchOptions) => rows(context, request, searchOptions),
+    tail: (request, searchOptions) => tail(context, request, searchOptions),
     async message(index, id, scope) {
       if (!mayHold(context, index, scope)) return undefined;
       const found = (await context.store.read(index, [id]).catch(whenMissing))?.get(id);
       if (found === undefined || found.stub || !isVisible(found.document, scope)) return undefined;
       return withoutHiddenStreams({ _id: id, _index: index, document: found.document }, scope);
     },
-    fields: () => { throw new Error('not yet'); },
+    fields,
   };
 }
 

@@ -1,5 +1,5 @@
 /** What the search layer needs of an index store; both adapters have it. */
-import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../schemas/query.js';
+import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../schemas/query.js';
 
 export type SearchFieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
 
@@ -8,6 +8,10 @@ export interface SearchableStore {
   openIndices(prefixes: readonly string[]): Promise<readonly string[]>;
   search(request: SearchRequest): Promise<SearchResult>;
   aggregate(request: AggregateRequest): Promise<AggregateResult>;
+  /** Every document in order, of one snapshot. */
+  scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]>;
+  /** Names of the fields that documents of the query have. */
+  occurringFields(request: ScanRequest): Promise<ReadonlySet<string>>;
   read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly stub: boolean }>>;
   fieldTypes(index: string): Promise<ReadonlyMap<string, SearchFieldType>>;
 }

@@ -1,7 +1,7 @@
 /**
  * An index store: named indices of documents. Two adapters, one suite: `test/sinks/stores/contract.ts`.
  */
-import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../schemas/query.js';
 
 export type FieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
 
@@ -139,6 +139,13 @@ export interface IndexStore {
   search(request: SearchRequest): Promise<SearchResult>;
   /** Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in `search/aggregate-evaluate.ts`. */
   aggregate(request: AggregateRequest): Promise<AggregateResult>;
+  /**
+   * Every document of the query in order, of what is searchable at the first batch, in batches of a few megabytes at the most. Whole or it
+   * rejects: an index that is missing, closed or deleted meanwhile is an error. What it holds is given back when the iteration ends.
+   */
+  scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]>;
+  /** Names of the fields that documents of the query have; at least those of the documents that are searchable now. */
+  occurringFields(request: ScanRequest): Promise<ReadonlySet<string>>;
   /** Makes everything written so far visible to search. For tests and the verifier. */
   refresh(indices: readonly string[]): Promise<void>;
   /** Ids only, for the verifier: every id in these indices (stubs left out), in any order, batch by batch. */

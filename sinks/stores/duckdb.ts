@@ -4,9 +4,10 @@ import type { Log } from '../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
 import { formatBytes } from '../../core/bytes.js';
 import { isSluiceError } from '../../core/errors.js';
-import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../schemas/query.js';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from './contract.js';
 import { storeError } from './duckdb/failures.js';
+import { scanHits } from './duckdb/scan-hits.js';
 import type { EngineOptions } from './duckdb/protocol.js';
 import { before, WorkerClient } from './duckdb/worker-client.js';
 import { storeMetrics } from './metrics.js';
@@ -166,6 +167,15 @@ class DuckStore implements IndexStore {
   aggregate(request: AggregateRequest): Promise<AggregateResult> {
     const { signal, ...rest } = request;
     return this.#read(signal, () => this.#need().call('aggregate', rest, signal));
+  }
+
+  scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]> {
+    return scanHits(this.#need(), request);
+  }
+
+  occurringFields(request: ScanRequest): Promise<ReadonlySet<string>> {
+    const { signal, ...rest } = request;
+    return this.#read(signal, () => this.#need().call('occurringFields', rest, signal));
   }
 
   async #read<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
 /** The store inside its worker thread: requests by name, one method each. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
-import type { AggregateResult, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { indexNumber } from '../index-names.js';
 import { aggregateIndices, type EngineAggregate } from './aggregate.js';
 import { readDocuments } from './by-id.js';
@@ -10,7 +10,9 @@ import { isFatal, searchError, storeError, writeError } from './failures.js';
 import { fieldType } from './fields.js';
 import { createGate } from '../gate.js';
 import { markerKey, type IndexFile } from './index-file.js';
-import type { EngineHealth, EngineOptions, IdPage } from './protocol.js';
+import { occurringFields } from './occurring-fields.js';
+import type { EngineHealth, EngineMethods, EngineOptions, IdPage, ScanPage, ScanPlace } from './protocol.js';
+import { scanDocuments, scanPlaces } from './scan.js';
 import { searchIndices, type SearchedIndex } from './search.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -164,6 +166,32 @@ export class Engine {
 
   aggregate(id: number, request: EngineAggregate): Promise<AggregateResult> {
     return this.#read(id, request.indices, (connection, indices, skipped) => aggregateIndices(connection, indices, request, skipped));
+  }
+
+  occurringFields(id: number, request: Omit<ScanRequest, 'signal'>): Promise<Set<string>> {
+    return this.#read(id, request.indices, (connection, indices) => occurringFields(connection, indices, request));
+  }
+
+  async scanRows(names: readonly string[]): Promise<Map<string, number>> {
+    const rows = new Map<string, number>();
+    for (const name of new Set(names)) rows.set(name, await this.#withFile(name, async (file) => file.documents));
+    return rows;
+  }
+
+  scanPlaces(id: number, page: ScanPage): Promise<ScanPlace[]> {
+    return this.#readAll(id, [page.index], (connection, [index]) => scanPlaces(connection, index as SearchedIndex, page.request, page));
+  }
+
+  scanDocuments(id: number, { indices: names, places, fields }: EngineMethods['scanDocuments']['argument']): Promise<SearchHit[]> {
+    return this.#readAll(id, names, (connection, indices) => scanDocuments(connection, indices, places, fields));
+  }
+
+  /** Of a scan, which is whole or fails. */
+  #readAll<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
+    return this.#read(id, names, (connection, indices, skipped) => {
+      if (skipped.length > 0) throw storeError(this.#catalog.find(skipped[0] ?? '')?.closed === true ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', skipped.join(', '));
+      return work(connection, indices, skipped);
+    });
   }
 
   /** A search in its turn, on a connection of its own, which a cancel with this id interrupts. */

@@ -1,6 +1,6 @@
 /** What the main thread and the store's worker thread say to each other. */
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
-import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, ScanRequest, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 
 export interface EngineOptions {
   /** Database files lie in its folder `indices`, spilled sorts in `spill`. */
@@ -39,8 +39,27 @@ export interface EngineMethods {
   search: { argument: Omit<SearchRequest, 'signal'>; value: SearchResult };
   openIndices: { argument: readonly string[]; value: readonly string[] };
   aggregate: { argument: Omit<AggregateRequest, 'signal'>; value: AggregateResult };
+  occurringFields: { argument: Omit<ScanRequest, 'signal'>; value: ReadonlySet<string> };
+  /** Rows of each index now. */
+  scanRows: { argument: readonly string[]; value: ReadonlyMap<string, number> };
+  scanPlaces: { argument: ScanPage; value: readonly ScanPlace[] };
+  scanDocuments: { argument: { readonly indices: readonly string[]; readonly places: readonly ScanPlace[]; readonly fields: readonly string[] | undefined }; value: readonly SearchHit[] };
   scanIds: { argument: { readonly index: string; readonly fromRow: number }; value: IdPage };
   health: { argument: undefined; value: EngineHealth };
+}
+
+export interface ScanPage {
+  readonly request: Omit<ScanRequest, 'signal'>;
+  readonly index: string;
+  /** Only the first so many of the file. */
+  readonly rows: number;
+  readonly after: SearchAfter | undefined;
+  readonly limit: number;
+}
+
+export interface ScanPlace {
+  readonly row: number;
+  readonly place: SearchAfter;
 }
 
 export type EngineMethod = keyof EngineMethods;

@@ -17,7 +17,7 @@ export interface SearchedIndex {
   readonly file: IndexFile;
 }
 
-interface Found {
+export interface Found {
   readonly index: SearchedIndex;
   readonly row: number;
   readonly number: number | null;
@@ -36,11 +36,10 @@ export async function searchIndices(connection: DuckDBConnection, indices: reado
     found.sort(compareFound(sort.direction));
     found.length = Math.min(found.length, request.limit);
   }
-  return { total, hits: await fetchHits(connection, found, request.fields), skipped, next: placeOf(found.at(-1), sort) };
+  return { total, hits: await fetchHits(connection, found, request.fields), skipped, next: found.length === 0 ? undefined : placeOf(found.at(-1) as Found, sort) };
 }
 
-function placeOf(last: Found | undefined, sort: SortOrder): SearchAfter | undefined {
-  if (last === undefined) return undefined;
+export function placeOf(last: Found, sort: SortOrder): SearchAfter {
   return { sortValue: sort.field === '_id' ? last.id : last.number ?? last.text, id: last.id, index: last.index.name };
 }
 
@@ -98,15 +97,16 @@ async function countMatches(connection: DuckDBConnection, index: SearchedIndex, 
   return rows.getRows()[0]?.[0] as number;
 }
 
-async function findFirst(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Found[]> {
+/** With `rows`: of the first so many rows of the file only. */
+export async function findFirst(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder, rows?: number): Promise<Found[]> {
   const parameters = new SqlParameters();
   const condition = conditionSql(index.file.fields, request, parameters);
   const columns: SortColumns = sortColumns(index.file.fields, sort.field, parameters);
   const after = request.after === undefined ? '' : ` WHERE ${afterSql(sort, request.after, index.name, parameters)}`;
   const sql = `SELECT row_number, sort_number, sort_text, _id FROM (SELECT rowid::DOUBLE AS row_number, ${columns.number} AS sort_number,`
-    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition})${after} ORDER BY ${orderSql(sort.direction)} LIMIT ${Math.floor(request.limit)}`;
-  const rows = await runSql(connection, sql, parameters);
-  return rows.getRows().map((row) => {
+    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition}${rows === undefined ? '' : ` AND rowid < ${rows}`})${after} ORDER BY ${orderSql(sort.direction)} LIMIT ${Math.floor(request.limit)}`;
+  const result = await runSql(connection, sql, parameters);
+  return result.getRows().map((row) => {
     const [place, number, text, id] = row as [number, number | null, string | null, string];
     return { index, row: place, number, text, id };
   });
@@ -128,7 +128,7 @@ function compareFound(direction: 'asc' | 'desc'): (a: Found, b: Found) => number
   };
 }
 
-async function fetchHits(connection: DuckDBConnection, found: readonly Found[], wanted: readonly string[] | undefined): Promise<SearchHit[]> {
+export async function fetchHits(connection: DuckDBConnection, found: readonly Found[], wanted: readonly string[] | undefined): Promise<SearchHit[]> {
   const byIndex = new Map<SearchedIndex, Found[]>();
   for (const one of found) {
     const rows = byIndex.get(one.index);
@@ -160,7 +160,10 @@ function project(document: Record<string, unknown>, wanted: readonly string[] | 
 
 async function fetchRows(connection: DuckDBConnection, file: IndexFile, columns: readonly Field[], rows: readonly number[]): Promise<Map<number, ParsedRow>> {
   const names = ['rowid::DOUBLE', 'other_fields', 'overrides', ...columns.map((field) => `c${field.slot}`)];
-  const result = await connection.runAndReadAll(`SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE rowid IN (${rows.join(', ')})`);
+  if (rows.length === 0) return new Map();
+  // The bounds let the engine pass most of the file by.
+  const bounds = `rowid >= ${rows.reduce((least, row) => Math.min(least, row))} AND rowid <= ${rows.reduce((most, row) => Math.max(most, row))}`;
+  const result = await connection.runAndReadAll(`SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE rowid IN (${rows.join(', ')}) AND ${bounds}`);
   const fetched = new Map<number, ParsedRow>();
   for (const row of result.getRows()) {
     const [place, otherFields, overrides, ...cells] = row as [number, string | null, string | null, ...unknown[]];

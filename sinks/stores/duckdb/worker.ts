@@ -52,6 +52,14 @@ async function answer(request: EngineRequest): Promise<unknown> {
       return engine.openIndices(request.argument);
     case 'aggregate':
       return engine.aggregate(request.id, request.argument);
+    case 'occurringFields':
+      return engine.occurringFields(request.id, request.argument);
+    case 'scanRows':
+      return engine.scanRows(request.argument);
+    case 'scanPlaces':
+      return engine.scanPlaces(request.id, request.argument);
+    case 'scanDocuments':
+      return engine.scanDocuments(request.id, request.argument);
     case 'scanIds':
       return engine.scanIds(request.argument.index, request.argument.fromRow);
     case 'health':

@@ -2,11 +2,12 @@
 import { standardFields } from '../../../schemas/index-fields.js';
 import type { IndexFailure, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { storeErrors } from '../errors.js';
+import { comparePlaces } from '../places.js';
 import { askUntilAllAnswer, queryClause } from './ask.js';
 import { idField } from './mapping.js';
 import { typedFields, type Clause, type TypeOf } from './query.js';
 import type { Send } from './requests.js';
-import { comparePlaces, defaultSort, pageClauses, placeOf, type RawHit } from './sort.js';
+import { defaultSort, pageClauses, placeOf, type RawHit } from './sort.js';
 import { groupByTypes, type TypeGroup } from './type-groups.js';
 
 /** `index.max_result_window`: more hits than this are fetched page by page. */

@@ -2,7 +2,6 @@
  * The order of hits: numbers before texts before documents without the field, whatever the direction; equal ones by id, then by index.
  * The engine sorts numbers and texts of different indices apart, and has no exact value for a missing one: both are settled here.
  */
-import { compareCodePoints } from '../../../core/values.js';
 import type { SearchAfter, SearchRequest } from '../../../schemas/query.js';
 import type { FieldType } from '../contract.js';
 import { idField } from './mapping.js';
@@ -56,16 +55,4 @@ export function placeOf(hit: RawHit, { field }: Sort, typeOf: TypeOf): SearchAft
   if (type !== 'number' && type !== 'time') return { sortValue: value === null ? null : String(value), ...place };
   const number = value === null ? NaN : Number(value);
   return { sortValue: Number.isFinite(number) && (type === 'number' || Math.abs(number) <= largestTime) ? number : null, ...place };
-}
-
-export function comparePlaces(direction: 'asc' | 'desc'): (left: SearchAfter, right: SearchAfter) => number {
-  const sign = direction === 'asc' ? 1 : -1;
-  const rank = (value: SortValue): number => (typeof value === 'number' ? 0 : value === null ? 2 : 1);
-  return (left, right) => {
-    const a = left.sortValue;
-    const b = right.sortValue;
-    if (rank(a) !== rank(b)) return rank(a) - rank(b);
-    const byValue = typeof a === 'number' ? a - Number(b) : compareCodePoints(String(a), String(b));
-    return sign * (byValue || compareCodePoints(left.id, right.id) || compareCodePoints(left.index ?? '', right.index ?? ''));
-  };
 }

@@ -3,7 +3,7 @@ import { createOpenSearchClient, faultOf, type OpenSearchClient, type OpenSearch
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/metrics.js';
 import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
-import type { AggregateRequest, AggregateResult, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { storeMetrics } from '../metrics.js';
@@ -14,7 +14,9 @@ import { readDocuments, updateDocuments, writeStubs } from './documents.js';
 import { writeAlias } from './mapping.js';
 import { createGate, type Gate } from '../gate.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
+import { occurringFields } from './occurring-fields.js';
 import { isSearchable, scanIds } from './scan.js';
+import { scanHits } from './scan-hits.js';
 import { search } from './search.js';
 
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
@@ -157,6 +159,14 @@ export class OpenSearchStore implements IndexStore {
     } finally {
       observe();
     }
+  }
+
+  scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]> {
+    return scanHits(this.#send, request, this.#options.requestTimeoutMs);
+  }
+
+  async occurringFields(request: ScanRequest): Promise<ReadonlySet<string>> {
+    return occurringFields(this.#send, request);
   }
 
   async openIndices(prefixes: readonly string[]): Promise<readonly string[]> {

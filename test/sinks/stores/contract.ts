@@ -6,6 +6,7 @@ import type { QueryNode, SearchRequest } from '../../../schemas/query.js';
 import type { IndexOptions, IndexStore, WriteRequest } from '../../../sinks/stores/contract.js';
 import { aggregations } from './contract-aggregate.js';
 import { byId } from './contract-by-id.js';
+import { scans } from './contract-scan.js';
 import { searchCases, searchDocuments } from './search-cases.js';
 
 export interface StoreHarness {
@@ -94,6 +95,7 @@ export function storeContract(harness: StoreHarness): void {
     await suite.test('returns documents unchanged', (test) => documents(test, store, harness));
     await suite.test('searches by the matching rules', (test) => searches(test, store));
     await suite.test('sorts, pages and limits', (test) => paging(test, store));
+    await suite.test('reads everything in order', (test) => scans(test, store));
     await suite.test('groups and measures', (test) => aggregations(test, store));
     await suite.test('reads, replaces and replays by id', (test) => byId(test, store));
     await suite.test('lists, closes, opens and deletes', (test) => lifecycle(test, store));

@@ -59,3 +59,18 @@ t.test('a lone surrogate becomes the replacement character and spoils no neighbo
   t.strictSame(result[0], ['one \ufffd', '\ufffd two', 'three and more text']);
   connection.closeSync();
 });
+
+t.test('rows of one append leave nothing behind for the next, of the same types or others', async (t) => {
+  const connection = await instance.connect();
+  const first: Cell[][] = [['a text beyond the inlined bytes', 'b'], ['x', null], [1, null], [2, 3], [true, null]];
+  const second: Cell[][] = [[null, 'c', 'another text beyond the inlined bytes'], [null, null, null], [null, 5, 6], [7, null, null], [null, false, null]];
+  for (const columns of [first, second, first, second.map((cells) => cells.slice(0, 1))]) {
+    t.strictSame(await stored(connection, columns), columns);
+    await connection.run('CREATE OR REPLACE TABLE other (a VARCHAR)');
+    const appender = await connection.createAppender('other');
+    appendChunks(appender, [VARCHAR], [columns[0] as Cell[]]);
+    appender.closeSync();
+    t.strictSame((await connection.runAndReadAll('SELECT a FROM other ORDER BY rowid')).getRows().map((row) => row[0]), columns[0]);
+  }
+  connection.closeSync();
+});
