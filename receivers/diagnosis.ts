@@ -19,6 +19,7 @@ export const diagnoses = {
   unknown_compression: { finding: 'A message is compressed in a way that GELF does not know.', cure: 'Let the sender use gzip or zlib, or no compression.' },
   chunks_incomplete: { finding: 'A chunked message never became complete.', cure: 'Datagrams are lost on the way: use chunks of 1420 bytes at most, raise receive_buffer_bytes, or send over TCP.' },
   too_many_connections: { finding: 'A connection beyond max_connections was closed.', cure: 'Raise max_connections, or find the sender that opens connections without closing them.' },
+  too_many_from_address: { finding: 'A connection beyond max_connections_per_address was closed.', cure: 'Find out why this sender keeps so many connections open; raise max_connections_per_address when many senders share the address.' },
   gelf_on_http_port: { finding: 'Raw GELF bytes came to the GELF HTTP port.', cure: 'Send them to the GELF TCP or UDP receiver (port 12201 by default).' },
 } as const satisfies Record<string, { readonly finding: string; readonly cure: string }>;
 

@@ -8,6 +8,7 @@ import type { GelfHttpOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
 import { createDiagnoser, type Diagnoser } from './diagnosis.js';
 import { compressionOf } from './inflate/contract.js';
+import { limitConnections } from './listen/address-limit.js';
 import { listenOn, type BoundAddress } from './listen/bind.js';
 import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
@@ -72,6 +73,7 @@ class GelfHttpReceiver implements Receiver {
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => { void this.#answer(request, response, true); });
     server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => { this.#badRequest(error, socket); });
     server.on('connection', (socket: Socket) => { this.#opened(socket); });
+    limitConnections(server, this.#options.max_connections_per_address, (peer) => { this.#tooMany(peer); });
     server.on('drop', (dropped?: DropArgument) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
     this.#bound = await listenOn(server, this.name, host, port);
     server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
@@ -202,6 +204,12 @@ class GelfHttpReceiver implements Receiver {
     this.#connections.opened();
     this.#connections.closed('limit');
     this.#diagnoser.report('too_many_connections', peer, `more than ${this.#options.max_connections}`);
+  }
+
+  #tooMany(peer: string): void {
+    this.#connections.opened();
+    this.#connections.closed('address_limit');
+    this.#diagnoser.report('too_many_from_address', peer, `more than ${this.#options.max_connections_per_address}`);
   }
 
   #refuseCertificate(socket: Socket, problem: string): void {

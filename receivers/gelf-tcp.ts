@@ -6,6 +6,7 @@ import type { GelfTcpOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
 import { createDiagnoser, type Diagnoser } from './diagnosis.js';
 import { createFrameSplitter } from './frame/splitter.js';
+import { limitConnections } from './listen/address-limit.js';
 import { listenOn, type BoundAddress } from './listen/bind.js';
 import { Connection, type ConnectionParts } from './listen/connection.js';
 import type { ReceiverContext } from './listen/context.js';
@@ -15,6 +16,7 @@ import { Intake } from './listen/intake.js';
 import { peerText } from './listen/peer.js';
 import { createPenalties } from './listen/penalty.js';
 import { createPressure } from './listen/pressure.js';
+import { createTurns } from './listen/turns.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, type ConnectionCounters } from './metrics.js';
 
@@ -57,6 +59,7 @@ class GelfTcpReceiver implements Receiver {
       connections: this.#counters,
       diagnoser: this.#diagnoser,
       pressure: createPressure(),
+      turns: createTurns(),
       penalties: createPenalties(),
       nullDelimiter,
       maxFrameBytes: options.max_frame_bytes,
@@ -79,6 +82,7 @@ class GelfTcpReceiver implements Receiver {
       this.#sockets.add(socket);
       socket.once('close', () => { this.#sockets.delete(socket); });
     });
+    limitConnections(server, this.#options.max_connections_per_address, (peer) => { this.#tooMany(peer); });
     server.on('drop', (dropped) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
     this.#bound = await listenOn(server, this.name, host, port);
     server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
@@ -97,6 +101,7 @@ class GelfTcpReceiver implements Receiver {
     this.#certificates?.stop();
     const connections = [...this.#open];
     for (const connection of connections) connection.stopReading();
+    this.#parts.turns.stop();
     await withinDeadline(this.#parts.inFlight.drained(), deadlineMs);
     for (const connection of connections) connection.close('stopped');
     for (const socket of this.#sockets) socket.destroy();
@@ -130,6 +135,12 @@ class GelfTcpReceiver implements Receiver {
     this.#counters.opened();
     this.#counters.closed('limit');
     this.#diagnoser.report('too_many_connections', peer, `more than ${this.#options.max_connections}`);
+  }
+
+  #tooMany(peer: string): void {
+    this.#counters.opened();
+    this.#counters.closed('address_limit');
+    this.#diagnoser.report('too_many_from_address', peer, `more than ${this.#options.max_connections_per_address}`);
   }
 
   #refuseCertificate(socket: TLSSocket, problem: string): void {

@@ -10,7 +10,7 @@ export const receiverMetrics = defineMetrics({
   connectionsOpen: { type: 'gauge', name: 'sluice_connections_open', labels: ['receiver'], help: 'Open connections.' },
   connectionsPaused: { type: 'gauge', name: 'sluice_connections_paused', labels: ['receiver'], help: 'Connections that are not read because what they sent is not yet accepted.' },
   connectionsOpened: { type: 'counter', name: 'sluice_connections_opened_total', labels: ['receiver'], help: 'Connections that were opened.' },
-  connectionsClosed: { type: 'counter', name: 'sluice_connections_closed_total', labels: ['receiver', 'reason'], help: 'Connections that were closed: ended, reset, idle, limit, tls_failed, stopped.' },
+  connectionsClosed: { type: 'counter', name: 'sluice_connections_closed_total', labels: ['receiver', 'reason'], help: 'Connections that were closed: ended, reset, idle, limit, address_limit, tls_failed, stopped.' },
   framesSkipped: { type: 'counter', name: 'sluice_frames_skipped_total', labels: ['receiver'], help: 'Empty frames and datagrams, which are no messages.' },
   datagramsReceived: { type: 'counter', name: 'sluice_datagrams_received_total', labels: ['receiver'], help: 'Datagrams read from the socket.' },
   datagramsDropped: { type: 'counter', name: 'sluice_datagrams_dropped_total', labels: ['receiver'], help: 'Datagrams that the kernel dropped because the receive buffer was full (/proc/net/udp).' },
@@ -25,7 +25,7 @@ export const receiverMetrics = defineMetrics({
   requestsAnswered: { type: 'counter', name: 'sluice_http_requests_answered_total', labels: ['receiver', 'status'], help: 'GELF HTTP requests by status.' },
 });
 
-export const closeReasons = ['ended', 'reset', 'idle', 'limit', 'tls_failed', 'stopped'] as const;
+export const closeReasons = ['ended', 'reset', 'idle', 'limit', 'address_limit', 'tls_failed', 'stopped'] as const;
 export type CloseReason = (typeof closeReasons)[number];
 
 export interface MessageCounters {

@@ -8,6 +8,8 @@ export interface ParsedMessage {
   readonly text: string;
   /** Further JSON documents stood behind the first one in the frame and were left out. */
   readonly extraDocuments: boolean;
+  /** So many fields (over a thousand) that each stage behind takes long for it; no sender of logs comes near. */
+  readonly manyFields?: boolean;
 }
 
 export interface DecodeContext {

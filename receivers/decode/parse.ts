@@ -10,10 +10,16 @@ type Outcome = ParsedMessage | { readonly error: SluiceError };
 /** Above this size, depth is looked at before parsing: each level costs JSON.parse memory, and a frame may hold millions. */
 const deepScanLength = 64 * 1024;
 const byteOrderMark = 0xfeff;
+/** A thousand is what OpenSearch gives an index for all its messages. Shorter text is not counted. */
+const manyFields = 1000;
+const manyFieldsLength = 16 * 1024;
+/** Of long text that cannot be an object, this much is parsed: enough to say what it is. */
+const oddHeadLength = 256;
 
 export function parseMessage(bytes: Buffer): Outcome {
   const length = contentLength(bytes);
   if (length === 0) return { error: receiverErrors.create('DECODE_EMPTY') };
+  if (length > deepScanLength && isNoContainer(bytes)) return withoutStack(() => parseOdd(bytes.toString('utf8', 0, oddHeadLength)));
   const text = bytes.toString('utf8', 0, length);
   if (text.length > deepScanLength) {
     const tooDeep = checkDepth(text);
@@ -30,6 +36,12 @@ export function parseMessage(bytes: Buffer): Outcome {
     Error.stackTraceLimit = limit;
   }
   return check(root, text, false);
+}
+
+/** Its first byte is neither white space nor that of an object, an array, a text or a byte order mark. */
+function isNoContainer(bytes: Buffer): boolean {
+  const first = bytes[0] as number;
+  return first > 0x20 && first < 0x80 && first !== 0x7b && first !== 0x5b && first !== 0x22;
 }
 
 /** Without the NUL bytes and white space that senders put behind a message. */
@@ -61,7 +73,8 @@ function check(value: unknown, text: string, extraDocuments: boolean): Outcome {
   }
   const root = value as Root;
   const problem = problemOf(root, text);
-  return problem === undefined ? { root, text, extraDocuments } : { error: problem };
+  if (problem !== undefined) return { error: problem };
+  return text.length > manyFieldsLength && Object.keys(root).length > manyFields ? { root, text, extraDocuments, manyFields: true } : { root, text, extraDocuments };
 }
 
 function problemOf(root: Root, text: string): SluiceError | undefined {
@@ -73,7 +86,7 @@ function problemOf(root: Root, text: string): SluiceError | undefined {
     const unfit = messageProblem(short, message);
     if (unfit !== undefined) return unfit;
   }
-  return text.length > 2 * maxDepth && hasNested(root) ? checkDepth(text) : undefined;
+  return text.length > 2 * maxDepth && text.length <= deepScanLength && hasNested(root) ? checkDepth(text) : undefined;
 }
 
 /** `message` stands in for a short_message that is absent, null or blank. */

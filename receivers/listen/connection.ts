@@ -10,6 +10,7 @@ import { hasNewlineBetween, type HandedOver, type Intake } from './intake.js';
 import { peerAddress, peerText } from './peer.js';
 import type { Penalties } from './penalty.js';
 import type { Pressure, Waiting } from './pressure.js';
+import type { Turns } from './turns.js';
 
 /** What all connections of one receiver share. */
 export interface ConnectionParts {
@@ -19,6 +20,7 @@ export interface ConnectionParts {
   readonly connections: ConnectionCounters;
   readonly diagnoser: Diagnoser;
   readonly pressure: Pressure;
+  readonly turns: Turns;
   readonly penalties: Penalties;
   readonly nullDelimiter: boolean;
   readonly maxFrameBytes: number;
@@ -44,6 +46,9 @@ const pieceBytes = 8 * 1024;
 const suspectPieceBytes = 256;
 const maxRefusalsInRead = 64;
 
+/** A message of very many fields takes the pipeline this many times what it takes the receiver. */
+const costlyFactor = 4;
+
 /** Below this a connection is not to blame for the sum. */
 const fairShareBytes = 64 * 1024;
 
@@ -62,6 +67,8 @@ export class Connection implements Waiting {
   #emptyFrames = 0;
   #unfinished = 0;
   #paused = false;
+  /** A read that waits for a turn of the event loop with time for it. */
+  #deferred: Buffer | undefined;
   /** Some of its last read, or of its address's, was refused. */
   #suspect: boolean;
   /** It is not read before (`performance.now()`). */
@@ -113,6 +120,25 @@ export class Connection implements Waiting {
   }
 
   #read(data: Buffer): void {
+    const { turns } = this.#parts;
+    if (!turns.over()) {
+      this.#take(data);
+      return;
+    }
+    this.#deferred = data;
+    this.#socket.pause();
+    turns.later(data.length, () => { this.#takeDeferred(); });
+  }
+
+  #takeDeferred(): void {
+    const data = this.#deferred;
+    this.#deferred = undefined;
+    if (data === undefined) return;
+    this.#take(data);
+    if (!this.#paused && !this.#socket.destroyed) this.#socket.resume();
+  }
+
+  #take(data: Buffer): void {
     const { counters, sink, maxUnacceptedBytes } = this.#parts;
     if (sink.full()) {
       // Back into the socket's buffer: inflating it first could take a thousand times its bytes.
@@ -147,14 +173,15 @@ export class Connection implements Waiting {
     return taken;
   }
 
-  /** Time that was spent on what is refused is what the sender has to wait for. */
+  /** Time that was spent on what is refused, or costs as much, is what the sender has to wait for. */
   #charge(began: number, taken: number): void {
     const { intake, penalties } = this.#parts;
-    const { count, bytes } = intake.refused;
+    const { costlyBytes, refused: { count, bytes } } = intake;
     this.#suspect = count > 0;
-    if (count === 0) return;
-    const share = Math.min(1, (bytes + count) / taken);
-    this.#freeAt = penalties.charge(peerAddress(this.peer), (performance.now() - began) * share, count, bytes);
+    if (count === 0 && costlyBytes === 0) return;
+    const share = Math.min(1, (bytes + count + costlyBytes) / taken);
+    const spentMs = (performance.now() - began) * share * (costlyBytes > 0 ? costlyFactor : 1);
+    this.#freeAt = penalties.charge(peerAddress(this.peer), spentMs, count, bytes);
   }
 
   /** Senders that begin large frames and never end them cannot take more memory than the receiver has for all. */
@@ -230,17 +257,34 @@ export class Connection implements Waiting {
     this.#socket.end();
   }
 
+  /** What stands without a delimiter is the last frame. */
   #finish(): void {
     if (this.#finished) return;
     this.#finished = true;
-    const { diagnoser, nullDelimiter } = this.#parts;
+    const { turns, inFlight, counters } = this.#parts;
+    const data = this.#deferred;
+    this.#deferred = undefined;
+    if (data !== undefined) counters.bytes(this.#takePieces(data));
+    if (this.#splitter.waitingBytes === 0 || !turns.over()) {
+      this.#takeRest();
+      return;
+    }
+    inFlight.enter();
+    turns.later(this.#splitter.waitingBytes, () => {
+      this.#takeRest();
+      inFlight.leave();
+    });
+  }
+
+  #takeRest(): void {
+    const { diagnoser, nullDelimiter, intake } = this.#parts;
     this.#splitter.end(frames, oversize);
     const rest = frames[0];
     if (nullDelimiter && !this.#sawFrame && rest?.at(-1) === 0x0a) diagnoser.report('newline_for_null', this.peer);
     const began = performance.now();
     this.#takeFrames();
     this.#charge(began, rest?.length ?? 1);
-    this.#await(this.#parts.intake.flush(this.lane, this.peer));
+    this.#await(intake.flush(this.lane, this.peer));
   }
 
   #closed(): void {

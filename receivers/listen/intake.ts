@@ -45,6 +45,7 @@ export class Intake {
   #refusals: Refusal[] = [];
   #refusedBytes = 0;
   #refusedRawBytes = 0;
+  #costlyBytes = 0;
   #skipped = 0;
 
   constructor(options: IntakeOptions) {
@@ -64,6 +65,11 @@ export class Intake {
   /** Refusals that wait for `flush`, and how long their input was. */
   get refused(): { readonly count: number; readonly bytes: number } {
     return { count: this.#refusals.length, bytes: this.#refusedRawBytes };
+  }
+
+  /** Bytes of messages that wait for `flush` and cost as much as refused ones, all the way to the store. */
+  get costlyBytes(): number {
+    return this.#costlyBytes;
   }
 
   /** One frame or reassembled datagram. The bytes may be a view; they are not copied. */
@@ -98,6 +104,7 @@ export class Intake {
     this.#bytes = 0;
     this.#refusedBytes = 0;
     this.#refusedRawBytes = 0;
+    this.#costlyBytes = 0;
     counters.received(values.length + refusals.length);
     counters.decoded(values.length);
     counters.refused(refusals.length);
@@ -130,6 +137,7 @@ export class Intake {
     } else if (parsed.extraDocuments) {
       this.#takeDocuments(value, peer);
     } else {
+      if (parsed.manyFields === true) this.#costlyBytes += value.length;
       this.#accept(value, peer);
     }
   }

@@ -5,6 +5,7 @@ import { bytes, count, flag, milliseconds, port, secret, serverTls, text } from 
 const timestamp = Type.Union([Type.Literal('sender'), Type.Literal('received')], {
   description: 'Where the field timestamp comes from: the sender\'s GELF timestamp where usable, or always the receive time.', default: 'sender',
 });
+const maxConnectionsPerAddress = count('Connections of one address at the same time; further ones are closed at once and counted. All senders behind a proxy or NAT share one address.', 10_000, 1);
 const maxInflatedBytes = bytes('Largest message after inflation; a larger one is refused by name, never cut.', 8 * 2 ** 20);
 
 export const gelfTcpOptions = Type.Object({
@@ -16,6 +17,7 @@ export const gelfTcpOptions = Type.Object({
   max_frame_bytes: bytes('Largest frame; a larger one is skipped up to its delimiter.', 2 * 2 ** 20),
   max_inflated_bytes: maxInflatedBytes,
   max_connections: count('Connections at the same time; further ones are closed at once and counted.', 10_000, 1),
+  max_connections_per_address: maxConnectionsPerAddress,
   max_connection_bytes: bytes('Unaccepted bytes of one connection; reading stops above it.', 4 * 2 ** 20),
   keepalive_ms: milliseconds('Delay before TCP keep-alive probes; 0: off.', 60_000),
   idle_ms: milliseconds('Closes a connection that sent nothing for this long; 0: never.', 0),
@@ -43,6 +45,7 @@ export const gelfHttpOptions = Type.Object({
   port: port('Port to listen on; 0 takes a free one.', 12202),
   max_body_bytes: bytes('Largest request body after inflation; larger: 413.', 8 * 2 ** 20),
   max_connections: count('Connections at the same time.', 10_000, 1),
+  max_connections_per_address: maxConnectionsPerAddress,
   idle_ms: milliseconds('Closes a kept-alive connection without a request for this long.', 60_000),
   token: secret('When set, requests need Authorization: Bearer <token>.'),
   cors: flag('Answer CORS requests from browsers.', false),

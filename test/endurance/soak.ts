@@ -4,9 +4,10 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startProgram, until, workedOff, type Program } from '../program.js';
+import { startProgram, workedOff, type Program } from '../program.js';
 import { measureCeiling } from './ceiling.js';
-import { cpuSeconds, machine, openFiles, peakMegabytes, percentile, residentMegabytes, scrape, slopePerHour, unbalanced, type Samples } from './figures.js';
+import { accountProblems, accountText, settleAccount, type Account } from './account.js';
+import { cpuSeconds, machine, openFiles, peakMegabytes, percentile, residentMegabytes, scrape, slopePerHour, unbalanced } from './figures.js';
 import { loadInChild } from './load-process.js';
 import { probeHttp, type Probe } from './probe.js';
 import { durationOption, numberOption, runInScope, type Scope } from './scope.js';
@@ -68,8 +69,8 @@ export interface SoakReport {
   readonly post: { readonly count: number; readonly p50: number; readonly p99: number; readonly p999: number; readonly most: number };
   readonly unbalanced: readonly string[];
   readonly refused: number;
-  /** Messages over UDP, which this run does not send: some other program on the machine did. */
-  readonly others: number;
+  /** Per receiver. */
+  readonly account: Account;
   readonly problems: readonly string[];
 }
 
@@ -77,7 +78,7 @@ export interface SoakReport {
  * The embedded store keeps rows in memory until a checkpoint, and blocks up to its limit: with the defaults that is a sawtooth of a gigabyte and many
  * minutes, and a slope over half an hour would say where on it the run began and ended. Smaller bounds make it short against the run.
  */
-const store = { embedded: { checkpoint_bytes: 8 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
+const store = { embedded: { checkpoint_bytes: 8 * 2 ** 20, memory_bytes: 96 * 2 ** 20 } };
 
 export async function runSoak(scope: Pick<Scope, 'teardown'>, options: SoakOptions): Promise<SoakReport> {
   const program = await startProgram(scope, { settings: { log_level: 'error', store } });
@@ -88,21 +89,19 @@ export async function runSoak(scope: Pick<Scope, 'teardown'>, options: SoakOptio
   const rate = Math.round(options.rate ?? (ceiling as number) * options.share);
   options.print(`${before}\n  ${ceiling === undefined ? '' : `ceiling ${Math.round(ceiling)}, `}${rate} messages/s for ${(options.forMs / 60_000).toFixed(1)} minutes`);
   const cpu = cpuSeconds(pid);
-  const storedBefore = documents(await scrape(admin));
+  const earlier = await scrape(admin);
   const probe = probeHttp(program.port('gelf-http'));
   const load = loadInChild(scope, { rate, forMs: options.forMs, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } }, options.signal);
   const samples = await sampleUntilEnd(program, admin, pid, probe, load, options);
   const { sent } = await load;
   await probe.stop();
   await workedOff(program, 120_000);
+  const account = await settleAccount(program, admin, earlier, { tcp: sent, http: probe.latencies.length });
+  const settled = await scrape(admin);
   const total = sent + probe.latencies.length;
-  const settled = await until(async () => { const now = await scrape(admin); return documents(now) - storedBefore >= total ? now : undefined; }, 30_000, () => 'not all that was sent is stored').catch(() => scrape(admin));
-  const report = { machine: before, ceiling, rate, minutes: options.forMs / 60_000, sent: total, stored: documents(settled) - storedBefore, cpuMicrosecondsPerMessage: ((cpuSeconds(pid) - cpu) / total) * 1e6, ...figures(samples, probe, pid), unbalanced: unbalanced(settled), refused: settled('sluice_messages_refused_total'), others: settled('sluice_messages_appended_total', { receiver: 'gelf-udp' }) };
+  const report = { machine: before, ceiling, rate, minutes: options.forMs / 60_000, sent: total, stored: account.stored, cpuMicrosecondsPerMessage: ((cpuSeconds(pid) - cpu) / total) * 1e6, ...figures(samples, probe, pid), unbalanced: unbalanced(settled), refused: settled('sluice_messages_refused_total'), account };
   return { ...report, problems: [...problemsOf(report, options), ...probe.failures.slice(0, 5)] };
 }
-
-/** Stored documents, dead letters left out. */
-const documents = (samples: Samples): number => samples('sluice_documents_stored_total') - samples('sluice_documents_stored_total', { index_set: 'sluice_dead_letters' });
 
 async function sampleUntilEnd(program: Program, admin: number, pid: number, probe: Probe, load: Promise<unknown>, options: SoakOptions): Promise<Sample[]> {
   const samples: Sample[] = [];
@@ -125,7 +124,7 @@ async function sampleUntilEnd(program: Program, admin: number, pid: number, prob
   }
 }
 
-function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<SoakReport, 'machine' | 'ceiling' | 'rate' | 'minutes' | 'sent' | 'stored' | 'cpuMicrosecondsPerMessage' | 'unbalanced' | 'refused' | 'others' | 'problems'> {
+function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<SoakReport, 'machine' | 'ceiling' | 'rate' | 'minutes' | 'sent' | 'stored' | 'cpuMicrosecondsPerMessage' | 'unbalanced' | 'refused' | 'account' | 'problems'> {
   const warm = samples.slice(Math.floor(samples.length / 5));
   const of = (key: 'resident' | 'heap'): { first: number; last: number } => ({ first: warm[0]?.[key] ?? 0, last: warm.at(-1)?.[key] ?? 0 });
   const slope = (key: 'resident' | 'heap'): number => slopePerHour(warm.map((sample) => ({ at: sample.at, value: sample[key] })));
@@ -139,12 +138,11 @@ function figures(samples: readonly Sample[], probe: Probe, pid: number): Omit<So
 }
 
 function problemsOf(report: Omit<SoakReport, 'problems'>, { limits }: SoakOptions): string[] {
-  const found = [...report.unbalanced];
+  const found = [...report.unbalanced, ...accountProblems(report.account)];
   const limit = (what: string, value: number, most: number | undefined): void => {
     if (most !== undefined && value > most) found.push(`${what}: ${value.toFixed(1)}, at most ${most}`);
   };
   if (report.refused > 0) found.push(`${report.refused} messages were refused`);
-  if (report.stored !== report.sent + report.others) found.push(`sent ${report.sent}, by others ${report.others}, stored ${report.stored}`);
   limit('resident memory, MiB an hour', report.residentPerHour, limits.residentPerHour);
   limit('heap, MiB an hour', report.heapPerHour, limits.heapPerHour);
   limit('resident memory, MiB', report.resident.peak, limits.peakMegabytes);
@@ -156,7 +154,7 @@ function problemsOf(report: Omit<SoakReport, 'problems'>, { limits }: SoakOption
 
 export function summary(report: SoakReport): string {
   const { resident, heap, files, lag, post } = report;
-  return `${report.rate} messages/s for ${report.minutes.toFixed(1)} minutes: sent ${report.sent}, stored ${report.stored}, ${report.cpuMicrosecondsPerMessage.toFixed(1)} us of CPU a message\n`
+  return `${report.rate} messages/s for ${report.minutes.toFixed(1)} minutes: sent ${report.sent}, stored ${report.stored}, ${report.cpuMicrosecondsPerMessage.toFixed(1)} us of CPU a message\n${accountText(report.account)}\n`
     + `resident ${resident.first.toFixed(0)} to ${resident.last.toFixed(0)} MiB (${report.residentPerHour.toFixed(0)} an hour, peak ${resident.peak.toFixed(0)}), heap ${heap.first.toFixed(0)} to ${heap.last.toFixed(0)} MiB (${report.heapPerHour.toFixed(0)} an hour), files ${files.least} to ${files.most}\n`
     + `lag ${lag.p50} messages, at most ${lag.most}; POST to 202: p50 ${post.p50.toFixed(1)}, p99 ${post.p99.toFixed(1)}, p99.9 ${post.p999.toFixed(1)}, at most ${post.most.toFixed(0)} ms of ${post.count}`;
 }

@@ -89,6 +89,23 @@ t.test('of several documents the first is taken, and the others are told', async
   }
 });
 
+t.test('long text that cannot be an object is refused by its beginning, as short text is', async (t) => {
+  for (const input of ['a'.repeat(2 ** 20), `1${'2'.repeat(2 ** 18)}`, `nul${'l'.repeat(2 ** 18)}`, `<11>${'x'.repeat(2 ** 18)}`]) {
+    const found = parse(input);
+    t.match(found, { code: /^DECODE_(JSON_INVALID|ROOT_NOT_OBJECT)$/ }, input.slice(0, 10));
+    t.match(parse(input.slice(0, 300)), { code: 'code' in found ? found.code : '' }, input.slice(0, 10));
+  }
+  t.match(parse('x'.repeat(2 ** 20)), { text: /^character 1: .* Allowed: a JSON value/ });
+});
+
+t.test('a message of very many fields says so, and is no other message for it', async (t) => {
+  const message = (fields: number, value: string) => Buffer.from(`{"short_message":"x",${Array.from({ length: fields }, (_, at) => `"_f${at}":"${value}"`).join(',')}}`);
+  const many = decoder.parse(message(2_000, 'some text'));
+  const few = decoder.parse(message(900, 'some longer text than that one'));
+  t.ok('root' in many && many.manyFields === true && Object.keys(many.root).length === 2_001);
+  t.ok('root' in few && few.manyFields === undefined);
+});
+
 t.test('refusing deep or broken input takes linear time', async (t) => {
   const started = process.cpuUsage();
   for (const input of ['['.repeat(2 ** 20), `{"short_message":"${'\\"'.repeat(2 ** 19)}`, `{"a":[${'1,'.repeat(2 ** 18)}`, `{"short_message":"x",${'"a":1,'.repeat(2 ** 16)}}`, `${' '.repeat(2 ** 20)}x`, `{"short_message":"x"}${'\0'.repeat(2 ** 20)}x`]) parse(input);
