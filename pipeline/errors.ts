@@ -11,5 +11,8 @@ export const pipelineErrors = defineErrors({
   PIPELINE_EPOCH_INCOMPLETE: { retryable: true, summary: 'An epoch names no index for an index set that its rules route to.' },
   PIPELINE_DOCUMENTS_LOST: { retryable: true, summary: 'The store died before it had synced documents that it spoke of as stored already; they are written again.' },
   PIPELINE_EPOCH_RACE: { retryable: true, summary: 'Other processors changed epochs or indices at the same moment, again and again.' },
+  PIPELINE_INDEX_UNKNOWN: { retryable: false, summary: 'There is no such index.' },
+  PIPELINE_INDEX_IN_USE: { retryable: false, summary: 'Messages are written to this index; rotate its index set first.' },
+  PIPELINE_INDEX_CHANGED: { retryable: true, summary: 'The index is just being changed; look at it again.' },
   PIPELINE_RULES_INVALID: { retryable: false, summary: 'The rule files cannot be used; run `npx sluice rules check`.' },
 });

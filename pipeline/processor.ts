@@ -16,6 +16,7 @@ import { deadLetterMetrics } from './dead-letters/metrics.js';
 import type { DeliverContext } from './deliver-context.js';
 import { createEpochs } from './epochs.js';
 import { createIndexSets, type IndexSets } from './index-sets.js';
+import { createIndexRequests, type IndexRequests } from './index-requests.js';
 import { createLedger, type Ledger } from './ledger.js';
 import type { Forwarder } from './outputs/forward.js';
 import { pipelineMetrics } from './metrics.js';
@@ -65,6 +66,7 @@ export interface Processor {
   stop(deadlineMs: number): Promise<void>;
   readonly ledger: Ledger;
   readonly indexSets: IndexSets;
+  readonly indexRequests: IndexRequests;
   readonly parking: Parking;
   readonly deadLetters: DeadLetters;
   /** Gives up an index that is missing or closed. */
@@ -152,6 +154,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
   return {
     ledger,
     indexSets,
+    indexRequests: createIndexRequests({ ledger, store, retireSoon: () => void indexSets.checkRetention().catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')) }),
     parking,
     deadLetters,
     abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),

@@ -62,7 +62,7 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
         const current = listed.findIndex((info) => info.name === currentOf(set.id));
         // What comes after the current one was made since by another processor.
         const known = current === -1 ? listed : listed.slice(0, current + 1);
-        const kept = known.filter((info, place) => place === current || isOpen(marks.get(info.name)?.mark));
+        const kept = known.filter((info, place) => place === current || isKept(marks.get(info.name)?.mark));
         for (const { name, action } of expiredIndices(set.retention, kept)) await markRetiring(name, action === 'close' ? 'close' : 'delete', marks);
       } catch (error) {
         log.warn({ index_set: set.id, error: errorText(error) }, 'retention check failed; it is repeated');
@@ -73,7 +73,7 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
   };
 }
 
-const isOpen = (mark: IndexMark | undefined): boolean => mark === undefined || mark.state === 'open';
+const isKept = (mark: IndexMark | undefined): boolean => mark === undefined || (mark.state === 'open' && mark.reopened !== true);
 
 async function consumedPartitions(options: IndexSetsOptions): Promise<(Parameters<typeof isPassed>[2][number] & { readonly topic: string })[]> {
   const all = await Promise.all(options.consumedTopics.map(async (topic) => {

@@ -51,6 +51,8 @@ export interface IndexMark {
   readonly createdAt: number;
   /** What becomes of it once every partition has passed it. */
   readonly action?: 'close' | 'delete';
+  /** Opened again by somebody: retention leaves it alone and does not count it. */
+  readonly reopened?: boolean;
 }
 
 /** The part of a batch that one epoch decides: offsets from <= o < to. */
