@@ -1,5 +1,6 @@
 /** `sluice completion <shell>`: a script for the shell, made from the verbs themselves. */
 import { Argument, type Command } from 'commander';
+import { examples } from './options.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
@@ -13,6 +14,7 @@ interface Verb {
 export function addCompletion(program: Command): void {
   program.command('completion')
     .description('print a script that completes verbs and options: source <(npx sluice completion bash)')
+    .addHelpText('after', examples('sluice completion bash', 'sluice completion fish'))
     .addArgument(new Argument('<shell>', 'which shell').choices([...shells]))
     .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)));
 }

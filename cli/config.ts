@@ -9,8 +9,9 @@ export interface CommandResult {
   readonly exitCode: 0 | 2;
 }
 
-export function configCheck(options: LoadOptions): CommandResult {
+export function configCheck(options: LoadOptions & { readonly json?: boolean | undefined }): CommandResult {
   const { loaded, problems } = readConfig(options);
+  if (options.json === true) return { text: JSON.stringify({ valid: loaded !== undefined, file: loaded?.files[0], warnings: loaded?.warnings ?? [], problems }, null, 2), exitCode: loaded === undefined ? 2 : 0 };
   if (loaded === undefined) return { text: [...problemLines(problems), `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.`].join('\n'), exitCode: 2 };
   const origin = loaded.files[0] ?? 'no settings file, all defaults';
   return { text: [...loaded.warnings.map((warning) => `warning: ${warning}`), `The settings are valid (${origin}).`].join('\n'), exitCode: 0 };

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { formatBytes } from '../core/bytes.js';
 import type { ParkedSet } from '../pipeline/parking/parking.js';
 import { connectControl } from './connect.js';
-import { configOption, settings } from './options.js';
+import { configOption, examples, quietOption, settings } from './options.js';
 import { escapeControls, safeJson } from './search-output.js';
 
 export function addParkingVerbs(program: Command): void {
@@ -12,6 +12,7 @@ export function addParkingVerbs(program: Command): void {
     .description('what is parked, how much, how old and why')
     .addOption(configOption())
     .option('--json', 'everything, as JSON')
+    .addHelpText('after', examples('sluice parking list', 'sluice parking list --json'))
     .action(async (flags: { config?: string; json?: boolean }) => {
       const { config } = settings(flags);
       const answer = (await connectControl(config).request('GET', '/parking')) as { index_sets: readonly ParkedSet[] };
@@ -21,10 +22,14 @@ export function addParkingVerbs(program: Command): void {
     .description('give up an index that is missing or closed: what is bound for it becomes dead letters, which can be replayed to another index; for good')
     .argument('<index>', 'the concrete index, for example sluice_default_3')
     .addOption(configOption())
-    .action(async (index: string, flags: { config?: string }) => {
+    .option('--json', 'as JSON: index_set, rotated')
+    .addOption(quietOption())
+    .addHelpText('after', examples('sluice parking abandon sluice_default_3'))
+    .action(async (index: string, flags: { config?: string; json?: boolean; quiet?: boolean }) => {
       const { config } = settings(flags);
       const answer = (await connectControl(config).request('POST', '/parking/abandon', { index })) as { index_set: string; rotated: boolean };
-      process.stdout.write(`${index} is given up: what is bound for it becomes dead letters.${answer.rotated ? ` ${answer.index_set} writes to its next index now.` : ''}\n`);
+      if (flags.json === true) process.stdout.write(`${safeJson(answer)}\n`);
+      else if (flags.quiet !== true) process.stdout.write(`${index} is given up: what is bound for it becomes dead letters.${answer.rotated ? ` ${answer.index_set} writes to its next index now.` : ''}\n`);
     });
 }
 

@@ -4,7 +4,7 @@ import { packageVersion } from '../core/package-root.js';
 import { holdYoungGeneration } from '../core/young-generation.js';
 import { addCompletion } from './completion.js';
 import { addDeadLetterVerbs } from './dead-letters.js';
-import { configOption, settings } from './options.js';
+import { configOption, examples, settings } from './options.js';
 import { addParkingVerbs } from './parking.js';
 import { addQueryVerbs } from './query-verbs.js';
 import { addToolVerbs } from './tool-verbs.js';
@@ -41,6 +41,12 @@ function addStart(program: Command): void {
     .addOption(new Option('--role <role>', 'what this process does').choices(['all', 'receiver', 'processor', 'output', 'api']).default('all'))
     .option('--workers <n>', 'processes that share the ports and the work; auto: one per core (setting workers; needs Kafka)')
     .option('-q, --quiet', 'only log lines, no first steps')
+    .addHelpText('after', examples(
+      'sluice start                                  everything in one process, data in ./data',
+      'sluice start -c sluice.yaml --role receiver   on Kafka: only the receivers',
+      'sluice start --role output --quiet            on Kafka: only the outputs, log lines only',
+      'sluice start --workers auto                   one process for each core',
+    ))
     .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor' | 'output' | 'api'; workers?: string; quiet?: boolean }) => {
       holdYoungGeneration();
       const workers = options.workers === undefined || options.workers === 'auto' ? options.workers : Number(options.workers);

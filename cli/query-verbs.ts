@@ -1,7 +1,7 @@
 /** Verbs that look at the running program: search, status. */
 import { Option, type Command } from 'commander';
 import { connectControl, type RoleName } from './connect.js';
-import { configOption, settings, wholeNumber } from './options.js';
+import { configOption, examples, quietOption, settings, wholeNumber } from './options.js';
 
 interface SearchFlags {
   readonly config?: string;
@@ -30,6 +30,12 @@ export function addQueryVerbs(program: Command): void {
     .option('--json', 'one document a line, as JSON')
     .option('-f, --follow', 'go on with new messages until interrupted')
     .option('-q, --quiet', 'only documents')
+    .addHelpText('after', examples(
+      "sluice search 'namespace_name:shop AND timeout' --last 1h",
+      'sluice search --from 2026-01-02T03:00:00Z --to 2026-01-02T04:00:00Z --limit 1000 --json',
+      "sluice search 'level:<=3' --follow --fields source,message",
+      "sluice search '\"connection refused\"' --index-set sluice_default -q",
+    ))
     .action(async (query: string, flags: SearchFlags) => {
       const { config } = settings(flags);
       const { runSearch } = await import('./search.js');
@@ -47,6 +53,7 @@ export function addQueryVerbs(program: Command): void {
     .addOption(new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output', 'api']).default('all'))
     .option('-w, --watch', 'again every two seconds, until interrupted')
     .addOption(new Option('--json', 'everything, as JSON; with --watch one object a line'))
+    .addHelpText('after', examples('sluice status', 'sluice status --watch', 'sluice status --role output --json'))
     .action(async (flags: { config?: string; json?: boolean; role: RoleName; watch?: boolean }) => {
       const { config } = settings(flags);
       const { runStatus } = await import('./status-watch.js');
@@ -56,10 +63,15 @@ export function addQueryVerbs(program: Command): void {
     .description('start the next index of an index set now')
     .argument('<index-set>', 'for example sluice_default')
     .addOption(configOption())
-    .action(async (indexSet: string, flags: { config?: string }) => {
+    .option('--json', 'as JSON: index_set, rotated')
+    .addOption(quietOption())
+    .addHelpText('after', examples('sluice rotate sluice_default', 'sluice rotate sluice_audit --json'))
+    .action(async (indexSet: string, flags: { config?: string; json?: boolean; quiet?: boolean }) => {
       const { config } = settings(flags);
       const answer = (await connectControl(config).request('POST', '/rotate', { index_set: indexSet })) as { rotated: boolean };
-      process.stdout.write(answer.rotated ? `${indexSet} writes to its next index now.\n` : `${indexSet} was not rotated: there is no such index set, or it is being rotated.\n`);
+      if (flags.json === true) process.stdout.write(`${JSON.stringify({ index_set: indexSet, rotated: answer.rotated })}\n`);
+      else if (!answer.rotated) process.stderr.write(`${indexSet} was not rotated: there is no such index set, or it is being rotated.\n`);
+      else if (flags.quiet !== true) process.stdout.write(`${indexSet} writes to its next index now.\n`);
       process.exitCode = answer.rotated ? 0 : 1;
     });
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import type { Top } from '../pipeline/view/view.js';
 import { connectControl, type RoleName } from './connect.js';
-import { configOption, settings, wholeNumber } from './options.js';
+import { configOption, examples, settings, wholeNumber } from './options.js';
 import { createSearchTerminal } from './search-terminal.js';
 import { topRows, topText, type TopSubject } from './top-output.js';
 import { tappedLine, type TappedAnswer } from './tap-output.js';
@@ -34,6 +34,7 @@ function addTop(program: Command): void {
     .option('-w, --watch', 'go on until interrupted')
     .addOption(roleOption())
     .option('--json', 'one object a line')
+    .addHelpText('after', examples('sluice top', 'sluice top --by stream --interval 10 --limit 5', 'sluice top --by rule --watch --json'))
     .action(async (flags: WatchFlags & { by: TopSubject; interval: number; limit: number; watch?: boolean }) => {
       const control = connectControl(settings(flags).config, flags.role);
       const { terminal, stop } = createSearchTerminal();
@@ -73,6 +74,7 @@ function addTap(program: Command): void {
     .addOption(roleOption())
     .option('--json', 'one object a line: text, peer or id, and how many were skipped before it')
     .option('-q, --quiet', 'only messages')
+    .addHelpText('after', examples('sluice tap all-messages', 'sluice tap receiver:gelf-udp --limit 10', 'sluice tap output:siem --json --quiet'))
     .action(async (target: string, flags: WatchFlags & { limit?: number; quiet?: boolean }) => {
       const control = connectControl(settings(flags).config, flags.role);
       const { terminal, stop } = createSearchTerminal();

@@ -60,6 +60,8 @@ t.test('a mistyped word finds its neighbour and a strange one none', async (t) =
 t.test('config check and show answer with text and exit code', async (t) => {
   const folder = join(packageRoot, 'examples');
   t.match(configCheck({ folder, environment: {} }), { exitCode: 0, text: /valid \(.*sluice\.yaml\)/ });
+  t.match(JSON.parse(configCheck({ folder, environment: {}, json: true }).text), { valid: true, problems: [] });
+  t.match(JSON.parse(configCheck({ folder, environment: { SLUICE_LOG_LEVEL: 'loud' }, json: true }).text), { valid: false, problems: [{}] });
   t.match(configCheck({ folder, environment: { SLUICE_LOG_LEVEL: 'loud' } }), { exitCode: 2, text: /SLUICE_LOG_LEVEL: log_level: .*\n1 problem\./ });
   t.match(configShow({ folder, environment: { SLUICE_STORE__OPENSEARCH__PASSWORD: 'geheim' } }), { exitCode: 0, text: /password: <hidden>/ });
   t.notMatch(configShow({ folder, environment: { SLUICE_STORE__OPENSEARCH__PASSWORD: 'geheim' }, json: true }).text, 'geheim');
