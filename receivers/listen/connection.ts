@@ -59,6 +59,7 @@ const oversize: OversizeFrame[] = [];
 export class Connection implements Waiting {
   readonly lane: number;
   readonly peer: string;
+  readonly #address: string;
   readonly #socket: Socket;
   readonly #splitter: FrameSplitter;
   readonly #parts: ConnectionParts;
@@ -85,7 +86,8 @@ export class Connection implements Waiting {
     this.#splitter = splitter;
     this.#parts = parts;
     this.peer = peerText(socket.remoteAddress, socket.remotePort);
-    this.#suspect = parts.penalties.holds(peerAddress(this.peer));
+    this.#address = peerAddress(this.peer);
+    this.#suspect = parts.penalties.holds(this.#address);
     if (parts.keepaliveMs > 0) socket.setKeepAlive(true, parts.keepaliveMs);
     if (parts.idleMs > 0) socket.setTimeout(parts.idleMs).on('timeout', () => { this.#timedOut(); });
     socket.on('data', (data: Buffer) => { this.#read(data); });
@@ -121,13 +123,13 @@ export class Connection implements Waiting {
 
   #read(data: Buffer): void {
     const { turns } = this.#parts;
-    if (!turns.over()) {
+    if (!turns.over(this.#address)) {
       this.#take(data);
       return;
     }
     this.#deferred = data;
     this.#socket.pause();
-    turns.later(data.length, () => { this.#takeDeferred(); });
+    turns.later(this.#address, data.length, () => { this.#takeDeferred(); });
   }
 
   #takeDeferred(): void {
@@ -181,7 +183,7 @@ export class Connection implements Waiting {
     if (count === 0 && costlyBytes === 0) return;
     const share = Math.min(1, (bytes + count + costlyBytes) / taken);
     const spentMs = (performance.now() - began) * share * (costlyBytes > 0 ? costlyFactor : 1);
-    this.#freeAt = penalties.charge(peerAddress(this.peer), spentMs, count, bytes);
+    this.#freeAt = penalties.charge(this.#address, spentMs, count, bytes);
   }
 
   /** Senders that begin large frames and never end them cannot take more memory than the receiver has for all. */
@@ -265,12 +267,12 @@ export class Connection implements Waiting {
     const data = this.#deferred;
     this.#deferred = undefined;
     if (data !== undefined) counters.bytes(this.#takePieces(data));
-    if (this.#splitter.waitingBytes === 0 || !turns.over()) {
+    if (this.#splitter.waitingBytes === 0 || !turns.over(this.#address)) {
       this.#takeRest();
       return;
     }
     inFlight.enter();
-    turns.later(this.#splitter.waitingBytes, () => {
+    turns.later(this.#address, this.#splitter.waitingBytes, () => {
       this.#takeRest();
       inFlight.leave();
     });

@@ -7,35 +7,47 @@ import { connectTo, gelf, reconcile, startReceiver, until } from '../receiving.j
 t.test('what comes after a turn is used up waits in order, and is worked off a share at a time', async (t) => {
   let time = 0;
   const turns = createTurns(() => time);
-  t.notOk(turns.over());
+  t.notOk(turns.over('a'));
   time = 7;
-  t.notOk(turns.over());
+  t.notOk(turns.over('a'));
   time = 9;
-  t.ok(turns.over(), 'eight milliseconds are one share');
+  t.ok(turns.over('a'), 'eight milliseconds are one share');
   const done: number[] = [];
-  for (const number of [1, 2, 3, 4]) turns.later(1, () => { done.push(number); time += 5; });
+  for (const number of [1, 2, 3, 4]) turns.later('a', 1, () => { done.push(number); time += 5; });
   await nextTurn();
   await nextTurn();
   t.same(done.slice(0, 2), [1, 2]);
   while (done.length < 4) {
-    t.ok(turns.over(), 'who comes later does not overtake');
+    t.ok(turns.over('a'), 'who comes later does not overtake');
     await nextTurn();
   }
   t.same(done, [1, 2, 3, 4]);
   await nextTurn();
-  t.notOk(turns.over());
+  t.notOk(turns.over('a'));
+});
+
+t.test('addresses take turns, so that one connection does not wait for all of another address', async (t) => {
+  let time = 0;
+  const turns = createTurns(() => time);
+  turns.over('many');
+  time = 10;
+  const done: string[] = [];
+  for (const number of [1, 2, 3]) turns.later('many', 1, () => { done.push(`many ${number}`); time += 3; });
+  turns.later('one', 1, () => { done.push('one'); time += 3; });
+  while (done.length < 4) await nextTurn();
+  t.same(done, ['many 1', 'one', 'many 2', 'many 3']);
 });
 
 t.test('bytes that wait are bounded, and a stop runs what waits', async (t) => {
   let time = 0;
   const turns = createTurns(() => time);
-  turns.over();
+  turns.over('a');
   time = 100;
   let ran = 0;
-  turns.later(63 * 2 ** 20, () => { ran += 1; });
-  t.ok(turns.over());
-  turns.later(2 ** 20, () => { ran += 1; });
-  t.notOk(turns.over(), 'nothing more is put off');
+  turns.later('a', 63 * 2 ** 20, () => { ran += 1; });
+  t.ok(turns.over('a'));
+  turns.later('b', 2 ** 20, () => { ran += 1; });
+  t.notOk(turns.over('a'), 'nothing more is put off');
   turns.stop();
   t.equal(ran, 2);
 });
