@@ -18,6 +18,8 @@ const batchBytes = 1_000_000;
 const defaultMaxMessageBytes = 1_000_000;
 /** An append that waits for longer says that the broker is away. */
 const patienceMs = 10_000;
+/** Of the request timeout: how long the leader waits for the other replicas. It must answer before the client gives up and asks again behind its own request. */
+const brokerShare = 0.8;
 const idlePollMs = 10;
 const asciiKey = /^[\0-\x7f]{1,255}$/;
 
@@ -91,7 +93,7 @@ export class KafkaAppender {
     const metrics = this.#metrics;
     return new PartitionAppender(
       {
-        topic, partition, codec: this.#codec, timeoutMs: this.#settings.requestTimeoutMs,
+        topic, partition, codec: this.#codec, timeoutMs: Math.ceil(this.#settings.requestTimeoutMs * brokerShare),
         batchBytes: () => Math.min(batchBytes, this.#maxMessageBytes.get(topic) ?? batchBytes),
         isKnown: () => partition < (this.#knownPartitions.get(topic) ?? 0),
         onAppended: (records, bytes) => {

@@ -156,6 +156,23 @@ export async function leaderOf(cluster: Cluster, topic: string, partition: numbe
   return leader === undefined ? undefined : ((await cluster.findBroker({ nodeId: leader })) as unknown as RawBroker);
 }
 
+/** kafkajs asks for fresh metadata when it meets this name; its own class takes no text. */
+export const brokerNotFound = (text: string): Error => Object.assign(new Error(text), { name: 'KafkaJSBrokerNotFound' });
+
+/** One that answers: the brokers name one of them as the controller, and that may just have gone. */
+export async function anyBroker(cluster: Cluster): Promise<RawBroker> {
+  let failure: unknown = brokerNotFound('no brokers are known');
+  await cluster.refreshMetadataIfNecessary();
+  for (const nodeId of cluster.getNodeIds()) {
+    try {
+      return (await cluster.findBroker({ nodeId: String(nodeId) })) as unknown as RawBroker;
+    } catch (thrown: unknown) {
+      failure = thrown;
+    }
+  }
+  throw failure;
+}
+
 /** kafkajs keeps a broker whose connection was closed until it is told. */
 export function forgetBroker(cluster: Cluster, thrown: unknown): void {
   const { name, host, port } = thrown as { name?: string; host?: string; port?: number };

@@ -7,6 +7,7 @@
  */
 import kafkajs, { type Cluster, type PartitionAssigner } from 'kafkajs';
 import { topicErrors } from '../errors.js';
+import { followCoordinator, heartbeatTo, orFollowLeader, orLookAgain } from './away-brokers.js';
 import type { CodecByAttribute } from './decode-records.js';
 import { fetchBatches } from './fetch.js';
 import { errorType, type OffsetCommitRequest, type RawBroker } from './client.js';
@@ -54,7 +55,7 @@ export class GroupSession {
   /** Resolves when the coordinator confirmed, after this call, that the generation is the current one. */
   async heartbeat(): Promise<void> {
     const request = { groupId: this.#group, groupGenerationId: this.generation, memberId: this.memberId };
-    await this.#ask((coordinator) => coordinator.heartbeat(request));
+    await this.#ask((coordinator) => heartbeatTo(coordinator, request));
   }
 
   async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
@@ -98,7 +99,7 @@ export function observingAssigner(hooks: GroupHooks, codecOf: CodecByAttribute):
     const { cluster, groupId } = config;
     const findBroker = cluster.findBroker.bind(cluster);
     cluster.findBroker = async (node) => {
-      const broker = await findBroker(node);
+      const broker = await orLookAgain(findBroker(node));
       decodeOurselves(broker as unknown as RawBroker, codecOf);
       return broker;
     };
@@ -116,13 +117,14 @@ function decodeOurselves(broker: RawBroker, codecOf: CodecByAttribute): void {
   if (decoding.has(broker)) return;
   decoding.add(broker);
   const fetch = broker.fetch.bind(broker);
-  broker.fetch = async (request) => (await fetchBatches(broker, request, codecOf)) ?? fetch(request);
+  broker.fetch = (request) => orFollowLeader(fetchBatches(broker, request, codecOf).then((fetched) => fetched ?? fetch(request)));
 }
 
 function observe(coordinator: RawBroker, context: { group: string; cluster: Cluster; hooks: GroupHooks }): void {
   if (observed.has(coordinator)) return;
   observed.add(coordinator);
   const { group, cluster, hooks } = context;
+  followCoordinator(coordinator, cluster, group);
   const [join, sync, commit] = [coordinator.joinGroup.bind(coordinator), coordinator.syncGroup.bind(coordinator), coordinator.offsetCommit.bind(coordinator)];
   coordinator.joinGroup = async (request) => {
     const memberId = await hooks.beforeJoin();

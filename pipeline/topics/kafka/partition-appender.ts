@@ -13,8 +13,8 @@ import { encodeProduce, encodeRecords, nextSequence, recordBytes, type EncodedRe
 import { verdictOf } from './produce.js';
 
 const firstPauseMs = 100;
-/** Short enough to be at full speed soon after the broker is back. */
-const longestPauseMs = 2_000;
+/** A partition that lost its leader is without one for seconds: whether it has another is asked this often. */
+const longestPauseMs = 400;
 /** More records in one batch gain nothing and hold others of the partition up. */
 const maxBatchRecords = 20_000;
 

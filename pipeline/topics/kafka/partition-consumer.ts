@@ -11,7 +11,7 @@ import { consumedBytes, type FetchedRun } from './records.js';
 
 const pauseAfterRejectionMs = 500;
 const firstRetryMs = 100;
-const longestRetryMs = 2_000;
+const longestRetryMs = 500;
 /** Kafka refuses metadata above 4,096 bytes. */
 const maxMetadataBytes = 4_000;
 

@@ -4,12 +4,13 @@
  */
 import type { Cluster, Kafka } from 'kafkajs';
 import { topicErrors } from '../errors.js';
-import { createCluster, errorType, forgetBroker, leaderOf, type RawBroker } from './client.js';
+import { anyBroker, createCluster, errorType, forgetBroker, leaderOf } from './client.js';
 import { produce, verdictOf } from './produce.js';
 import type { ProducerState } from './record-batch.js';
 
-/** kafkajs does not always find back by itself; after so many failures in a row everything is connected anew. */
-const attemptsBeforeNewCluster = 5;
+/** kafkajs does not always find back by itself; after so many failures in a row everything is connected anew, sooner when no broker at all is connected. */
+const attemptsBeforeNewCluster = 25;
+const attemptsWithoutBrokers = 5;
 /** Only transactions time out; the field must be there. */
 const transactionTimeoutMs = 60_000;
 
@@ -26,7 +27,7 @@ export class TopicConnection {
 
   async newProducer(): Promise<ProducerState> {
     const cluster = await this.#connected();
-    const broker = (await cluster.findControllerBroker()) as unknown as RawBroker;
+    const broker = await anyBroker(cluster);
     const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: transactionTimeoutMs });
     return { id: BigInt(producerId), epoch: producerEpoch, sequence: 0 };
   }
@@ -42,7 +43,7 @@ export class TopicConnection {
     const cluster = this.#cluster;
     if (cluster === undefined) return;
     forgetBroker(cluster, failure);
-    if (attempts % attemptsBeforeNewCluster === 0) {
+    if (attempts % (cluster.isConnected() ? attemptsBeforeNewCluster : attemptsWithoutBrokers) === 0) {
       this.#cluster = undefined;
       this.#connecting = undefined;
       cluster.disconnect().catch(() => undefined);

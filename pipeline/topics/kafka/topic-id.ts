@@ -5,7 +5,7 @@
  */
 import type { Kafka } from 'kafkajs';
 import { topicErrors } from '../errors.js';
-import { createCluster, type RawBroker } from './client.js';
+import { anyBroker, createCluster, type RawBroker } from './client.js';
 
 const metadataKey = 3;
 const metadataVersion = 10;
@@ -19,7 +19,7 @@ export async function topicGeneration(kafka: Kafka, topic: string): Promise<numb
   try {
     await cluster.connect();
     await cluster.refreshMetadataIfNecessary();
-    const broker = (await cluster.findControllerBroker()) as unknown as RawBroker & { readonly versions?: Readonly<Record<number, { maxVersion: number }>> };
+    const broker = (await anyBroker(cluster)) as RawBroker & { readonly versions?: Readonly<Record<number, { maxVersion: number }>> };
     if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) return 0;
     const { code, id } = await broker.connectionPool.send({
       request: { apiKey: metadataKey, apiVersion: metadataVersion, apiName: 'Metadata', expectResponse: () => true, encode: async () => encodeRequest(topic) },
