@@ -18,7 +18,6 @@ export function createSearchTerminal(): { readonly terminal: SearchTerminal; rea
     color: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
     now: Date.now,
     signal: controller.signal,
-    pollMs: 1000,
   };
   return {
     terminal,

@@ -50,12 +50,19 @@ export interface AggregateQuestion extends SearchQuestion {
 }
 
 export interface Searcher {
-  /** Rejects with a typed error: SEARCH_QUERY_INVALID (with the place), SEARCH_QUEUE_FULL (retryable), SEARCH_DEADLINE_EXCEEDED, SEARCH_CANCELLED. */
+  /**
+   * Rejects with a typed error: SEARCH_QUERY_INVALID (with the place), SEARCH_SORT_FIELD, SEARCH_CURSOR_INVALID, SEARCH_LIMIT, SEARCH_QUEUE_FULL (retryable),
+   * SEARCH_DEADLINE_EXCEEDED, SEARCH_CANCELLED; of the store: STORE_UNAVAILABLE and STORE_OVERLOADED (both retryable).
+   */
   messages(request: MessagesRequest, options: SearchOptions): Promise<MessagesAnswer>;
+  /** Rejects with SEARCH_AGGREGATE_INVALID, or as above. */
   aggregate(request: AggregateQuestion, options: SearchOptions): Promise<AggregateResult & Pick<MessagesAnswer, 'failures' | 'tookMs'>>;
-  /** All rows in order, of what is searchable when it is called and nothing that comes later; in batches, as fast as they are taken. */
+  /**
+   * All rows in order, of what is searchable when the first batch is taken and nothing that comes later; in batches, as fast as they are taken.
+   * Whole or it rejects. The deadline is that of each batch.
+   */
   rows(request: SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined }, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
-  /** Messages as they become searchable, oldest first, until the signal. */
+  /** Messages as they become searchable, oldest first, each once, until the signal. The first batch is empty: what becomes searchable from then on is new. */
   tail(request: SearchQuestion, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
   /** Undefined: not there, or not to be seen (the same answer). */
   message(index: string, id: string, scope: SearchScope): Promise<SearchHit | undefined>;

@@ -83,12 +83,21 @@ async function inTurn<Answer>({ queue, metrics }: RunContext, key: string, signa
   show();
   const leave = await entering.finally(show);
   show();
-  try {
-    return await work();
-  } finally {
+  const working = work().finally(() => {
     leave();
     show();
-  }
+  });
+  return orAborted(working, signal);
+}
+
+/** The caller need not wait for a store that is slow to stop; the place is free only when it has. */
+function orAborted<Answer>(working: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    working.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** What ended a search: the caller, or the store's own error in the words of this layer. */

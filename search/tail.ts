@@ -60,6 +60,7 @@ export async function* tail(context: SearchContext, request: SearchQuestion, opt
   try {
     // What is there already is not new.
     for await (const hits of newHits(context, request, options, window, [])) void hits;
+    yield [];
     while (!isAborted(options.signal)) {
       await pause(context.settings.tail_poll_ms, options.signal);
       if (isAborted(options.signal)) return;

@@ -1,36 +1,73 @@
-/** Searching, and what the verifier reads. */
+/** Searching, live tail, export, and what the verifier reads. Who may open the control socket may read everything. */
+import { isSluiceError, toError } from '../../core/errors.js';
 import type { Sluice } from '../../pipeline/sluice.js';
-import type { SearchResult } from '../../schemas/query.js';
-import { parseQuery } from '../../search/parser.js';
-import { isQueryProblem, queryError } from '../../search/problem.js';
+import { unrestrictedScope } from '../../schemas/access.js';
+import type { SearchHit } from '../../schemas/query.js';
+import type { MessagesRequest, Searcher, SearchQuestion } from '../../search/contract.js';
+import { exportedFields, exportText, type ExportFormat } from '../../search/export.js';
 import type { ControlRoutes } from './routes.js';
 import { openIndices, storeOf } from './store-access.js';
 
 /** Documents in one answer; more come page by page. */
 const maxLimit = 10_000;
+const key = 'control socket';
 
-interface SearchBody {
+export interface SearchBody {
   readonly query?: string;
   readonly from?: number;
   readonly to?: number;
   readonly limit?: number;
-  readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' };
+  readonly sort?: MessagesRequest['sort'];
   readonly fields?: readonly string[];
-  readonly after?: { readonly sortValue: string | number; readonly id: string };
+  /** `next` of the answer before. */
+  readonly after?: string;
   /** Default: all but the dead letters. */
   readonly index_sets?: readonly string[];
 }
 
+export interface SearchAnswer {
+  readonly total: number;
+  readonly hits: readonly SearchHit[];
+  readonly next?: string | undefined;
+  /** Indices that could not be asked, and why. */
+  readonly skipped: readonly string[];
+  readonly failures: readonly { readonly index: string; readonly reason: string }[];
+}
+
+export interface ExportBody extends SearchBody {
+  readonly format?: ExportFormat;
+}
+
+/** Lines of an export: the total first, then pieces of the file, then the end or what ended it. */
+export type ExportLine = { readonly total: number } | { readonly text: string; readonly rows: number } | { readonly done: true } | { readonly error: { readonly type: string; readonly message: string } };
+/** Lines of a tail: first that it has begun. */
+export type TailLine = { readonly begun: true } | { readonly hits: readonly SearchHit[] };
+
 export function searchRoutes(sluice: Sluice): ControlRoutes {
-  const search = async (body: unknown, signal: AbortSignal): Promise<SearchResult> => {
+  const searcher = (): Searcher => {
+    storeOf(sluice);
+    return sluice.searcher as Searcher;
+  };
+  const search = async (body: unknown, signal: AbortSignal): Promise<SearchAnswer> => {
     const request = (body ?? {}) as SearchBody;
-    const query = parseQuery(request.query ?? '');
-    if (isQueryProblem(query)) throw queryError(query);
     const limit = Math.min(request.limit ?? 100, maxLimit);
-    return storeOf(sluice).search({ ...request, query, limit, indices: await openIndices(sluice, request.index_sets), signal });
+    const answer = await searcher().messages({ ...request, ...questionOf(request), limit }, { scope: unrestrictedScope, signal, fairnessKey: key });
+    return { total: answer.total, hits: answer.messages, next: answer.next, skipped: answer.failures.map(({ index }) => index), failures: answer.failures };
   };
   return {
     'POST /search': (body, { signal }) => search(body, signal),
+    'POST /tail': async (body, { signal, line }) => {
+      let begun = false;
+      for await (const hits of searcher().tail(questionOf(body ?? {}), { scope: unrestrictedScope, signal, fairnessKey: key })) {
+        await line(begun ? { hits } : { begun: true });
+        begun = true;
+      }
+      return undefined;
+    },
+    'POST /export': async (body, { signal, line }) => {
+      await exportLines(searcher(), body ?? {}, signal, line);
+      return undefined;
+    },
     'POST /scan-ids': async (body, { line }) => {
       const { index_sets: sets } = (body ?? {}) as { index_sets?: readonly string[] };
       for (const index of await openIndices(sluice, sets)) await storeOf(sluice).scanIds([index], (ids) => line({ index, ids }));
@@ -42,4 +79,23 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
       return {};
     },
   };
+}
+
+function questionOf({ query, from, to, index_sets: indexSets }: SearchBody): SearchQuestion {
+  return { query: query ?? '', from, to, indexSets };
+}
+
+/** An error after the first line has no status any more: it is a line itself. */
+async function exportLines(searcher: Searcher, body: ExportBody, signal: AbortSignal, line: (value: ExportLine) => Promise<void>): Promise<void> {
+  const options = { scope: unrestrictedScope, signal, fairnessKey: key };
+  const { sort, fields, limit, format = 'csv' } = body;
+  const question = questionOf(body);
+  const { total } = await searcher.messages({ ...question, limit: 0 }, options);
+  await line({ total: limit === undefined ? total : Math.min(total, limit) });
+  try {
+    for await (const piece of exportText(searcher.rows({ ...question, sort, limit, fields: exportedFields(format, fields) }, options), format, fields)) await line(piece);
+    await line({ done: true });
+  } catch (thrown) {
+    await line({ error: { type: isSluiceError(thrown) ? thrown.code : 'INTERNAL', message: toError(thrown).message } });
+  }
 }

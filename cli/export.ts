@@ -1,0 +1,125 @@
+/** `sluice export '<query>'`: every message of a query as a file, of one snapshot, with progress. */
+import { rm } from 'node:fs/promises';
+import { createWriteStream, renameSync } from 'node:fs';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import cliProgress from 'cli-progress';
+import type { ControlClient } from '../api/control.js';
+import type { ExportBody, ExportLine } from '../api/control/search.js';
+import { searchErrors } from '../search/errors.js';
+import { parseQuery } from '../search/parser.js';
+import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
+import { parseTimeRange } from '../search/time-range.js';
+
+export interface ExportFlags {
+  readonly query: string;
+  readonly last?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Names joined by commas. */
+  readonly fields?: string | undefined;
+  /** `<field>:asc` or `<field>:desc`. */
+  readonly sort?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly indexSet?: string | undefined;
+  readonly format?: 'csv' | 'json' | undefined;
+  /** Undefined: standard output. */
+  readonly output?: string | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+export interface ExportTerminal {
+  readonly output: Writable;
+  note(line: string): void;
+  /** Where the progress goes; undefined: nowhere. */
+  readonly progress: NodeJS.WriteStream | undefined;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** 0: all of it; 2: what was asked for cannot be read; 130: interrupted, and no file is left. */
+export async function runExport(flags: ExportFlags, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal): Promise<0 | 2 | 130> {
+  const problem = parseQuery(flags.query, { now: terminal.now() });
+  if (isQueryProblem(problem)) {
+    terminal.note(`${pointAt(flags.query, problem)}\n${problemText(problem)}`);
+    return 2;
+  }
+  const body = bodyOf(flags, terminal.now());
+  // A file that is not whole never has the name that was asked for.
+  const part = flags.output === undefined ? undefined : `${flags.output}.part`;
+  const output = part === undefined ? terminal.output : createWriteStream(part);
+  try {
+    const rows = await receive(body, control, terminal, output);
+    if (part !== undefined) await closed(output);
+    if (terminal.signal.aborted) {
+      await discard(part);
+      if (flags.quiet !== true) terminal.note(`Interrupted after ${rows} messages${part === undefined ? '' : '; the file was removed'}.`);
+      return 130;
+    }
+    if (part !== undefined) renameSync(part, flags.output as string);
+    if (flags.quiet !== true) terminal.note(rows === 0 ? 'No message matches.' : `${rows} ${rows === 1 ? 'message' : 'messages'}.`);
+    return 0;
+  } catch (thrown) {
+    output.destroy();
+    await discard(part);
+    throw thrown;
+  }
+}
+
+function bodyOf(flags: ExportFlags, now: number): ExportBody {
+  const open = flags.from === undefined && flags.to === undefined;
+  const { from, to } = parseTimeRange({ last: flags.last ?? (open ? '15m' : undefined), from: flags.from, to: flags.to }, now);
+  const given = { query: flags.query, from, to, limit: flags.limit, sort: sortOf(flags.sort), fields: namesOf(flags.fields), index_sets: namesOf(flags.indexSet), format: flags.format };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function namesOf(text: string | undefined): readonly string[] | undefined {
+  return text?.split(',').map((name) => name.trim()).filter((name) => name !== '');
+}
+
+function sortOf(text: string | undefined): ExportBody['sort'] {
+  if (text === undefined) return undefined;
+  const found = /^(.+?)(?::(asc|desc))?$/.exec(text);
+  return { field: found?.[1] ?? text, direction: found?.[2] === 'asc' ? 'asc' : 'desc' };
+}
+
+async function receive(body: ExportBody, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal, output: Writable): Promise<number> {
+  const bar = terminal.progress === undefined ? undefined : new cliProgress.SingleBar({ format: 'exported {value} of {total} |{bar}| {percentage}%, {eta_formatted} left', stream: terminal.progress, noTTYOutput: true, notTTYSchedule: 5000, hideCursor: true }, cliProgress.Presets.shades_classic);
+  let failed: unknown;
+  output.on('error', (error) => { failed = error; });
+  let rows = 0;
+  let done = false;
+  try {
+    await control.stream('POST', '/export', body, async (value) => {
+      if (failed !== undefined) throw failed as Error;
+      const line = value as ExportLine;
+      if ('error' in line) throw remoteError(line.error);
+      if ('total' in line) bar?.start(line.total, 0);
+      else if ('done' in line) done = true;
+      else {
+        rows += line.rows;
+        if (!output.write(line.text)) await Promise.race([once(output, 'drain'), once(output, 'close')]);
+        bar?.update(rows);
+      }
+    }, terminal.signal);
+  } finally {
+    bar?.stop();
+  }
+  if (!done && !terminal.signal.aborted) throw searchErrors.create('SEARCH_CANCELLED', { got: 'an answer that broke off' });
+  return rows;
+}
+
+function remoteError({ type, message }: { readonly type: string; readonly message: string }): Error {
+  return Object.assign(new Error(message), { code: type });
+}
+
+async function closed(output: Writable): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    output.once('error', reject);
+    output.end(resolve);
+  });
+}
+
+async function discard(part: string | undefined): Promise<void> {
+  if (part !== undefined) await rm(part, { force: true });
+}
