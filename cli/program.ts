@@ -4,10 +4,12 @@ import { packageVersion } from '../core/package-root.js';
 import { holdYoungGeneration } from '../core/young-generation.js';
 import { addCompletion } from './completion.js';
 import { addDeadLetterVerbs } from './dead-letters.js';
+import { addExportVerbs } from './export-verbs.js';
 import { configOption, examples, settings } from './options.js';
 import { addParkingVerbs } from './parking.js';
 import { addQueryVerbs } from './query-verbs.js';
 import { addToolVerbs } from './tool-verbs.js';
+import { addUserVerbs } from './users.js';
 import { addWatchVerbs } from './watch-verbs.js';
 
 export function buildProgram(): Command {
@@ -26,9 +28,11 @@ Examples:
   sluice load --rate 5000 --for 60s --verify       synthetic traffic, and a check that nothing is missing or doubled`);
   addStart(program);
   addQueryVerbs(program);
+  addExportVerbs(program);
   addWatchVerbs(program);
   addDeadLetterVerbs(program);
   addParkingVerbs(program);
+  addUserVerbs(program);
   addToolVerbs(program);
   addCompletion(program);
   return program;
