@@ -30,7 +30,6 @@ interface Cached<Value> {
   entry: StateEntry;
   value: Value;
   readAt: number;
-  noting: boolean;
 }
 
 export interface SecretsOptions {
@@ -49,7 +48,8 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
   readonly #options: SecretsOptions;
   readonly #cached = new Map<string, Cached<Value>>();
   readonly #reading = new Map<string, Promise<Value | undefined>>();
-  readonly #notes = new Set<Promise<void>>();
+  /** Notes under way, by key. */
+  readonly #notes = new Map<string, Promise<void>>();
 
   constructor(options: SecretsOptions) {
     this.#options = options;
@@ -75,7 +75,11 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
   }
 
   async #read(key: string): Promise<Value | undefined> {
+    const before = this.#cached.get(key)?.entry.revision;
     const entry = await this.#options.state.get(key);
+    const now = this.#cached.get(key);
+    // What was noted or removed here while the state was read may be newer than the answer.
+    if (before !== undefined && now?.entry.revision !== before) return now?.value ?? this.#read(key);
     if (entry !== undefined) return this.#keep(key, entry).value;
     this.#cached.delete(key);
     return undefined;
@@ -85,7 +89,7 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     const before = this.#cached.get(key);
     const read = entry.value as Value;
     const usedAt = Math.max(read.used_at ?? 0, before?.value.used_at ?? 0);
-    const cached = { entry, value: usedAt === 0 ? read : { ...read, used_at: usedAt }, readAt: this.#options.now(), noting: before?.noting ?? false };
+    const cached = { entry, value: usedAt === 0 ? read : { ...read, used_at: usedAt }, readAt: this.#options.now() };
     this.#cached.delete(key);
     this.#cached.set(key, cached);
     const oldest = this.#cached.size > maxCached ? this.#cached.keys().next().value : undefined;
@@ -100,20 +104,15 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     const now = this.#options.now();
     const noted = (cached.entry.value as Value).used_at ?? 0;
     cached.value = { ...cached.value, used_at: now };
-    if (cached.noting || now - noted < noteEveryMs || this.#notes.size >= maxNotes) return;
-    cached.noting = true;
-    const note = this.#note(key, cached).finally(() => {
-      cached.noting = false;
-      this.#notes.delete(note);
-    });
-    this.#notes.add(note);
+    if (now - noted < noteEveryMs || this.#notes.has(key) || this.#notes.size >= maxNotes) return;
+    this.#notes.set(key, this.#note(key, cached).finally(() => this.#notes.delete(key)));
   }
 
   /** Of two processes that note the same, one is refused: the next use tries again. */
   async #note(key: string, cached: Cached<Value>): Promise<void> {
     try {
       const entry = await this.#options.state.put(key, cached.value, cached.entry.revision);
-      if (this.#cached.get(key) === cached) cached.entry = entry;
+      if (this.#cached.has(key)) this.#keep(key, entry);
     } catch (thrown) {
       if (isConflict(thrown)) cached.readAt = 0;
       else this.#options.log.warn({ error: errorText(thrown) }, 'the last use of a session or token could not be noted');
@@ -154,7 +153,7 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
   }
 
   async stop(): Promise<void> {
-    await Promise.allSettled(this.#notes);
+    await Promise.allSettled(this.#notes.values());
   }
 
   #keyOf(secret: string): string {

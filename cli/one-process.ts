@@ -1,6 +1,7 @@
 /** The program as one process, as it is by default: everything runs here. */
 import { apiStopShare, createApi } from '../api/api.js';
 import { controlRoutes } from '../api/control-routes.js';
+import { userControlRoutes } from '../api/control/users.js';
 import { Sluice, type SluiceOptions } from '../pipeline/sluice.js';
 import type { RunningProgram } from '../workers/contract.js';
 
@@ -25,6 +26,6 @@ export function createOneProcess(options: SluiceOptions, adminPort: () => number
       await sluice.outputs?.collect();
       return options.registry.metrics();
     },
-    controlRoutes: controlRoutes(sluice, adminPort),
+    controlRoutes: { ...controlRoutes(sluice, adminPort), ...userControlRoutes({ sluice, config: options.config, log: options.log, registry: options.registry }) },
   };
 }

@@ -2,6 +2,7 @@
 import { apiStopShare, createApi } from '../api/api.js';
 import { createControlServer } from '../api/control.js';
 import { controlRoutes } from '../api/control-routes.js';
+import { userControlRoutes } from '../api/control/users.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { createLog } from '../core/log.js';
 import { collectProcessMetrics, Registry } from '../core/metrics.js';
@@ -48,6 +49,7 @@ async function run(start: WorkerStart): Promise<number> {
   catchSignals(() => end({ code: 0, deadlineMs: ownStopDeadlineMs }), () => process.exit(interruptedCode));
   const control = createControlServer(start.controlPath, {
     ...controlRoutes(sluice, () => undefined),
+    ...userControlRoutes({ sluice, config, log, registry }),
     [`GET ${workerPaths.ready}`]: () => sluice.ready(),
     [`GET ${workerPaths.metrics}`]: async () => {
       await sluice.processor?.collect();

@@ -70,7 +70,9 @@ async function withClient<Result>(settings: LdapOptions, url: string, ask: (clie
   };
   const upgrades = settings.start_tls && url.startsWith('ldap://');
   const client = new Client({
-    url, timeout: settings.timeout_ms, connectTimeout: settings.timeout_ms, tlsOptions, strictDN: false,
+    url, timeout: settings.timeout_ms, connectTimeout: settings.timeout_ms, strictDN: false,
+    // With these it begins with TLS, whatever the address says.
+    ...(url.startsWith('ldaps:') ? { tlsOptions } : {}),
     createConnection: once(connectPlain as (...options: unknown[]) => Socket, 1),
     createSecureConnection: once(connectSecure as (...options: unknown[]) => Socket, upgrades ? 2 : 1) as unknown as typeof connectSecure,
   });
