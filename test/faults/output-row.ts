@@ -61,6 +61,9 @@ interface Speeds {
   /** Messages a second that came to the slowest of the sound destinations. */
   readonly others: number | undefined;
   readonly processed: number;
+  /** Messages that index sets, and the slowest of the sound destinations, were behind at the end. */
+  readonly lag: number;
+  readonly behind: number;
   /** Most memory of the process with the outputs. */
   readonly memory: number;
 }
@@ -79,7 +82,7 @@ async function speedOf(world: World, action: () => Promise<void>): Promise<Speed
   clearInterval(timer);
   const [to, toCounts, seconds] = [await world.progress(), counts(), (performance.now() - at) / 1000];
   const speeds = toCounts.map((count, place) => (count - (fromCounts[place] as number)) / seconds);
-  return { others: speeds.length === 0 ? undefined : Math.min(...speeds), processed: (to.accepted - to.lag - from.accepted + from.lag) / seconds, memory };
+  return { others: speeds.length === 0 ? undefined : Math.min(...speeds), lag: to.lag, behind: to.accepted - Math.min(to.accepted, ...toCounts), processed: (to.accepted - to.lag - from.accepted + from.lag) / seconds, memory };
 }
 
 function memoryOf(world: World): number {
@@ -122,8 +125,15 @@ function reckon(world: World, seen: Meanwhile | undefined): OutputReckoning {
     outputs: judged.length, delivered: Math.min(...judged.map(({ delivered }) => delivered)), missing: sum(judged.map(({ missing }) => missing.length)),
     samples: judged.flatMap(({ id, missing }) => missing.slice(0, 2).map((name) => `${id} ${name}`)).slice(0, 6),
     repeated: sum(judged.map(({ repeated }) => repeated)), outOfOrder: sum(judged.map(({ outOfOrder }) => outOfOrder)),
-    others, processed, growth, heldUp: (others ?? 1) < fullShare || (processed ?? 1) < fullShare, grew: growth > growthAllowed(judged.length),
+    others, processed, growth, heldUp: isHeldUp(others, during?.behind, world.rate) || isHeldUp(processed, during?.lag, world.rate), grew: growth > growthAllowed(judged.length),
   };
+}
+
+/** Speeds are known to a batch; who is less than so many seconds of load behind has only been seen between two. */
+const secondsBehind = 1.5;
+
+function isHeldUp(ofSpeed: number | undefined, behind = 0, rate: number): boolean {
+  return ofSpeed !== undefined && ofSpeed < fullShare && behind > rate * secondsBehind;
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -35,6 +35,7 @@ export async function testRows(t: Test, { set, names, rounds, awayMs, seed }: Sh
     t.comment(lineOf(result));
     const { error, missing, doubled, outOfOrder, unaccepted, stored, accepted } = result;
     t.same({ error, missing, doubled, outOfOrder, unaccepted, stored }, { error: undefined, missing: 0, doubled: 0, outOfOrder: 0, unaccepted: 0, stored: accepted }, `${result.row}: nothing is missing, doubled or out of order (seed ${seed})`);
+    if (result.outputs !== undefined) t.match(result.outputs, { missing: 0, outOfOrder: 0 }, `${result.row}: nothing is missing or out of order at any destination (seed ${seed})`);
     t.ok(accepted > 1_000, `${result.row}: there was load`);
     t.ok(result.seconds !== undefined, `${result.row}: full speed again`);
   }
