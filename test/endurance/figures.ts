@@ -31,6 +31,20 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
+/** Bytes of established IPv4 connections to this port that the kernel holds: not yet read by the receiver, and not yet taken from the senders. Fields of /proc/net/tcp. */
+export function kernelQueues(port: number): { readonly unread: number; readonly unsent: number } {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  let unread = 0;
+  let unsent = 0;
+  for (const line of readFileSync('/proc/net/tcp', 'utf8').split('\n')) {
+    const [, local = '', remote = '', , queues = ''] = line.trim().split(/\s+/);
+    const [transmit = '0', receive = '0'] = queues.split(':');
+    if (local.endsWith(`:${hex}`)) unread += Number.parseInt(receive, 16);
+    if (remote.endsWith(`:${hex}`)) unsent += Number.parseInt(transmit, 16);
+  }
+  return { unread, unsent };
+}
+
 export interface Point {
   /** Milliseconds. */
   readonly at: number;

@@ -6,6 +6,7 @@ import type { LoadOptions, LoadRun } from '../../load/contract.js';
 import { runLoad } from '../../load/run.js';
 import { node } from '../program.js';
 import type { Scope } from './scope.js';
+import type { StalledRun } from './stall-process.js';
 
 export type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> & Partial<Pick<LoadOptions, 'count' | 'bytes'>>;
 
@@ -17,6 +18,11 @@ export function loadInChild(scope: Pick<Scope, 'teardown'>, load: ChildLoad, sig
 /** Plain datagrams of 420 bytes at a rate, from the bench's sender. Resolves with how many the kernel took. */
 export function datagramsInChild(scope: Pick<Scope, 'teardown'>, port: number, messages: number, rate: number): Promise<number> {
   return runChild(scope, join(import.meta.dirname, '..', '..', 'bench', 'send.js'), ['udp', String(port), String(messages), String(rate)]).then(Number);
+}
+
+/** TCP senders that are held back when the receiver does not read, with what they offered, what they could write, and how long they waited. */
+export function stalledInChild(scope: Pick<Scope, 'teardown'>, port: number, connections: number, rate: number, forMs: number): Promise<StalledRun> {
+  return runChild(scope, join(import.meta.dirname, 'stall-process.js'), [port, connections, rate, forMs].map(String)).then((text) => JSON.parse(text) as StalledRun);
 }
 
 function runChild(scope: Pick<Scope, 'teardown'>, file: string, args: readonly string[], signal?: AbortSignal): Promise<string> {

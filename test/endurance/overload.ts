@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { readKernelDrops } from '../../receivers/listen/kernel-drops.js';
 import { startProgram, until, workedOff, type Program } from '../program.js';
 import { measureCeiling } from './ceiling.js';
-import { machine, residentMegabytes, scrape, slopePerHour, unbalanced, type Point, type Samples } from './figures.js';
-import { datagramsInChild, loadInChild } from './load-process.js';
+import { kernelQueues, machine, residentMegabytes, scrape, slopePerHour, unbalanced, type Point, type Samples } from './figures.js';
+import { datagramsInChild, loadInChild, stalledInChild } from './load-process.js';
 import { durationOption, numberOption, runInScope, type Scope } from './scope.js';
+import type { StalledRun } from './stall-process.js';
 
 export interface OverloadOptions {
   readonly ceilingMs: number;
@@ -23,7 +24,14 @@ export interface OverloadReport {
   readonly ceiling: number;
   readonly offered: number;
   readonly udp: { readonly sent: number; readonly received: number; readonly kernelDrops: number; readonly kernelSays: number | undefined; readonly decoded: number; readonly refused: number; readonly shed: number };
-  readonly tcp: { readonly offered: number; readonly sent: number; readonly received: number };
+  readonly tcp: StalledRun & {
+    /** Of the senders of the overload: what the receiver counted. */
+    readonly received: number;
+    /** Most connections at a time that the receiver did not read, and most bytes that the kernel held for it and for the senders. */
+    readonly paused: number;
+    readonly unreadBytes: number;
+    readonly unsentBytes: number;
+  };
   readonly memory: { readonly ceiling: number; readonly peak: number; readonly slopePerHour: number };
   /** Seconds from the end of the overload until half the ceiling was taken as offered, nothing shed. */
   readonly recoverySeconds: number;
@@ -52,9 +60,9 @@ export async function runOverload(scope: Pick<Scope, 'teardown'>, options: Overl
     const offered = Math.round(ceiling * options.times);
     options.print(`${machine()}\n  ceiling ${Math.round(ceiling)} messages/s, ${before.megabytes.toFixed(0)} MiB; now ${offered} a second for ${options.overloadMs / 1000} s`);
     memory.length = 0;
-    const sent = await overload(scope, program, offered, options.overloadMs);
+    const sent = await overload(scope, program, admin, offered, options.overloadMs);
     const during = memory.slice(Math.floor(memory.length / 3));
-    const recoverySeconds = await recovery(scope, program, admin, ceiling / 2);
+    const recovered = await recovery(scope, program, admin, ceiling / 2, options.print);
     const began = performance.now();
     await workedOff(program, 600_000);
     const backlogSeconds = (performance.now() - began) / 1000;
@@ -63,7 +71,7 @@ export async function runOverload(scope: Pick<Scope, 'teardown'>, options: Overl
     const settled = await until(async () => { const now = await scrape(admin); return isSettled(now) ? now : undefined; }, 15_000, () => 'the counts do not add up').catch(() => scrape(admin));
     await settledDrops();
     return {
-      ceiling, offered, recoverySeconds, backlogSeconds, udp: { sent: sent.udp + recoveryDatagrams, ...udpOf(await scrape(admin)), kernelSays: readKernelDrops('127.0.0.1', program.port('gelf-udp')) }, tcp: { offered: sent.tcpOffered, sent: sent.tcp, received: settled('sluice_messages_received_total', { receiver: 'gelf-tcp' }) - before.samples('sluice_messages_received_total', { receiver: 'gelf-tcp' }) },
+      ceiling, offered, recoverySeconds: recovered.seconds, backlogSeconds, udp: { sent: sent.udp + recoveryDatagrams, ...udpOf(await scrape(admin)), kernelSays: readKernelDrops('127.0.0.1', program.port('gelf-udp')) }, tcp: { ...sent.tcp, received: tcpReceived(settled) - tcpReceived(before.samples) - recovered.sent },
       memory: { ceiling: before.megabytes, peak: Math.max(...memory.map(({ value }) => value)), slopePerHour: slopePerHour(during) },
       stored: settled('sluice_documents_stored_total'), appended: settled('sluice_messages_appended_total'), unbalanced: unbalanced(settled),
     };
@@ -75,19 +83,35 @@ export async function runOverload(scope: Pick<Scope, 'teardown'>, options: Overl
 /** The kernel is asked for its drops each second. */
 const settledDrops = (): Promise<void> => wait(1_200);
 
-async function overload(scope: Pick<Scope, 'teardown'>, program: Program, offered: number, forMs: number): Promise<{ udp: number; tcp: number; tcpOffered: number }> {
+interface Sent {
+  readonly udp: number;
+  readonly tcp: Omit<OverloadReport['tcp'], 'received'>;
+}
+
+async function overload(scope: Pick<Scope, 'teardown'>, program: Program, admin: number, offered: number, forMs: number): Promise<Sent> {
   const half = offered / 2;
+  const port = program.port('gelf-tcp');
+  const most = { paused: 0, unreadBytes: 0, unsentBytes: 0 };
+  const sampler = setInterval(() => {
+    const { unread, unsent } = kernelQueues(port);
+    most.unreadBytes = Math.max(most.unreadBytes, unread);
+    most.unsentBytes = Math.max(most.unsentBytes, unsent);
+    void scrape(admin).then((samples) => { most.paused = Math.max(most.paused, samples('sluice_connections_paused', { receiver: 'gelf-tcp' })); }, () => undefined);
+  }, 250);
   const [udp, tcp] = await Promise.all([
     datagramsInChild(scope, program.port('gelf-udp'), Math.round((half * forMs) / 1000), half),
-    loadInChild(scope, { rate: half, forMs, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } }),
+    stalledInChild(scope, port, 4, half, forMs),
   ]);
-  return { udp, tcp: tcp.sent, tcpOffered: Math.round((half * forMs) / 1000) };
+  clearInterval(sampler);
+  return { udp, tcp: { ...tcp, ...most } };
 }
+
+const tcpReceived = (samples: Samples): number => samples('sluice_messages_received_total', { receiver: 'gelf-tcp' });
 
 const recoveryDatagrams = 2_000;
 
 /** A load that the program can take: how long until a whole second passes in which all that is offered is appended and nothing is lost. */
-async function recovery(scope: Pick<Scope, 'teardown'>, program: Program, admin: number, rate: number): Promise<number> {
+async function recovery(scope: Pick<Scope, 'teardown'>, program: Program, admin: number, rate: number, print: (line: string) => void): Promise<{ readonly seconds: number; readonly sent: number }> {
   const began = performance.now();
   const load = loadInChild(scope, { rate, forMs: 8_000, transport: 'tcp', connections: 4, ports: { tcp: program.port('gelf-tcp') } });
   const datagrams = datagramsInChild(scope, program.port('gelf-udp'), recoveryDatagrams, 250);
@@ -99,11 +123,12 @@ async function recovery(scope: Pick<Scope, 'teardown'>, program: Program, admin:
     const now = { at: performance.now(), samples: await scrape(admin) };
     const appended = now.samples('sluice_messages_appended_total') - last.samples('sluice_messages_appended_total');
     const perSecond = (appended * 1000) / (now.at - last.at);
+    print(`  ${((now.at - began) / 1000).toFixed(1)} s after the load fell back to ${Math.round(rate)}/s: ${Math.round(perSecond)} appended a second, ${lost(now.samples) - lost(last.samples)} lost`);
     if (perSecond >= rate * 0.95 && lost(now.samples) === lost(last.samples)) found = (last.at - began) / 1000;
     last = now;
   }
-  await Promise.all([load, datagrams]);
-  return found ?? Infinity;
+  const [{ sent }] = await Promise.all([load, datagrams]);
+  return { seconds: found ?? Infinity, sent };
 }
 
 function udpOf(samples: Samples): Omit<OverloadReport['udp'], 'sent' | 'kernelSays'> {
@@ -112,6 +137,9 @@ function udpOf(samples: Samples): Omit<OverloadReport['udp'], 'sent' | 'kernelSa
   return { received: count('datagrams_received'), kernelDrops: count('datagrams_dropped'), decoded: count('messages_decoded'), refused: count('messages_refused'), shed: count('messages_shed') };
 }
 
+/** Writing less than this share of what was offered, the senders must have been held back by the receiver. */
+const heldBackShare = 0.9;
+
 export function complaints(report: OverloadReport): string[] {
   const { udp, tcp, memory } = report;
   const found = [...report.unbalanced];
@@ -119,16 +147,20 @@ export function complaints(report: OverloadReport): string[] {
   if (udp.kernelSays !== undefined && udp.kernelSays !== udp.kernelDrops) found.push(`UDP: the kernel says ${udp.kernelSays} drops, the metric ${udp.kernelDrops}`);
   if (udp.received !== udp.decoded + udp.refused + udp.shed) found.push(`UDP: ${udp.received} received is not decoded ${udp.decoded} + refused ${udp.refused} + shed ${udp.shed}`);
   if (udp.shed + udp.kernelDrops === 0 && tcp.sent >= tcp.offered) found.push('there was no overload: nothing was shed and TCP took all that was offered');
+  if (tcp.received !== tcp.sent) found.push(`TCP: the senders wrote ${tcp.sent} messages, ${tcp.received} were received`);
+  if (tcp.sent < tcp.offered * heldBackShare && (tcp.stalledShare === 0 || tcp.unreadBytes === 0)) found.push(`TCP: of ${tcp.offered} messages ${tcp.sent} were written, but no sender was held back (stalled ${tcp.stalledShare.toFixed(2)} of the time, ${tcp.unreadBytes} bytes unread)`);
   if (report.appended !== report.stored) found.push(`appended ${report.appended}, stored ${report.stored}`);
   if (memory.peak > memory.ceiling + memoryRiseMegabytes) found.push(`memory rose from ${memory.ceiling.toFixed(0)} to ${memory.peak.toFixed(0)} MiB`);
   if (report.recoverySeconds > 5) found.push(`full speed again after ${report.recoverySeconds.toFixed(1)} s`);
   return found;
 }
 
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+
 export function summary({ ceiling, offered, udp, tcp, memory, recoverySeconds, backlogSeconds }: OverloadReport): string {
   return `ceiling ${Math.round(ceiling)} messages/s, offered ${offered} a second\n`
     + `UDP: sent ${udp.sent} = received ${udp.received} + kernel drops ${udp.kernelDrops}; received = decoded ${udp.decoded} + refused ${udp.refused} + shed ${udp.shed}\n`
-    + `TCP: of ${tcp.offered} offered the senders could write ${tcp.sent} (${((tcp.sent / tcp.offered) * 100).toFixed(0)} %), the rest they were held back\n`
+    + `TCP: of ${megabytes(tcp.offeredBytes)} MB offered the senders could write ${megabytes(tcp.sentBytes)} (${((tcp.sent / tcp.offered) * 100).toFixed(0)} %), ${tcp.sent} messages, of which ${tcp.received} were received; stalled ${(tcp.stalledShare * 100).toFixed(0)} % of the time, ${(tcp.longestStallMs / 1000).toFixed(1)} s at the longest; ${tcp.paused} of 4 connections not read, ${megabytes(tcp.unreadBytes)} MB unread and ${megabytes(tcp.unsentBytes)} MB unsent in the kernel at the most\n`
     + `memory ${memory.ceiling.toFixed(0)} MiB at the ceiling, ${memory.peak.toFixed(0)} at the most; full speed ${recoverySeconds.toFixed(1)} s after the load fell back, backlog worked off ${backlogSeconds.toFixed(1)} s later`;
 }
 
