@@ -28,6 +28,8 @@ export function createApi(options: ApiOptions): Api {
       server = await createApiServer({ options: options.config.api, services });
       await server.start();
       firstPasswords = await services.access.makeDefaultUsers();
+      const { createViewsAtStart } = await import('./http/search/shipped.js');
+      await createViewsAtStart(services);
     },
     address: () => server?.address(),
     firstPasswords: () => firstPasswords,

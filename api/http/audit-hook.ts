@@ -7,9 +7,24 @@ import type { ApiServices } from './services.js';
 
 const outcomes: Readonly<Record<number, string>> = { 401: 'denied', 403: 'denied', 429: 'throttled' };
 
+/** Registered before anything can answer. An answer that the client did not wait for is recorded as well. */
 export function auditHook(services: ApiServices): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const metrics = buildMetrics(services.registry, apiMetrics);
+  const record = createRecorder(services);
   return async (request, reply) => {
+    let done = false;
+    const once = (aborted: boolean): void => {
+      if (done) return;
+      done = true;
+      record(request, reply, aborted);
+    };
+    reply.raw.once('finish', () => once(false));
+    reply.raw.once('close', () => once(true));
+  };
+}
+
+function createRecorder(services: ApiServices): (request: FastifyRequest, reply: FastifyReply, aborted: boolean) => void {
+  const metrics = buildMetrics(services.registry, apiMetrics);
+  return (request, reply, aborted) => {
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const status = String(reply.statusCode);
     metrics.requests.inc({ method: request.is404 ? 'other' : request.method, route, status });
@@ -17,8 +32,8 @@ export function auditHook(services: ApiServices): (request: FastifyRequest, repl
     const at = Date.now();
     if (isSecurityEvent(request.method, request.url)) recordAccess(services, request, reply, at);
     const name = request.routeOptions.config?.audit;
-    if (name !== undefined && !request.is404) recordAction(services, request, reply, at, name);
-    else if (reply.statusCode === 401 && request.headers.authorization !== undefined) recordAction(services, request, reply, at, 'credentials:check');
+    if (name !== undefined && !request.is404) recordAction(services, request, reply, at, name, aborted);
+    else if (reply.statusCode === 401 && request.headers.authorization !== undefined) recordAction(services, request, reply, at, 'credentials:check', aborted);
   };
 }
 
@@ -31,10 +46,10 @@ function recordAccess({ audit }: ApiServices, request: FastifyRequest, reply: Fa
   if (method === 'POST' && status === 401 && typeof username === 'string') audit.record({ text: failedLoginLine(at, username), at, level: 6, address });
 }
 
-function recordAction({ audit }: ApiServices, request: FastifyRequest, reply: FastifyReply, at: number, name: string): void {
+function recordAction({ audit }: ApiServices, request: FastifyRequest, reply: FastifyReply, at: number, name: string, aborted: boolean): void {
   const { audited, ip: address } = request;
   const actor = userOf(request) ?? attemptedName(request) ?? '-';
-  const outcome = reply.statusCode < 400 ? 'success' : (outcomes[reply.statusCode] ?? 'failure');
+  const outcome = aborted ? 'aborted' : reply.statusCode < 400 ? 'success' : (outcomes[reply.statusCode] ?? 'failure');
   const object = oneLine(audited?.object ?? parameters(request));
   const details = audited?.details === undefined ? undefined : oneLine(JSON.stringify(audited.details), maxDetails);
   const text = `audit: ${oneLine(actor, maxActor)} ${name} ${object}${object === '' ? '' : ' '}${outcome}`;

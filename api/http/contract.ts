@@ -15,6 +15,10 @@ export type ApiServer = FastifyInstance<RawServerDefault, IncomingMessage, Serve
 export type Permission = 'public' | 'authenticated' | 'administrator' | Capability | 'stream:read' | 'stream:edit';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every resource of this server. */
+    readonly routeList: readonly ((app: ApiServer, services: never) => void)[];
+  }
   interface FastifyContextConfig {
     permission?: Permission;
     /** Name of the audit event, `<object>:<action>`; every route that changes something declares one. */

@@ -15,8 +15,8 @@ import type { ApiServer } from './contract.js';
 import { failure } from './failure.js';
 import { createGuard } from './guard.js';
 import { createRouteTable, type RouteTable } from './route-table.js';
-import { apiRoutes, type ApiRoutes } from './routes.js';
-import type { ApiServices } from './services.js';
+import { apiRoutes } from './routes.js';
+import type { ApiRoutes, ApiServices } from './services.js';
 import { createValidatorCompiler } from './validation.js';
 
 export interface ApiHttpServer {
@@ -50,6 +50,7 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   const table = createRouteTable();
   app.setErrorHandler(errorAnswer);
   app.setValidatorCompiler(createValidatorCompiler());
+  app.decorate('routeList', routes);
   app.decorateRequest('identity');
   app.decorateRequest('streamId', '');
   app.decorateRequest('audited', null);
@@ -59,8 +60,8 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   takeJsonOnly(app);
   await app.register(cookie);
   await app.register(compress, { global: true, threshold: compressedFromBytes, encodings: ['gzip', 'deflate', 'identity'], inflateIfDeflated: false });
+  app.addHook('onRequest', auditHook(services));
   app.addHook('onRequest', async (_, reply) => void reply.headers(commonHeaders));
-  app.addHook('onResponse', auditHook(services));
   app.addHook('onRequest', createGuard(services));
   app.addHook('onRequest', assertAcceptable);
   app.setNotFoundHandler((request) => notFound(table, request));

@@ -8,10 +8,14 @@ import type { Config } from '../../schemas/config/config.js';
 import type { Searcher } from '../../search/contract.js';
 import type { StateStore } from '../../state/contract.js';
 import type { AuditTrail } from './audit-trail.js';
+import type { ApiServer } from './contract.js';
 
 /** Streams, index sets and outputs as the rules say. */
 export type RuleSet = NonNullable<ReturnType<Sluice['rules']>>;
 export type Stream = RuleSet['streams'][number];
+
+/** Registers the routes of one resource. */
+export type ApiRoutes = (app: ApiServer, services: ApiServices) => void;
 
 export interface ApiServices {
   readonly config: Config;

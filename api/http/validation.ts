@@ -11,5 +11,11 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const bodies = new Ajv({ ...common, coerceTypes: false });
   const texts = new Ajv({ ...common, coerceTypes: 'array' });
   for (const ajv of [bodies, texts]) ajvFormats.default(ajv);
-  return ({ schema, httpPart }) => (httpPart === 'body' ? bodies : texts).compile(schema);
+  return ({ schema, httpPart }) => {
+    if (httpPart !== 'body') return texts.compile(schema);
+    const validate = bodies.compile(schema);
+    // TypeBox marks what may be left out so; JSON schema has no word for it here.
+    if (!('~optional' in schema)) return validate;
+    return (value: unknown) => (value === undefined || value === null || validate(value) ? { value } : { error: validate.errors as unknown as Error });
+  };
 }

@@ -69,13 +69,13 @@ function startOf(unit: string, timeZone: string, now: number, by: number): numbe
 }
 
 /** Milliseconds that clocks of the zone are ahead of UTC. */
-function zoneShift(timeZone: string, time: number): number {
+export function zoneShift(timeZone: string, time: number): number {
   const parts = Object.fromEntries(new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' }).formatToParts(time).map(({ type, value }) => [type, Number(value)])) as Record<string, number>;
   const local = Date.UTC(parts['year'] ?? 0, (parts['month'] ?? 1) - 1, parts['day'] ?? 1, parts['hour'] ?? 0, parts['minute'] ?? 0, parts['second'] ?? 0);
   return local - Math.floor(time / 1000) * 1000;
 }
 
-function isTimeZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

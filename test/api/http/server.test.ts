@@ -3,7 +3,7 @@ import t from 'tap';
 import { Type } from 'typebox';
 import type { ApiServer, Permission } from '../../../api/http/contract.js';
 import { failure } from '../../../api/http/failure.js';
-import type { ApiRoutes } from '../../../api/http/routes.js';
+import type { ApiRoutes } from '../../../api/http/services.js';
 import { basic, createWorld, type World } from './world.js';
 
 const ok = Type.Object({ done: Type.Boolean(), who: Type.Optional(Type.String()) });
