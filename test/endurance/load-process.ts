@@ -8,7 +8,7 @@ import { node } from '../program.js';
 import type { Scope } from './scope.js';
 import type { StalledRun } from './stall-process.js';
 
-export type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> & Partial<Pick<LoadOptions, 'count' | 'bytes'>>;
+export type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> & Partial<Pick<LoadOptions, 'count' | 'bytes' | 'host'>>;
 
 /** Rejects when the child fails; it is killed with the scope, and ends early, with what it sent, when the signal says so. */
 export function loadInChild(scope: Pick<Scope, 'teardown'>, load: ChildLoad, signal?: AbortSignal): Promise<LoadRun> {

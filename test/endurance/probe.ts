@@ -11,13 +11,13 @@ export interface Probe {
 
 const pauseMs = 100;
 
-export function probeHttp(port: number): Probe {
+export function probeHttp(host: string, port: number): Probe {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const latencies: number[] = [];
   const failures: string[] = [];
   let stopped = false;
   const post = (body: string): Promise<number | string> => new Promise((resolve) => {
-    const asked = request({ agent, host: '127.0.0.1', port, method: 'POST', path: '/gelf', headers: { 'content-length': body.length } }, (response) => {
+    const asked = request({ agent, host, port, method: 'POST', path: '/gelf', headers: { 'content-length': body.length } }, (response) => {
       response.resume();
       response.once('end', () => { resolve(response.statusCode ?? 0); });
     });
