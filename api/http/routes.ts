@@ -1,17 +1,31 @@
 /** Every resource of the API, one line each. A resource is a file in `routes/` that registers its routes on the server. */
-import type { ApiServer } from './contract.js';
+import { apiBrowserRoutes } from './routes/api-browser.js';
 import { authenticationRoutes } from './routes/authentication.js';
 import { roleRoutes } from './routes/roles.js';
+import { exportRoutes } from './routes/export.js';
+import { messageRoutes } from './routes/messages.js';
 import { rootRoutes } from './routes/root.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { tokenRoutes } from './routes/tokens.js';
 import { userRoutes } from './routes/users.js';
+import { scriptingRoutes } from './routes/scripting.js';
 import { searchValidateRoutes } from './routes/search-validate.js';
+import { tailRoutes } from './routes/tail.js';
+import { universalRoutes } from './routes/universal.js';
 import { viewsSearchRoutes } from './routes/views-search.js';
 import { viewsRoutes } from './routes/views.js';
-import type { ApiServices } from './services.js';
-
-export type ApiRoutes = (app: ApiServer, services: ApiServices) => void;
+import { deadLetterRoutes } from './routes/dead-letters.js';
+import { indexSetRoutes } from './routes/index-sets.js';
+import { indexerRoutes } from './routes/indexer.js';
+import { obfuscationRoutes } from './routes/obfuscation.js';
+import { outputRoutes } from './routes/outputs.js';
+import { receiverRoutes } from './routes/receivers.js';
+import { ruleRoutes } from './routes/rules.js';
+import { streamRuleRoutes } from './routes/stream-rules.js';
+import { streamTryRoutes } from './routes/stream-tries.js';
+import { streamRoutes } from './routes/streams.js';
+import { systemRoutes } from './routes/system.js';
+import type { ApiRoutes } from './services.js';
 
 export const apiRoutes: readonly ApiRoutes[] = [
   rootRoutes,
@@ -23,4 +37,21 @@ export const apiRoutes: readonly ApiRoutes[] = [
   viewsSearchRoutes,
   viewsRoutes,
   searchValidateRoutes,
+  universalRoutes,
+  scriptingRoutes,
+  exportRoutes,
+  tailRoutes,
+  messageRoutes,
+  streamRoutes,
+  streamRuleRoutes,
+  streamTryRoutes,
+  ruleRoutes,
+  indexSetRoutes,
+  indexerRoutes,
+  outputRoutes,
+  receiverRoutes,
+  deadLetterRoutes,
+  obfuscationRoutes,
+  systemRoutes,
+  apiBrowserRoutes,
 ];

@@ -34,7 +34,7 @@ t.test('the description is OpenAPI 3.1 of every route, and the page that shows i
   const { ask, table } = await createWorld(t, { searcher: createMemorySearcher([]) });
   const answer = await ask('GET', '/api/openapi.json');
   t.equal(answer.statusCode, 200, answer.body.slice(0, 500));
-  const document = answer.json() as { openapi: string; info: Record<string, unknown>; tags: { name: string; description: string }[]; servers: { url: string }[]; paths: Record<string, Record<string, Operation>>; components: { securitySchemes: object } };
+  const document = answer.json<{ openapi: string; info: Record<string, unknown>; tags: { name: string; description: string }[]; servers: { url: string }[]; paths: Record<string, Record<string, Operation>> }>();
   t.equal(document.openapi, '3.1.0');
   t.match(document.info, { title: String, version: String, description: String, contact: {} });
   t.ok(document.servers.every(({ url }) => url === '/' || !url.endsWith('/')));
@@ -57,7 +57,7 @@ t.test('the description is OpenAPI 3.1 of every route, and the page that shows i
   t.equal(page.statusCode, 200);
   t.notMatch(page.body, /https?:/);
   t.match(page.headers['content-security-policy'], /script-src 'self'/);
-  for (const file of [...page.body.matchAll(/(?:src|href)="(api-browser\/[^"]+)"/g)].map(([, one]) => one as string)) t.equal((await ask('GET', `/api/${file}`)).statusCode, 200, file);
+  for (const file of [...page.body.matchAll(/(?:src|href)="(api-browser\/[^"]+)"/g)].map(([, one]) => one ?? '')) t.equal((await ask('GET', `/api/${file}`)).statusCode, 200, file);
   t.equal((await ask('GET', '/api/api-browser/package.json')).statusCode, 404);
   t.equal((await ask('GET', '/api/api-browser/..%2f..%2fpackage.json')).statusCode, 404);
 });

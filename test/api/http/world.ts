@@ -50,7 +50,7 @@ export const fakeAccess: Access = {
 
 export interface World extends ApiHttpServer {
   readonly services: ApiServices;
-  readonly recorded: readonly AuditMessage[];
+  readonly recorded: AuditMessage[];
   ask(method: string, path: string, options?: AskOptions): Promise<LightMyRequestResponse>;
 }
 

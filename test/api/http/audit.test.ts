@@ -1,0 +1,115 @@
+/** Access lines and audit records: their shape, that nobody can forge them, and that none is lost without a word. */
+import t from 'tap';
+import { Type } from 'typebox';
+import { accessLine, failedLoginLine, isSecurityEvent } from '../../../api/http/access-line.js';
+import { createAuditTrail } from '../../../api/http/audit-trail.js';
+import type { ApiServer } from '../../../api/http/contract.js';
+import { failure } from '../../../api/http/failure.js';
+import { silentLog } from '../../../core/log.js';
+import { Registry } from '../../../core/metrics.js';
+import type { MessageBatch, MessageSink } from '../../../schemas/messages.js';
+import { createWorld } from './world.js';
+
+const at = Date.UTC(2020, 0, 1, 10, 0, 0, 1);
+const line = { at, address: '192.0.2.7', user: undefined, method: 'POST', url: '/api/system/sessions', agent: 'curl/8', status: 200 };
+
+t.test('access lines are as reports read them', (t) => {
+  t.equal(accessLine(line), '[2020-01-01T10:00:00,001][DEBUG]192.0.2.7 - [-] "POST api/system/sessions" curl/8 200 -1');
+  t.equal(accessLine({ ...line, user: 'alice', method: 'GET', url: '/api/users/alice?include=x' }), '[2020-01-01T10:00:00,001][DEBUG]192.0.2.7 alice [-] "GET api/users/alice" curl/8 200 -1');
+  t.equal(failedLoginLine(at, 'alice'), '[2020-01-01T10:00:00,001][INFO]Invalid credentials in session create request. Actor: "urn:sluice:user:alice"');
+  t.end();
+});
+
+t.test('nothing that a client sends ends a line, its quotes or its user slot', (t) => {
+  const evil = 'x\r\n[2020-01-01T10:00:00,001][DEBUG]10.0.0.1 admin [-] "DELETE api/system/sessions/1" curl 204 -1';
+  for (const forged of [accessLine({ ...line, user: evil }), accessLine({ ...line, agent: evil }), accessLine({ ...line, url: `/api/users/${evil}` }), failedLoginLine(at, evil), accessLine({ ...line, agent: `\u2028\u0085\u202e${evil}`, user: '\u0000' })]) {
+    t.notMatch(forged, /[\r\n\u0000\u0085\u2028\u202e]/u);
+    t.equal(forged.split('"').length, 3, `one pair of quotes: ${forged}`);
+  }
+  t.match(accessLine({ ...line, user: 'a b" [-] x' }), /^\[[^\]]+\]\[DEBUG\]192\.0\.2\.7 a%20b%22%20%5B-%5D%20x \[-\] "POST api\/system\/sessions" curl\/8 200 -1$/);
+  t.ok(accessLine({ ...line, agent: 'x'.repeat(100_000), url: `/${'y'.repeat(100_000)}` }).length < 2_000, 'bounded');
+  t.end();
+});
+
+t.test('only logins, user look-ups, logouts and password changes are security events', (t) => {
+  for (const [method, url, want] of [
+    ['POST', '/api/system/sessions', true], ['DELETE', '/api/system/sessions', true], ['DELETE', '/api/system/sessions/abc', true], ['GET', '/api/users/alice', true], ['PUT', '/api/users/alice/password', true],
+    ['GET', '/api/system/sessions', false], ['GET', '/api/users', false], ['GET', '/api/users/alice/tokens', false], ['POST', '/api/users', false], ['PUT', '/api/users/alice', false], ['GET', '/api/streams', false],
+  ] as const) t.equal(isSecurityEvent(method, url), want, `${method} ${url}`);
+  t.end();
+});
+
+t.test('requests leave their lines and records', async (t) => {
+  const response = { 200: Type.Object({}) };
+  const { ask, recorded } = await createWorld(t, {
+    routes: [(app: ApiServer) => {
+      app.post('/api/system/sessions', { config: { permission: 'public', audit: 'session:create' }, schema: { body: Type.Object({ username: Type.String() }), response } }, async ({ body }) => {
+        if (body.username !== 'alice') throw failure(401, 'No.');
+        return {};
+      });
+      app.delete('/api/system/sessions/:sessionId', { config: { permission: 'authenticated', audit: 'session:delete' }, schema: { params: Type.Object({ sessionId: Type.String() }), response } }, async ({ params }) => {
+        if (params.sessionId === 'alive') throw failure(403, 'No.');
+        return {};
+      });
+      app.get('/api/quiet', { config: { permission: 'authenticated' }, schema: { response } }, async () => ({}));
+    }],
+  });
+  const since = (): string[] => recorded.splice(0).map(({ text }) => text.replace(/^\[[^\]]+\]/, ''));
+  const recordedNow = recorded as unknown[];
+  await ask('POST', '/api/system/sessions', { body: { username: 'alice' }, headers: { 'user-agent': 'curl/8' } });
+  t.same(since(), ['[DEBUG]127.0.0.1 - [-] "POST api/system/sessions" curl/8 200 -1', 'audit: - session:create success']);
+  await ask('POST', '/api/system/sessions', { body: { username: 'mallory\nx' }, headers: { 'user-agent': 'curl/8' } });
+  t.same(since(), ['[DEBUG]127.0.0.1 - [-] "POST api/system/sessions" curl/8 401 -1', '[INFO]Invalid credentials in session create request. Actor: "urn:sluice:user:mallory%0Ax"', 'audit: - session:create denied']);
+  await ask('DELETE', '/api/system/sessions/gone', { as: 'alice', headers: { 'user-agent': 'curl/8' } });
+  t.same(since(), ['[DEBUG]127.0.0.1 alice [-] "DELETE api/system/sessions/gone" curl/8 200 -1', 'audit: alice session:delete success']);
+  await ask('DELETE', '/api/system/sessions/alive', { as: 'alice', headers: { 'user-agent': 'curl/8' } });
+  t.notMatch(since().join('\n'), /alive/, 'the id of a session that goes on is a key');
+  await ask('GET', '/api/quiet', { headers: { authorization: `Basic ${Buffer.from('mallory:secret-word').toString('base64')}` } });
+  const [denied] = recorded;
+  t.match(denied, { text: 'audit: mallory credentials:check denied', fields: { log_id: 'audit', audit_actor: 'mallory', audit_address: '127.0.0.1', audit_action: 'credentials:check', audit_outcome: 'denied', audit_status: 401 } });
+  t.notMatch(JSON.stringify(recordedNow), /secret-word/);
+  since();
+  await ask('GET', '/api/quiet', { as: 'alice' });
+  t.same(since(), [], 'reading leaves none');
+});
+
+function sinkThat(push: (batch: MessageBatch) => Promise<void>): MessageSink {
+  return { push, refuse: async () => undefined, full: () => false };
+}
+
+const message = (text: string) => ({ text, at, level: 6 as const, address: '192.0.2.7', fields: { audit_actor: 'alice', empty: undefined } });
+
+t.test('records go into the pipeline as messages of the platform, in one lane, in order', async (t) => {
+  const batches: MessageBatch[] = [];
+  const trail = createAuditTrail({ sink: sinkThat(async (batch) => void batches.push(batch)), container: 'sluice', maxWaiting: 10, registry: new Registry(), log: silentLog });
+  for (const text of ['one', 'two', 'three']) trail.record(message(text));
+  await trail.stop(10_000);
+  t.equal(batches.length, 1, 'what is recorded at once is appended at once');
+  t.match(batches[0], { receiver: 'audit', lane: 0, peers: ['192.0.2.7', '192.0.2.7', '192.0.2.7'] });
+  const documents = (batches[0]?.values ?? []).map((value) => JSON.parse(value.toString()) as Record<string, unknown>);
+  t.same(documents.map(({ short_message: text }) => text), ['one', 'two', 'three']);
+  t.match(documents[0], { version: '1.1', host: String, timestamp: at / 1000, level: 6, _container: 'sluice', _container_name: 'sluice', _audit_actor: 'alice' });
+  t.notOk('_empty' in (documents[0] ?? {}));
+});
+
+t.test('a pipeline that is full or has stopped holds nobody up, and what is lost is counted and logged', async (t) => {
+  const registry = new Registry();
+  const lost: unknown[] = [];
+  const log = { ...silentLog, error: (what: unknown) => void lost.push(what) } as unknown as typeof silentLog;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => { release = resolve; });
+  const trail = createAuditTrail({ sink: sinkThat(() => held), container: 'sluice', maxWaiting: 3, registry, log });
+  trail.record(message('sent'));
+  await new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < 5; count += 1) trail.record(message(`waiting ${count}`));
+  t.match(lost, [{ audit: { text: 'waiting 3' }, reason: /max_waiting/ }, { audit: { text: 'waiting 4' } }]);
+  await trail.stop(20);
+  t.equal(lost.length, 5, 'those that wait at the stop are logged too');
+  release();
+  const count = async (): Promise<number> => ((await registry.getSingleMetric('sluice_audit_records_lost_total')?.get())?.values[0]?.value ?? 0);
+  t.equal(await count(), 5);
+  const refusing = createAuditTrail({ sink: sinkThat(() => Promise.reject(new Error('stopped'))), container: 'sluice', maxWaiting: 3, registry, log });
+  refusing.record(message('refused'));
+  await refusing.stop(10_000);
+  t.equal(await count(), 6);
+});
