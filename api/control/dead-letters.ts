@@ -91,7 +91,7 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   };
 }
 
-function bodyOf(body: unknown): LettersBody {
+export function bodyOf(body: unknown): LettersBody {
   const request = (body ?? {}) as LettersBody;
   const { limit, state, ids } = request;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) throw wrong('limit', limit, 'a whole number');
@@ -104,7 +104,7 @@ function wrong(place: string, got: unknown, allowed: string): Error {
   return apiErrors.create('API_REQUEST_INVALID', { place, got: JSON.stringify(got), allowed });
 }
 
-function selectionOf(body: LettersBody): Selection {
+export function selectionOf(body: LettersBody): Selection {
   const query = parseQuery(body.query ?? '');
   if (isQueryProblem(query)) throw queryError(query);
   const { ids, code, reason, receiver, peer, index_set: indexSet, state = ids === undefined ? 'open' : 'all', from, to } = body;
@@ -112,7 +112,7 @@ function selectionOf(body: LettersBody): Selection {
 }
 
 /** What changes letters must say which. */
-function chosen(body: LettersBody): Selection {
+export function chosen(body: LettersBody): Selection {
   const filters: readonly (keyof LettersBody)[] = ['ids', 'code', 'reason', 'receiver', 'peer', 'index_set', 'from', 'to'];
   const named = filters.some((name) => body[name] !== undefined) || (body.query ?? '').trim() !== '' || body.all === true;
   if (!named) throw deadLetterErrors.create('DEAD_LETTER_SELECTION_MISSING');

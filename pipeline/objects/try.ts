@@ -3,8 +3,9 @@ import type { LogDocument } from '../../schemas/messages.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet, RuleSource } from '../../rules/contract.js';
 import { explain, type ExplainedRule, type ExplainedStream, type Explanation, type Verdict } from '../../rules/explain.js';
-import { invalid } from './check.js';
-import type { Settings } from './kept.js';
+import { describeProblems, invalid } from './check.js';
+import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
+import { withObjects } from './loader.js';
 import { uploadedDocument } from './uploaded.js';
 
 const triedId = 'tried';
@@ -34,6 +35,16 @@ export function tryMessage(rules: RuleSet, message: Buffer, receiver: string): T
 export function verdictsOfRules(condition: Verdict | undefined, rules: number): readonly boolean[] {
   if (condition === undefined || condition.children.length !== rules) return Array.from({ length: rules }, () => condition?.held ?? false);
   return condition.children.map(({ held }) => held);
+}
+
+/** The rules as they would be with one more definition, or with another one of its id. Throws OBJECT_INVALID. */
+export function compileWith(files: RuleSource, kept: KeptObjects, kind: RuleKind, definition: Settings): RuleSet {
+  const id = typeof definition['id'] === 'string' ? definition['id'] : triedId;
+  const tried: KeptObject = { kind, id, definition: { ...definition, id }, secrets: {}, created_at: '9', created_by: '', changed_at: '', changed_by: '', revision: '' };
+  const objects = [...kept.filter((object) => object.kind !== kind || object.id !== id), tried];
+  const result = compileRules(withObjects(files, objects));
+  if ('ruleSet' in result) return result.ruleSet;
+  throw invalid(describeProblems(result.problems, tried, objects));
 }
 
 /** Whether a stored document fulfils a condition that stands nowhere yet. Throws OBJECT_INVALID. */

@@ -10,7 +10,8 @@ import type { StateStore } from '../../state/contract.js';
 import { patiently } from '../patience.js';
 import { createCatalogReader, type Catalog } from './catalog.js';
 import { objectErrors } from './errors.js';
-import type { KeptObjects } from './kept.js';
+import type { KeptObjects, RuleKind, Settings } from './kept.js';
+import { compileWith } from './try.js';
 import { createRulesLoader } from './loader.js';
 import { Objects } from './objects.js';
 import { receiverProblems } from './receiver-options.js';
@@ -25,6 +26,8 @@ export interface ObjectWorld {
   /** Of the program, and secrets of outputs. */
   environment(): Readonly<Record<string, string | undefined>>;
   catalog(): Promise<Catalog>;
+  /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
+  rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
   loadRules(): Promise<RuleSet>;
   /** Calls back when files (where the settings say so) or objects changed. */
   watchRules(onChange: () => void): () => void;
@@ -101,6 +104,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
     kept,
     environment: () => objects?.environment ?? process.env,
     catalog: createCatalogReader(readFiles, kept, () => loader.leftOut()),
+    rulesWith: async (kind, definition) => compileWith(await readFiles(), kept(), kind, definition),
     loadRules: () => loader.load(),
     watchRules(changed) {
       if (!watch) return onChange(changed);

@@ -1,0 +1,43 @@
+/** What every change of an object goes through. */
+import { isSluiceError } from '../../../core/errors.js';
+import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import { fieldProblemsOf } from '../../../pipeline/objects/check.js';
+import { failure, invalidMembers } from '../failure.js';
+
+type CatalogItem = ReturnType<Catalog['list']>[number];
+
+/** Members of requests that are named otherwise in rule files. */
+const memberNames: Readonly<Record<string, string>> = { index_set: 'index_set_id', id: 'name' };
+
+/** Gives mistakes in the object the names that its members have in requests. */
+export async function storing<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    if (error.code === 'OBJECT_INVALID') throw invalidOf(fieldProblemsOf(error), error.message);
+    throw error;
+  }
+}
+
+function invalidOf(problems: readonly { readonly field: string; readonly message: string }[], message: string): Error {
+  if (problems.length === 0) return failure(400, message);
+  const members: Record<string, string[]> = {};
+  for (const problem of problems) (members[memberNames[problem.field] ?? (problem.field || 'entity')] ??= []).push(problem.message);
+  return invalidMembers(members);
+}
+
+/** What stands in a file of the operator is changed there. */
+export function assertChangeable(what: string, { id, origin, file, kept }: CatalogItem): void {
+  if (origin === 'file' && kept === undefined) throw failure(409, `The ${what} ${id} stands in the rule file ${file ?? ''} and is changed there.`, { body: { origin, file } });
+}
+
+export function assertRemovable(what: string, item: CatalogItem): void {
+  assertChangeable(what, item);
+  if (item.origin === 'shipped') throw failure(409, `The ${what} ${item.id} ships with the program: it can be changed, not deleted.`, { body: { origin: item.origin } });
+}
+
+export function found<Item>(what: string, item: Item | undefined): Item {
+  if (item === undefined) throw failure(404, `There is no such ${what}.`);
+  return item;
+}

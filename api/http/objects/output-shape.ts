@@ -1,0 +1,116 @@
+/** Outputs as the API shows and takes them. Secrets go in and never come out. */
+import { Type, type Static } from 'typebox';
+import { apiIdOf } from '../../../core/object-ids.js';
+import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import { invalidMembers } from '../failure.js';
+import type { ApiServices } from '../services.js';
+import { given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
+
+type CatalogItem = ReturnType<Catalog['list']>[number];
+type Settings = Readonly<Record<string, unknown>>;
+type Status = Awaited<ReturnType<NonNullable<ApiServices['sluice']['outputs']>['status']>>[number];
+
+/** Settings that are kept apart: section and key. */
+const secretSettings = [['gelf', 'token'], ['tls', 'key_password']] as const;
+const files = ['ca_file', 'cert_file', 'key_file'] as const;
+
+const configuration = Type.Unsafe<Settings>({
+  type: 'object', additionalProperties: true,
+  description: 'hostname (or host), port, protocol (TCP, UDP, HTTP, TCP+TLS), and further settings of outputs in rule files: tls, gelf, syslog, on_full, max_waiting, max_age, ... Secrets: gelf.token and tls.key_password.',
+});
+const placeFields = {
+  host: Type.Optional(Type.String({ maxLength: 253, description: 'Destination host; here or in configuration.' })), port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Destination port; here or in configuration.' })),
+  transport: Type.Optional(Type.String({ maxLength: 20, description: 'TCP or UDP; here or in configuration.' })),
+};
+export const outputBody = Type.Object({
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })), type: Type.Optional(Type.String({ maxLength: 200, description: 'GELF or SYSLOG, or a name that says so.' })),
+  configuration: Type.Optional(configuration), streams: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000, description: 'Streams whose messages are sent.' })), enabled: Type.Optional(Type.Boolean()), ...placeFields,
+}, { description: 'An output.' });
+export type OutputBody = Static<typeof outputBody>;
+
+export const outputState = Type.Object({
+  state: Type.String(), address: Type.String(), lag: Type.Integer({ description: 'Messages that wait.' }), oldest: nullable(Type.String()), sent: Type.Integer(), failed: Type.Integer(), dropped: Type.Integer(), unconfirmed_messages: Type.Integer(),
+  last_error: nullable(Type.String()), last_error_at: nullable(Type.String()),
+}, { description: 'What the output does now, since this process began to work on it.' });
+
+export const outputAnswer = Type.Object({
+  id: Type.String(), ...originFields, title: Type.String(), type: Type.String(), enabled: Type.Boolean(), host: Type.String(), port: Type.Integer(), transport: Type.String(), configuration, streams: Type.Array(Type.String()),
+  secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }), content_pack: Type.Null(), state: nullable(outputState),
+}, { description: 'An output.' });
+
+export function showState(status: Status | undefined): Static<typeof outputState> | null {
+  if (status === undefined) return null;
+  const { state, address, lag, oldest, sent, failed, dropped, unconfirmedMessages, lastError, lastErrorAt } = status;
+  return { state, address, lag, oldest: oldest ?? null, sent, failed, dropped, unconfirmed_messages: unconfirmedMessages, last_error: lastError ?? null, last_error_at: lastErrorAt === undefined ? null : new Date(lastErrorAt).toISOString() };
+}
+
+const shownApart: ReadonlySet<string> = new Set(['id', 'title', 'type', 'enabled', 'host', 'port', 'protocol', 'streams']);
+
+/** `mayRead`: of the streams only those that the asker may see. */
+export function showOutput(item: CatalogItem, allStreams: readonly string[], mayRead: (stream: string) => boolean, status: Status | undefined): Static<typeof outputAnswer> {
+  const { settings, kept } = item;
+  const { title, type, enabled, host, port, protocol } = settings;
+  const rest = Object.fromEntries(Object.entries(settings).filter(([name]) => !shownApart.has(name)));
+  const secrets = secretSettings.filter(([section, key]) => (settings[section] as Settings | undefined)?.[key] !== undefined || kept?.secrets[`${section}.${key}`] !== undefined);
+  const transport = textOf(protocol, 'tcp').toUpperCase();
+  return {
+    ...originOf(item), title: textOf(title, item.id), type: textOf(type).toUpperCase(), enabled: enabled !== false, host: textOf(host), port: Number(port ?? 0), transport,
+    configuration: { hostname: textOf(host), port: Number(port ?? 0), protocol: transport, ...withoutSecrets(rest) }, streams: allStreams.filter(mayRead).map(apiIdOf), secrets: secrets.map((path) => path.join('.')), content_pack: null, state: showState(status),
+  };
+}
+
+function withoutSecrets(settings: Settings): Settings {
+  const shown: Record<string, unknown> = { ...settings };
+  for (const [section, key] of secretSettings) {
+    if (shown[section] !== undefined) shown[section] = Object.fromEntries(Object.entries(shown[section] as Settings).filter(([name]) => name !== key));
+  }
+  return shown;
+}
+
+export interface TakenOutput {
+  readonly definition: Record<string, unknown>;
+  /** Undefined values: forget this secret. Names that are missing: as before. */
+  readonly secrets: Readonly<Record<string, string | undefined>>;
+}
+
+export function takeOutput(body: OutputBody): TakenOutput {
+  const { hostname, host, port, protocol, transport, ...rest } = (body.configuration ?? {}) as Record<string, unknown>;
+  const wanted = body.transport ?? protocol ?? transport;
+  const [base, tls] = typeof wanted === 'string' ? wanted.toLowerCase().split('+') : [wanted, undefined];
+  const definition = given({
+    ...rest, title: body.title, type: body.type === undefined ? undefined : typeOf(body.type), enabled: body.enabled, host: body.host ?? hostname ?? host, port: body.port ?? port, protocol: base,
+    tls: rest['tls'] ?? (tls === 'tls' ? { enabled: true } : undefined),
+  });
+  const secrets: Record<string, string | undefined> = {};
+  for (const [section, key] of secretSettings) takeSecret(definition, section, key, secrets);
+  for (const file of files) assertPlainName(definition, file);
+  return { definition, secrets };
+}
+
+function typeOf(text: string): string {
+  if (/gelf/i.test(text)) return 'gelf';
+  if (/syslog/i.test(text)) return 'syslog';
+  throw invalidMembers({ type: ['GELF or SYSLOG.'] });
+}
+
+function takeSecret(definition: Record<string, unknown>, section: string, key: string, secrets: Record<string, string | undefined>): void {
+  const settings = definition[section];
+  if (typeof settings !== 'object' || settings === null || !(key in settings)) return;
+  const value = (settings as Settings)[key];
+  if (value !== null && typeof value !== 'string') throw invalidMembers({ [`configuration.${section}.${key}`]: ['A text, or null for none.'] });
+  secrets[`${section}.${key}`] = value === null || value === '' ? undefined : value;
+  definition[section] = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== key));
+}
+
+/** Whoever may make an output may not make the server read any file it can. */
+function assertPlainName({ tls }: Record<string, unknown>, file: string): void {
+  const name = (tls as Settings | undefined | null)?.[file];
+  if (name === undefined || name === '') return;
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name)) throw invalidMembers({ [`configuration.tls.${file}`]: ['The name of a file in the rule folder, without any path.'] });
+}
+
+/** Streams of an output, named from either side. */
+export function streamsOf(id: string, catalog: Catalog): readonly string[] {
+  const named = catalog.list('streams').filter(({ settings }) => listOf<string>(settings['outputs']).includes(id)).map((stream) => stream.id);
+  return [...new Set([...listOf<string>(catalog.find('outputs', id)?.settings['streams']), ...named])].sort();
+}

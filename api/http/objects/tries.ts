@@ -1,0 +1,42 @@
+/** What a message met when it was tried. */
+import { Type, type Static } from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import { isSluiceError } from '../../../core/errors.js';
+import { apiIdOf } from '../../../core/object-ids.js';
+import { tryMessage } from '../../../pipeline/objects/try.js';
+import { mayReadStream, type Identity } from '../../../schemas/access.js';
+import { failure } from '../failure.js';
+import type { ApiServices } from '../services.js';
+
+export type Tried = ReturnType<typeof tryMessage>;
+
+export const messageBody = {
+  message: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'GELF as a sender sends it, or a message as it is stored.' }),
+  receiver: Type.Optional(Type.String({ maxLength: 200, default: 'gelf-tcp', description: 'Receiver that it came in by.' })),
+};
+
+const verdictSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'The condition with what the message has there: text, held, found, children.' });
+export const explained = { reason: Type.String({ description: 'Why, in words.' }), condition: Type.Union([verdictSchema, Type.Null()]) };
+export const streamsOfTry = Type.Array(Type.Object({ id: Type.String(), name: Type.String(), title: Type.String() }), { description: 'Streams that the message goes to, as far as the asker may read them.' });
+
+export function tried(services: ApiServices, message: Readonly<Record<string, unknown>>, receiver = 'gelf-tcp'): Tried {
+  const rules = services.rules();
+  if (rules === undefined) throw failure(503, 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
+  try {
+    return tryMessage(rules, Buffer.from(JSON.stringify(message)), receiver);
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    throw failure(400, `This message would be refused: ${error.message}`, { body: { code: error.code } });
+  }
+}
+
+export function visibleStreams({ explanation: { streams } }: Tried, identity: Identity): Static<typeof streamsOfTry> {
+  return streams.filter(({ id, member }) => member && mayReadStream(identity.scope, id)).map(({ id, title }) => ({ id: apiIdOf(id), name: id, title }));
+}
+
+/** Aborts when the asker has gone. */
+export function requestSignal(request: FastifyRequest): AbortSignal {
+  const controller = new AbortController();
+  request.raw.socket.once('close', () => controller.abort());
+  return controller.signal;
+}
