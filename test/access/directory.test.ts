@@ -75,6 +75,12 @@ await t.test('a name of the directory that is a local one is not let in as the l
   test.equal((await access.authenticate(password('bob@example.org', 'bob-secret'), here)).username, 'bob');
 });
 
+await t.test('groups of an attribute of the user, any case, are as good as searched ones', slow, async (test) => {
+  const { access } = await withSlapd(test, { group_attribute: 'SEEALSO', group_search_base: '' });
+  test.ok((await access.authenticate(password('bob', 'bob-secret'), here)).administrator);
+  test.equal(await codeOf(access.authenticate(password('alice', 'alice-secret'), here)), 'ACCESS_DENIED', 'who has no such attribute has no role');
+});
+
 await t.test('a change in the directory counts at the next login', slow, async (test) => {
   let time = Date.now();
   const slapd = await createSlapd(test, certificates);

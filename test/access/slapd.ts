@@ -52,7 +52,7 @@ ou: people
 dn: ou=groups,dc=example,dc=org
 objectClass: organizationalUnit
 ou: groups
-${user('alice', 'Alice Example')}${user('bob', 'Bob Example')}${user('carol', 'Carol Without Groups')}${user('admin', 'A Name That Is Local')}${user('star', 'Star', 'title: *)(uid=*\n')}
+${user('alice', 'Alice Example')}${user('bob', 'Bob Example', 'seeAlso: cn=log admins,ou=groups,dc=example,dc=org\n')}${user('carol', 'Carol Without Groups')}${user('admin', 'A Name That Is Local')}${user('star', 'Star', 'title: *)(uid=*\n')}
 dn: uid=elsewhere,ou=people,dc=example,dc=org
 objectClass: referral
 objectClass: extensibleObject
