@@ -108,7 +108,8 @@ async function send(client: Client, request: OpenSearchRequest, timeoutMs: numbe
     ...(request.body === undefined ? {} : { body: request.body }),
     ...(request.bulkBody === undefined ? {} : { bulkBody: request.bulkBody }),
   }, { requestTimeout: timeoutMs + 1_000 });
-  const abort = () => pending.abort();
+  // Returns nothing: a listener's promise that rejects ends the process.
+  const abort = (): void => void pending.abort();
   const timer = setTimeout(() => {
     late = true;
     abort();

@@ -9,9 +9,13 @@ import type { Searcher, SearchOptions } from '../../search/contract.js';
 import { createSearcher, type SearcherOptions } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract.js';
+import { fuzzes } from './fuzz-suite.js';
 
 export const settings: SearchSettings = { concurrent: 2, queue_length: 50, deadline_ms: 60_000, leading_wildcards: true, max_query_length: 65_536, max_clauses: 1_000, max_depth: 16, tail_poll_ms: 20 };
 const start = Date.UTC(2026, 0, 1);
+
+/** A few seconds each. */
+const fuzzRuns = { embedded: 150, opensearch: 150 } as const;
 
 export interface Filled {
   readonly searcher: Searcher;
@@ -62,6 +66,7 @@ export function searcherSuite(name: string, open: (test: Test) => Promise<IndexS
     await suite.test('exports', (test) => exports(test, filled, store));
     await suite.test('tails', (test) => tails(test, filled, store));
     await suite.test('ends', (test) => ends(test, filled));
+    await suite.test('random queries', (test) => fuzzes(test, store, (set) => filled.create({ indexSets: () => [set], now: () => Date.UTC(2026, 2, 10) }), fuzzRuns[store.capabilities().name]));
   });
 }
 

@@ -13,6 +13,7 @@ import { markerKey, type IndexFile } from './index-file.js';
 import { occurringFields } from './occurring-fields.js';
 import type { EngineHealth, EngineMethods, EngineOptions, IdPage, ScanPage, ScanPlace } from './protocol.js';
 import { scanDocuments, scanPlaces } from './scan.js';
+import { RunningSearches } from './running-searches.js';
 import { searchIndices, type SearchedIndex } from './search.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -28,12 +29,11 @@ export class Engine {
   readonly #catalog: Catalog;
   readonly #writes: WriteQueue;
   readonly #gate = createGate(concurrentSearches, waitingSearches);
-  readonly #searches = new Map<number, DuckDBConnection>();
-  readonly #cancelled = new Set<number>();
+  readonly #searches = new RunningSearches();
 
   constructor(options: EngineOptions) {
     this.#catalog = new Catalog(options, () => {
-      for (const connection of this.#searches.values()) connection.interrupt();
+      this.#searches.interruptAll();
     });
     this.#writes = new WriteQueue(this.#catalog);
   }
@@ -44,7 +44,7 @@ export class Engine {
 
   /** Waits for what holds a lock, then closes every file. */
   async stop(): Promise<void> {
-    for (const id of this.#searches.keys()) this.cancel(id);
+    this.#searches.cancelAll();
     await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.detachLocked(entry)).catch(() => undefined)));
     await this.#catalog.close();
   }
@@ -196,14 +196,18 @@ export class Engine {
 
   /** A search in its turn, on a connection of its own, which a cancel with this id interrupts. */
   async #read<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
-    const leave = await this.#gate.enter();
+    this.#searches.begin(id);
+    const leave = await this.#gate.enter().catch((thrown: unknown) => {
+      this.#searches.end(id);
+      throw thrown;
+    });
     try {
       return await this.#readNow(id, names, work);
     } catch (thrown) {
       if (isFatal(thrown)) await this.#catalog.reopen();
-      throw this.#cancelled.has(id) ? storeError('STORE_SEARCH_CANCELLED', 'search') : searchError(thrown);
+      throw this.#searches.isCancelled(id) ? storeError('STORE_SEARCH_CANCELLED', 'search') : searchError(thrown);
     } finally {
-      this.#cancelled.delete(id);
+      this.#searches.end(id);
       leave();
     }
   }
@@ -212,13 +216,13 @@ export class Engine {
     const { indices, skipped, release } = await this.#borrow(names);
     try {
       return await this.#catalog.use(async () => {
-        if (this.#cancelled.has(id)) throw storeError('STORE_SEARCH_CANCELLED', 'search');
+        if (this.#searches.isCancelled(id)) throw storeError('STORE_SEARCH_CANCELLED', 'search');
         const connection = await this.#catalog.database.connect();
-        this.#searches.set(id, connection);
+        this.#searches.run(id, connection);
         try {
           return await work(connection, indices, skipped);
         } finally {
-          this.#searches.delete(id);
+          this.#searches.rest(id);
           connection.closeSync();
         }
       });
@@ -260,8 +264,7 @@ export class Engine {
 
   /** The request with this id is a search that waits or runs. */
   cancel(id: number): void {
-    this.#cancelled.add(id);
-    this.#searches.get(id)?.interrupt();
+    this.#searches.cancel(id);
   }
 
   async scanIds(index: string, fromRow: number): Promise<IdPage> {
