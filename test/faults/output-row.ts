@@ -39,6 +39,7 @@ function outputRow(fault: OutputFault, count: number): Row {
     name: count === 1 ? fault.name : `${fault.name}-${count}`, title: `${fault.title}, ${count === 1 ? 'one output' : `every second one of ${count} outputs`}`, sets: ['embedded', 'cluster'], answers: fault.answers,
     needs: { outputs: { count, tls: fault.tls === true }, ...(fault.largeMessages === true ? { padding: largePadding(count) } : {}) }, missing: () => fault.missing?.(),
     inject: async (world) => {
+      await everyOneBegan(world);
       const begun = await speedOf(world, () => wait(Math.min(world.awayMs, 3_000)));
       const over = new AbortController();
       const acting = Promise.resolve(fault.begin(world.destinations, over.signal));
@@ -50,7 +51,8 @@ function outputRow(fault: OutputFault, count: number): Row {
     heal: async (world) => fault.end(world.destinations),
     progress: async (world) => {
       const progress = await world.progress();
-      return { ...progress, lag: Math.max(progress.lag, await world.outputsLag()) };
+      // What has arrived and waits for its confirmation is not behind.
+      return { ...progress, lag: Math.max(progress.lag, progress.accepted - Math.min(...world.destinations.all.map(({ deliveries }) => deliveries.count()))) };
     },
     settle: sentEverything,
     reckonOutputs: async (world) => reckon(world, meanwhile.get(world)),
@@ -88,6 +90,11 @@ async function speedOf(world: World, action: () => Promise<void>): Promise<Speed
 function memoryOf(world: World): number {
   const text = readFileSync(`/proc/${world.outputProcess.program().child.pid}/status`, 'latin1');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
+}
+
+/** Twenty consumer groups take a while to join; speeds count from when every destination gets messages. */
+async function everyOneBegan({ destinations }: World): Promise<void> {
+  await until(() => (destinations.all.every(({ deliveries }) => deliveries.count() > 0) ? true : undefined), 60_000, () => 'not every destination gets messages');
 }
 
 async function sentEverything(world: World): Promise<void> {

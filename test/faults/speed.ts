@@ -28,8 +28,9 @@ export async function measureSpeed(read: () => Promise<Progress>, milliseconds: 
 }
 
 /**
- * Seconds from `since` (of `performance.now()`) to full speed: messages are accepted as fast as before, and the backlog is below one second of load; at
- * full load, where no time is left to work off what the fault kept back, it is enough that messages are processed as fast as before.
+ * Seconds from `since` (of `performance.now()`) to full speed: messages are accepted and processed as fast as before, and the backlog is below one second
+ * of load, at the beginning of a second and at its end: just after a fault there is none yet. At full load, where no time is left to work off what the
+ * fault kept back, the backlog does not count.
  */
 export async function secondsToFullSpeed(read: () => Promise<Progress>, before: Speed, since: number, atFullLoad: boolean, patienceMs: number): Promise<number | undefined> {
   const samples: Sample[] = [];
@@ -49,6 +50,6 @@ function isFull(from: Sample, samples: readonly Sample[], before: Speed, atFullL
   const seconds = (to.at - from.at) / 1000;
   const accepted = (to.accepted - from.accepted) / seconds;
   const processed = (processedOf(to) - processedOf(from)) / seconds;
-  if (accepted < before.accepted * fullShare) return false;
-  return from.lag < before.accepted || (atFullLoad && processed >= before.processed * fullShare);
+  if (accepted < before.accepted * fullShare || processed < before.processed * fullShare) return false;
+  return atFullLoad || Math.max(from.lag, to.lag) < before.accepted;
 }
