@@ -12,6 +12,8 @@ const tags = ['Users'];
 const params = nameParameter('username', 'Name, in any case, or id.');
 const byName = (request: { params: unknown }): string => (request.params as { username: string }).username;
 const none = { 204: Type.Null({ description: 'Done.' }) };
+/** JSON has no empty value: null would be sent as its four letters. */
+const emptyBody = '' as unknown as null;
 /** Checked once more, for the user that is meant, where the users are kept. */
 const config = { permission: 'authenticated' } as const;
 
@@ -27,7 +29,7 @@ export function userRoutes(app: ApiServer, services: ApiServices): void {
     request.audited = { object: `username=${username}` };
     const user = await access.createUser(request.identity, username, password, changeOf(request.body));
     request.audited = { object: `username=${user.username}`, details: { roles: user.roles } };
-    return reply.code(201).header('location', `/api/users/${encodeURIComponent(user.username)}`).send(null);
+    return reply.code(201).header('location', `/api/users/${encodeURIComponent(user.username)}`).send(emptyBody);
   });
 
   app.put('/api/users/:username', { config: { ...config, audit: 'user:update' }, schema: { summary: 'Change a user', tags, params, body: userBody, response: none } }, async (request, reply) => {
@@ -58,7 +60,7 @@ export function userRoutes(app: ApiServer, services: ApiServices): void {
     const { status } = request.params as { status: string };
     if (status === 'deleted') await access.deleteUser(request.identity, byName(request));
     else if (!(await access.setEnabled(request.identity, byName(request), status === 'enabled'))) return reply.code(304).send(null);
-    return reply.code(200).send(null);
+    return reply.code(200).send(emptyBody);
   });
 
   for (const path of ['/api/users/:username', '/api/users/id/:username']) {
