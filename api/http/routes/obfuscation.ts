@@ -58,10 +58,10 @@ export function obfuscationRoutes(app: ApiServer, services: ApiServices): void {
   app.get(`${plugin}/configuration`, { config: { permission: 'obfuscation:edit' }, schema: { summary: 'What is obfuscated, as the plugin of peers says it', tags, params: pluginParams, response: { 200: pluginBody } } }, async () => showPlugin(await read(), await world.catalog()));
 
   app.post(`${plugin}/configuration`, {
-    config: { permission: 'obfuscation:edit', audit: 'obfuscation:update' }, schema: { summary: 'Change what is obfuscated, as the plugin of peers does', tags, params: pluginParams, body: pluginBody, response: { 200: Type.String() } },
-  }, async ({ body, identity }) => {
+    config: { permission: 'obfuscation:edit', audit: 'obfuscation:update', produces: ['text/plain', 'application/json'] }, schema: { summary: 'Change what is obfuscated, as the plugin of peers does', tags, params: pluginParams, body: pluginBody, response: { 200: Type.String() } },
+  }, async ({ body, identity }, reply) => {
     await change(takePlugin(body, await read()), identity.username);
-    return 'Success';
+    return reply.type('text/plain; charset=utf-8').serializer(String).send('Success');
   });
 
   app.get(`${plugin}/replacers`, { config: { permission: 'obfuscation:edit' }, schema: { summary: 'How sensitive text can be replaced', tags, params: pluginParams, response: { 200: Type.Array(Type.String()) } } }, async () => ['Static Star Replacer']);
