@@ -22,7 +22,7 @@ export function searchedStreams(scope: SearchScope, wanted: readonly string[] | 
 export function scopedQuery(query: QueryNode, scope: SearchScope, wanted: readonly string[] | undefined): QueryNode {
   const streams = searchedStreams(scope, wanted);
   const within = streams === 'all' ? [] : [streams.length === 0 ? none : or(streams.map(inStream))];
-  return and([hideStreams(query, scope), ...within, ...scope.except.map((id) => not(inStream(id)))]);
+  return and([hideStreams(query, scope), ...within, not(or(scope.except.map(inStream)))]);
 }
 
 /** Clauses on the streams of a message see the readable ones only: otherwise they would tell which others a message is in. */

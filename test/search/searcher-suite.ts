@@ -81,6 +81,8 @@ async function scopes(test: Test, { searcher, main, letters }: Filled): Promise<
     t.same(await found(searcher, unrestrictedScope), range(0, 30));
     t.same(await found(searcher, only('a')), [...range(0, 10), ...range(20, 30)]);
     t.same(await found(searcher, only('b')), range(10, 25));
+    t.same(await found(searcher, only('b', ...Array.from({ length: 3_000 }, (_, at) => `stream-${at}`))), range(10, 25), 'also one of very many');
+    t.same(await found(searcher, { streams: 'all', except: ['b', ...Array.from({ length: 3_000 }, (_, at) => `stream-${at}`)], deadLetters: false }), [...range(0, 10), ...range(25, 30)]);
     t.same(await found(searcher, { ...only('a'), except: ['audit'] }), [...range(0, 10), ...range(20, 25)]);
     t.same(await found(searcher, { streams: 'all', except: ['audit'], deadLetters: false }), range(0, 25));
     t.same(await found(searcher, { streams: ['a', 'audit'], except: ['audit'], deadLetters: false }, '', { streams: ['audit'] }), []);

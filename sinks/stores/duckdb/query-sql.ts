@@ -24,7 +24,7 @@ export function querySql(node: QueryNode, context: QueryContext): string {
     case 'and':
       return node.children.length === 0 ? 'true' : `(${node.children.map((child) => querySql(child, context)).join(' AND ')})`;
     case 'or':
-      return node.children.length === 0 ? 'false' : `(${node.children.map((child) => querySql(child, context)).join(' OR ')})`;
+      return manyMembers(node.children, context) ?? (node.children.length === 0 ? 'false' : `(${node.children.map((child) => querySql(child, context)).join(' OR ')})`);
     case 'not':
       return `(NOT coalesce(${querySql(node.child, context)}, false))`;
     case 'exists':
@@ -39,6 +39,18 @@ export function querySql(node: QueryNode, context: QueryContext): string {
     case 'regex':
       return eachField(node.field, context, (field) => regexTest(field, node.pattern, context.parameters));
   }
+}
+
+/** More of them than these are looked for at once. */
+const fewMembers = 4;
+const plainMember = /^[\w .:/-]+$/;
+
+/** One of many members of the list of streams, in one pass over it. */
+function manyMembers(nodes: readonly QueryNode[], { fields, parameters }: QueryContext): string | undefined {
+  const ids = nodes.flatMap((node) => (node.kind === 'term' && node.field === 'streams' && plainMember.test(node.text) ? [node.text] : []));
+  const field = fields.get('streams');
+  if (ids.length !== nodes.length || ids.length <= fewMembers || field?.kind !== 'list' || field.slot === undefined || field.spills) return undefined;
+  return `regexp_matches(c${field.slot}, ${parameters.text(`(?:^\\[|,)"(?:${ids.map(quote).join('|')})"`)})`;
 }
 
 function eachField(field: string | undefined, context: QueryContext, test: (field: string) => ValueTest): string {
@@ -71,7 +83,7 @@ function equalityTest(field: string, text: string, parameters: SqlParameters): V
     text: (value) => `(${value} = ${wanted})`,
     ...(number !== undefined && { number: (value: string) => `(${value} = ${numberSql(number)})` }),
     ...(boolean !== undefined && { boolean }),
-    ...(/^[\w .:/-]+$/.test(text) && { list: listContains(text, parameters) }),
+    ...(plainMember.test(text) && { list: listContains(text, parameters) }),
   };
 }
 

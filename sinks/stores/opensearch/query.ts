@@ -26,8 +26,10 @@ export function compileQuery(node: QueryNode, typeOf: TypeOf): Clause {
       return matchNone;
     case 'and':
       return node.children.length === 0 ? { match_all: {} } : { bool: { filter: node.children.map((child) => compileQuery(child, typeOf)) } };
-    case 'or':
-      return anyOf(node.children.map((child) => compileQuery(child, typeOf)));
+    case 'or': {
+      const members = membersOf(node.children);
+      return members === undefined ? anyOf(node.children.map((child) => compileQuery(child, typeOf))) : { terms: members };
+    }
     case 'not':
       return { bool: { must_not: [compileQuery(node.child, typeOf)] } };
     case 'term':
@@ -42,6 +44,12 @@ export function compileQuery(node: QueryNode, typeOf: TypeOf): Clause {
     case 'exists':
       return exists(node.field);
   }
+}
+
+/** One clause for all the streams that somebody may read: the engine counts clauses, and there may be more of them than it takes. */
+function membersOf(nodes: readonly QueryNode[]): Readonly<Record<string, readonly string[]>> | undefined {
+  const ids = nodes.flatMap((node) => (node.kind === 'term' && node.field === 'streams' ? [node.text] : []));
+  return nodes.length > 0 && ids.length === nodes.length ? { streams: ids } : undefined;
 }
 
 /** The fields whose type a query needs to know. */

@@ -29,10 +29,11 @@ t.test('OpenSearch: a cancelled search gives its connection up, which ends its t
   });
   await store.start();
   const request = { indices: ['a_0'], query: { kind: 'all' as const } };
-  for (const start of [(signal: AbortSignal) => store.search({ ...request, limit: 1, signal }), (signal: AbortSignal) => store.aggregate({ ...request, groups: [], metrics: [], signal })]) {
+  const starts: readonly ((signal: AbortSignal) => Promise<object>)[] = [(signal) => store.search({ ...request, limit: 1, signal }), (signal) => store.aggregate({ ...request, groups: [], metrics: [], signal })];
+  for (const start of starts) {
     const cancelling = new AbortController();
     const arrived = once(server, 'search');
-    const ended = t.rejects(start(cancelling.signal) as Promise<unknown>, { code: 'STORE_SEARCH_CANCELLED' });
+    const ended = t.rejects(start(cancelling.signal), { code: 'STORE_SEARCH_CANCELLED' });
     await arrived;
     const gone = once(searches.at(-1)?.socket as NonNullable<IncomingMessage['socket']>, 'close');
     cancelling.abort();
