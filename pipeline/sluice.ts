@@ -151,6 +151,7 @@ export class Sluice {
       config, log, state: this.state ?? own, stateIs: this.state === undefined ? 'own' : 'shared',
       applied: async () => {
         await this.processor?.reloadRules();
+        await this.#reloadKeptRules();
         await this.runtimeReceivers?.apply();
       },
     });
@@ -278,13 +279,21 @@ export class Sluice {
     return this.processor?.rules() ?? this.#rulesWithoutProcessor;
   }
 
-  /** An API of its own knows the rules as the processors do, from the same files. */
+  /** An API of its own knows the rules as the processors do, from the same files and objects. */
   async #keepRules(): Promise<void> {
     const { loadRules, watchRules } = this.#rules();
     this.#rulesWithoutProcessor = await loadRules();
-    const unwatch = watchRules?.(() => void loadRules().then((loaded) => { this.#rulesWithoutProcessor = loaded; })
-      .catch((error: unknown) => this.#options.log.error({ error: errorText(error) }, 'the changed rule files cannot be used; the rules before stay in force')));
+    const unwatch = watchRules?.(() => void this.#reloadKeptRules());
     if (unwatch !== undefined) this.#started.push({ stop: async () => unwatch(), share: stopShares.engines });
+  }
+
+  async #reloadKeptRules(): Promise<void> {
+    if (this.#rulesWithoutProcessor === undefined) return;
+    try {
+      this.#rulesWithoutProcessor = await this.world.loadRules();
+    } catch (error) {
+      this.#options.log.error({ error: errorText(error) }, 'the changed rule files cannot be used; the rules before stay in force');
+    }
   }
 
   async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {

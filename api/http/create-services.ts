@@ -22,7 +22,7 @@ export async function createServices({ sluice, config, registry, log }: ApiOptio
   const access = createAccess({ settings: config.access, state, streams: () => sluice.rules()?.streams ?? noStreams, registry, log });
   await access.start();
   return {
-    services: { config, access, searcher, state, sluice, rules: () => sluice.rules(), audit, registry, log },
+    services: { config, access, searcher, state, sluice, rules: () => sluice.rules(), leftOutStreams: () => sluice.world.leftOut('streams'), audit, registry, log },
     async stop() {
       await access.stop();
       await audit.stop(auditStopMs);

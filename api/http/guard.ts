@@ -64,7 +64,7 @@ function forbidden(needed: string): Error {
 /** A stream that may not be read is not there. */
 function assertStream(services: ApiServices, request: FastifyRequest, permission: 'stream:read' | 'stream:edit', identity: Identity): void {
   const key = (request.params as { streamId?: string }).streamId ?? '';
-  const stream = findStream(services.rules()?.streams ?? [], key);
+  const stream = findStream(services.rules()?.streams ?? [], key) ?? findStream(services.leftOutStreams?.() ?? [], key);
   if (stream === undefined || !mayReadStream(identity.scope, stream.id)) throw failure(404, 'There is no such stream.');
   if (permission === 'stream:edit' && !mayEditStream(identity, stream.id)) throw failure(403, 'Not allowed: this needs editing of the stream.', { type: 'MissingStreamPermission', body: { streams: [key] } });
   request.streamId = stream.id;

@@ -26,6 +26,8 @@ export interface ApiServices {
   readonly sluice: Sluice;
   /** The rules in force: streams, index sets, outputs. */
   rules(): RuleSet | undefined;
+  /** Streams of the API that do not fit the rules at the moment: not in `rules`, and to be repaired or deleted by those who may. */
+  leftOutStreams?(): readonly Pick<Stream, 'id'>[];
   readonly audit: AuditTrail;
   readonly registry: Registry;
   readonly log: Log;

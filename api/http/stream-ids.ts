@@ -17,7 +17,7 @@ export function streamHex(id: string): string {
 }
 
 /** By either name. */
-export function findStream(streams: readonly Stream[], key: string): Stream | undefined {
+export function findStream<Named extends Pick<Stream, 'id'>>(streams: readonly Named[], key: string): Named | undefined {
   const id = findId(streams.map((stream) => stream.id), /^[0-9a-f]{24}$/i.test(key) ? key.toLowerCase() : key);
   return streams.find((stream) => stream.id === id);
 }

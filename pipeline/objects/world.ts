@@ -12,7 +12,7 @@ import { createCatalogReader, type Catalog } from './catalog.js';
 import { objectErrors } from './errors.js';
 import type { KeptObjects, RuleKind, Settings } from './kept.js';
 import { compileWith } from './try.js';
-import { createRulesLoader } from './loader.js';
+import { createRulesLoader, nameOf } from './loader.js';
 import { Objects } from './objects.js';
 import { receiverProblems } from './receiver-options.js';
 import { ruleFilesOf } from './rule-files.js';
@@ -26,6 +26,8 @@ export interface ObjectWorld {
   /** Of the program, and secrets of outputs. */
   environment(): Readonly<Record<string, string | undefined>>;
   catalog(): Promise<Catalog>;
+  /** Objects of a kind that do not fit the rules as they are. */
+  leftOut(kind: RuleKind): KeptObjects;
   /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
   rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
   loadRules(): Promise<RuleSet>;
@@ -104,6 +106,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
     kept,
     environment: () => objects?.environment ?? process.env,
     catalog: createCatalogReader(readFiles, kept, () => loader.leftOut()),
+    leftOut: (kind) => kept().filter((object) => object.kind === kind && loader.leftOut().has(nameOf(object))),
     rulesWith: async (kind, definition) => compileWith(await readFiles(), kept(), kind, definition),
     loadRules: () => loader.load(),
     watchRules(changed) {
