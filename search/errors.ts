@@ -17,5 +17,6 @@ export const searchErrors = defineErrors({
   SEARCH_QUEUE_FULL: { retryable: true, summary: 'Too many searches wait for their turn; ask again later.' },
   SEARCH_DEADLINE_EXCEEDED: { retryable: false, summary: 'The search was cancelled, since it took too long; a shorter time range or a narrower query is faster.' },
   SEARCH_CANCELLED: { retryable: false, summary: 'The search was cancelled.' },
+  SEARCH_SNAPSHOT_LOST: { retryable: true, summary: 'An index was deleted or closed while its rows were being read; start again.' },
   SEARCH_TIME_RANGE: { retryable: false, summary: 'The time range cannot be read.' },
 });

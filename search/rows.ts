@@ -1,7 +1,9 @@
 /** All rows of a question, of one snapshot, batch by batch: each batch is a turn of its own, so that an export does not hold up the searches. */
+import { isSluiceError } from '../core/errors.js';
 import type { SearchHit } from '../schemas/query.js';
 import type { MessagesRequest, SearchOptions, SearchQuestion } from './contract.js';
 import { newestFirst } from './cursor.js';
+import { searchErrors } from './errors.js';
 import { checkSort, planSearch } from './plan.js';
 import { countEnd, takeTurn, type Turn } from './run.js';
 import { withoutHiddenStreams } from './scope.js';
@@ -40,10 +42,16 @@ export async function* rows(context: SearchContext, request: RowsRequest, option
     }
     countEnd(context, 'rows', undefined);
   } catch (thrown) {
-    countEnd(context, 'rows', thrown);
-    throw thrown;
+    const error = lostIndex(thrown);
+    countEnd(context, 'rows', error);
+    throw error;
   } finally {
     // A store that is slow to stop gives back what it holds later.
     iterator?.return?.().catch(() => undefined);
   }
+}
+
+function lostIndex(thrown: unknown): unknown {
+  const lost = isSluiceError(thrown) && (thrown.code === 'STORE_INDEX_MISSING' || thrown.code === 'STORE_INDEX_CLOSED');
+  return lost ? searchErrors.create('SEARCH_SNAPSHOT_LOST', { place: thrown.place, cause: thrown }) : thrown;
 }

@@ -8,6 +8,7 @@ import type { SearchHit } from '../../schemas/query.js';
 import type { Searcher, SearchOptions } from '../../search/contract.js';
 import { createSearcher, type SearcherOptions } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
+import { storeErrors } from '../../sinks/stores/errors.js';
 import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract.js';
 import { fuzzes } from './fuzz-suite.js';
 
@@ -64,6 +65,7 @@ export function searcherSuite(name: string, open: (test: Test) => Promise<IndexS
     await suite.test('a scope', (test) => scopes(test, filled));
     await suite.test('answers', (test) => answers(test, filled));
     await suite.test('exports', (test) => exports(test, filled, store));
+    await suite.test('exports of what goes', (test) => lost(test, filled));
     await suite.test('tails', (test) => tails(test, filled, store));
     await suite.test('ends', (test) => ends(test, filled));
     await suite.test('random queries', (test) => fuzzes(test, store, (set) => filled.create({ indexSets: () => [set], now: () => Date.UTC(2026, 2, 10) }), fuzzRuns[store.capabilities().name]));
@@ -185,6 +187,15 @@ async function exports(test: Test, { searcher }: Filled, store: IndexStore): Pro
     await t.rejects(rows.next(), { code: 'SEARCH_CANCELLED' });
     for await (const batch of searcher.rows({ query: '' }, everything)) if (batch.length > 0) break;
     t.equal((await store.search({ indices: [], query: { kind: 'all' }, limit: 1 })).total, 0);
+  });
+}
+
+async function lost(test: Test, filled: Filled): Promise<void> {
+  await test.test('an export is whole or says that it is not', async (t) => {
+    const gone = filled.create({ store: { ...stub, openIndices: async () => ['gone_0'], async *scan() { yield []; throw storeErrors.create('STORE_INDEX_MISSING', { place: 'gone_0' }); } } });
+    await t.rejects(async () => {
+      for await (const batch of gone.rows({ query: '' }, everything)) t.same(batch, []);
+    }, { code: 'SEARCH_SNAPSHOT_LOST', retryable: true, place: 'gone_0' });
   });
 }
 

@@ -77,10 +77,10 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
 export async function openIndices(send: Send, prefixes: readonly string[]): Promise<string[]> {
   if (prefixes.length === 0) return [];
   const reply = await sendExpecting(send, {
-    method: 'GET', path: `/_cat/indices/${prefixes.map((prefix) => encodeURIComponent(`${prefix}_*`)).join(',')}`, query: { format: 'json', expand_wildcards: 'open', h: 'index' },
+    method: 'GET', path: `/_resolve/index/${prefixes.map((prefix) => encodeURIComponent(`${prefix}_*`)).join(',')}`, query: { expand_wildcards: 'open' },
   }, prefixes.join(','), [404]);
   if (reply.status === 404) return [];
-  const names = (reply.body as readonly Pick<CatIndex, 'index'>[]).map(({ index }) => index);
+  const names = (reply.body as { readonly indices: readonly { readonly name: string }[] }).indices.map(({ name }) => name);
   return prefixes.flatMap((prefix) => names.filter((name) => indexNumber(name, prefix) !== undefined).sort((left, right) => (indexNumber(left, prefix) ?? 0) - (indexNumber(right, prefix) ?? 0)));
 }
 
