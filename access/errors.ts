@@ -5,6 +5,7 @@ import type { SluiceError } from '../core/errors.js';
 export const accessErrors = defineErrors({
   ACCESS_DENIED: { retryable: false, summary: 'The credentials are not valid.' },
   ACCESS_THROTTLED: { retryable: true, summary: 'Too many attempts with a wrong password; try again later.' },
+  ACCESS_BUSY: { retryable: true, summary: 'As many passwords are being checked as can be at once; try again in a moment.' },
   ACCESS_DIRECTORY_UNAVAILABLE: { retryable: true, summary: 'The directory of users does not answer; local users can log in.' },
   ACCESS_DIRECTORY_REFUSED: { retryable: false, summary: 'The directory refused what the settings ask of it.' },
   ACCESS_DIRECTORY_SETTINGS_INVALID: { retryable: false, summary: 'The settings of the directory cannot be used.' },

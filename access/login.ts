@@ -31,13 +31,13 @@ export interface Logins {
   login(username: string, password: string, address: string): Promise<UserRecord>;
 }
 
-const unthrottled: Attempt = { succeeded: () => undefined, failed: () => undefined, abandoned: () => undefined };
+const unthrottled: Attempt = { known: true, succeeded: () => undefined, failed: () => undefined, abandoned: () => undefined };
 
 export function createLogins(parts: LoginParts): Logins {
   const { people, throttle, verified } = parts;
   const attempt = async (username: string, password: string, address: string): Promise<UserRecord> => {
-    const { succeeded, failed, abandoned } = (await throttle?.attempt(username, address)) ?? unthrottled;
-    const user = await check(parts, username, password).catch((error: unknown) => {
+    const { known, succeeded, failed, abandoned } = (await throttle?.attempt(username, address)) ?? unthrottled;
+    const user = await check(parts, username, password, known).catch((error: unknown) => {
       abandoned();
       throw error;
     });
@@ -61,12 +61,12 @@ export function createLogins(parts: LoginParts): Logins {
   };
 }
 
-async function check(parts: LoginParts, username: string, password: string): Promise<UserRecord | undefined> {
+async function check(parts: LoginParts, username: string, password: string, known: boolean): Promise<UserRecord | undefined> {
   const { people, passwords, source } = parts;
   const user = people.byName(username);
   const directory = source.active();
   if ((user === undefined || user.external) && directory !== undefined) return viaDirectory(parts, directory, username, password);
-  const matches = await passwords.verify(user?.password_hash, password);
+  const matches = await passwords.verify(user?.password_hash, password, known);
   // The record may have changed while the hash was made.
   const now = people.byName(username);
   return matches && now !== undefined && now.enabled && now.password_hash === user?.password_hash ? now : undefined;

@@ -1,14 +1,13 @@
 /** Passwords: argon2id, few at a time, and the rules for new ones. */
 import { hash, verify } from '@node-rs/argon2';
 import { randomInt } from 'node:crypto';
-import { accessErrors, throttled } from './errors.js';
+import { accessErrors } from './errors.js';
 import { keyOfName } from './names.js';
 
 /** Longer ones are a mistake or an attack. */
 const maxPasswordBytes = 1024;
 /** Hashes that may wait: at 30 ms each, the last of them waits for a second. */
 const maxWaiting = 64;
-const busyRetryMs = 1_000;
 /** Basic authentication reads these as the mark of a session id and of a token. */
 const reserved = new Set(['session', 'token']);
 /** Parameters of the OWASP recommendation for argon2id. */
@@ -18,8 +17,8 @@ const decoy = '$argon2id$v=19$m=19456,t=2,p=1$Yb5oZyl6OCZe1HwSCt4Eiw$MO9P8tFMvzm
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Takes as long without a hash, for a user that is not there. */
-  verify(stored: string | undefined, password: string): Promise<boolean>;
+  /** Takes as long without a hash, for a user that is not there. `first`: before those that wait, and in the place of one of them when too many do. Rejects with ACCESS_BUSY. */
+  verify(stored: string | undefined, password: string, first?: boolean): Promise<boolean>;
   /** Throws what is wrong with a new password. */
   check(username: string, password: string): void;
 }
@@ -32,15 +31,15 @@ export interface PasswordOptions {
 
 export function createPasswords({ concurrency, minimumLength, onHash }: PasswordOptions): Passwords {
   const inTurn = createTurns(concurrency);
-  const work = <Result>(run: () => Promise<Result>): Promise<Result> => inTurn(() => {
+  const work = <Result>(run: () => Promise<Result>, first = true): Promise<Result> => inTurn(() => {
     onHash?.();
     return run();
-  });
+  }, first);
   return {
     hash: (password) => work(() => hash(normal(password), parameters)),
-    async verify(stored, password) {
+    async verify(stored, password, first = false) {
       if (Buffer.byteLength(password) > maxPasswordBytes) return false;
-      const matches = await work(() => verify(stored ?? decoy, normal(password)));
+      const matches = await work(() => verify(stored ?? decoy, normal(password)), first);
       return matches && stored !== undefined;
     },
     check(username, password) {
@@ -64,21 +63,30 @@ export function randomPassword(): string {
   return Array.from({ length: 20 }, () => letters[randomInt(letters.length)]).join('');
 }
 
-/** Runs at most so many at a time, first come first served; refuses when too many wait. */
-function createTurns(concurrency: number): <Result>(run: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
+interface Waiting {
+  readonly first: boolean;
+  readonly go: () => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/** Runs at most so many at a time, in order of coming but the first ones first; when too many wait, the last of the others is refused. */
+function createTurns(concurrency: number): <Result>(run: () => Promise<Result>, first: boolean) => Promise<Result> {
+  const waiting: Waiting[] = [];
   let running = 0;
-  return async (run) => {
-    if (running >= concurrency) {
-      if (waiting.length >= maxWaiting) throw throttled(busyRetryMs);
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
+  const wait = (first: boolean): Promise<void> => new Promise((go, refuse) => {
+    const place = first ? waiting.findIndex((other) => !other.first) : -1;
+    waiting.splice(place === -1 ? waiting.length : place, 0, { first, go, refuse });
+    if (waiting.length > maxWaiting) waiting.pop()?.refuse(accessErrors.create('ACCESS_BUSY'));
+  });
+  return async (run, first) => {
+    if (running >= concurrency) await wait(first);
+    else running += 1;
     try {
       return await run();
     } finally {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
-      else next();
+      else next.go();
     }
   };
 }

@@ -11,6 +11,8 @@ import { throttled } from './errors.js';
 import { keyOfName } from './names.js';
 
 export interface Attempt {
+  /** This account has logged in from this address before. */
+  readonly known: boolean;
   succeeded(): void;
   failed(): void;
   /** Neither right nor wrong: the check itself failed. */
@@ -91,13 +93,15 @@ class LoginThrottle implements Throttle {
     const account = keyOfName(username);
     const place = placeOf(address);
     const pair = `${place} ${account}`;
+    const known = this.#known.has(pair);
     const keys: readonly Key[] = [
       { kind: 'pair', name: pair },
-      ...(this.#known.has(pair) ? [] : [{ kind: 'account', name: account } as const, { kind: 'address', name: place } as const]),
+      ...(known ? [] : [{ kind: 'account', name: account } as const, { kind: 'address', name: place } as const]),
     ];
     if (this.#slotOf(keys) > this.#now()) await this.#wait(keys);
     else this.#take(keys);
     return {
+      known,
       succeeded: () => {
         this.#settle(keys, false);
         this.#counts.pair.delete(pair);

@@ -100,7 +100,7 @@ function mayEditUsers(by: Identity): boolean {
 async function assertOldPassword({ passwords, throttle }: AdministrationParts, user: UserRecord, old: string | undefined, address: string): Promise<void> {
   if (old === undefined || old === '') throw accessErrors.create('ACCESS_OLD_PASSWORD_WRONG');
   const attempt = await throttle?.attempt(user.username, address);
-  const matches = await passwords.verify(user.password_hash, old);
+  const matches = await passwords.verify(user.password_hash, old, true);
   if (matches) attempt?.succeeded();
   else attempt?.failed();
   if (!matches) throw accessErrors.create('ACCESS_OLD_PASSWORD_WRONG');

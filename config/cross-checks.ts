@@ -18,10 +18,22 @@ export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boo
   checkReceivers(config, report, warnings);
   checkWorkers(config, report);
   if (config.api.enabled) checkApi(config, report);
+  if (config.access.ldap.enabled) checkDirectory(config, report, warnings);
   if (config.topics.kind === 'kafka') checkKafka(config, report);
   if (config.store.kind === 'opensearch') checkOpenSearch(config, report);
   if (config.receivers.length === 0) warnings.push('receivers is empty: nothing will come in.');
   return { problems, warnings };
+}
+
+/** The filters themselves are read when the directory is set up. */
+function checkDirectory({ access: { ldap } }: Config, report: Report, warnings: string[]): void {
+  const path = ['access', 'ldap'] as const;
+  if (ldap.urls.length === 0) report([...path, 'urls'], 'an empty list, with enabled: true', 'at least one ldap://host:port or ldaps://host:port');
+  if (ldap.search_base === '') report([...path, 'search_base'], 'nothing, with enabled: true', 'the distinguished name below which users are searched');
+  if (!ldap.search_filter.includes('{user}')) report([...path, 'search_filter'], JSON.stringify(ldap.search_filter), 'a filter with {user}, the name as typed');
+  if (ldap.bind_dn !== '' && ldap.bind_password === '') report([...path, 'bind_password'], 'nothing, with bind_dn', 'its password: without one the bind is anonymous');
+  if (!ldap.start_tls && ldap.urls.some((url) => /^ldap:\/\/(?!127\.|localhost[:/]?)/.test(url))) warnings.push('access.ldap.urls has an ldap:// server without start_tls: passwords travel in plain text.');
+  if (ldap.role_mapping.length === 0 && ldap.default_roles.length === 0) warnings.push('access.ldap has neither role_mapping nor default_roles: nobody of the directory can log in.');
 }
 
 interface Listener {
