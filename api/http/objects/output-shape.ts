@@ -67,6 +67,9 @@ function withoutSecrets(settings: Settings): Settings {
   return shown;
 }
 
+/** Members of the body, or names of peers: what stands among them in `configuration` would pass by the checks of the routes. */
+const takenApart: ReadonlySet<string> = new Set([...shownApart, 'hostname', 'transport']);
+
 export interface TakenOutput {
   readonly definition: Record<string, unknown>;
   /** Undefined values: forget this secret. Names that are missing: as before. */
@@ -74,7 +77,8 @@ export interface TakenOutput {
 }
 
 export function takeOutput(body: OutputBody): TakenOutput {
-  const { hostname, host, port, protocol, transport, ...rest } = (body.configuration ?? {}) as Record<string, unknown>;
+  const { hostname, host, port, protocol, transport } = (body.configuration ?? {}) as Record<string, unknown>;
+  const rest = Object.fromEntries(Object.entries(body.configuration ?? {}).filter(([name]) => !takenApart.has(name)));
   const wanted = body.transport ?? protocol ?? transport;
   const [base, tls] = typeof wanted === 'string' ? wanted.toLowerCase().split('+') : [wanted, undefined];
   const definition = given({

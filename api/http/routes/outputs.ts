@@ -67,7 +67,7 @@ export function outputRoutes(app: ApiServer, services: ApiServices): void {
     const catalog = await world.catalog();
     // The id is the name of its topic, in which messages of a deleted one may still wait.
     const id = idFromTitle(title, idFallback, (taken) => catalog.find('outputs', taken) !== undefined || objects.wasUsed('outputs', taken));
-    const settings = { id, ...definition, streams: await editableStreams(streams, request.identity) };
+    const settings = { ...definition, id, streams: await editableStreams(streams, request.identity) };
     const values = Object.fromEntries(Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined));
     await storing(() => objects.create('outputs', id, { definition: settings, secrets: values }, request.identity.username));
     request.audited = { object: id };

@@ -69,7 +69,7 @@ export function receiverRoutes(app: ApiServer, services: ApiServices): void {
     const names = all().map(({ name }) => name);
     const id = idFromTitle(title, 'receiver', (taken) => names.includes(taken) || objects.wasUsed('receivers', taken));
     const values = Object.fromEntries(Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined));
-    await storing(() => objects.create('receivers', id, { definition: { id, ...definition }, secrets: values }, request.identity.username));
+    await storing(() => objects.create('receivers', id, { definition: { ...definition, id }, secrets: values }, request.identity.username));
     request.audited = { object: id };
     return reply.code(201).header('location', `${base}/${apiIdOf(id)}`).send({ id: apiIdOf(id), name: id });
   });

@@ -72,6 +72,8 @@ t.test('an output: made, sends, tells its lag and error, keeps its secret, attac
   await told('PUT', `${base}/by-http`, { body: { configuration: { gelf: { token: null } } } });
   t.match((await told('GET', `${base}/by-http`)).body, { title: 'By HTTP, again', secrets: [], configuration: { gelf: { path: '/in', messages_per_request: 5 } } });
 
+  await told('PUT', `${base}/by-http`, { body: { configuration: { id: 'other', streams: ['audit-logs'], enabled: false } } });
+  t.match((await told('GET', `${base}/by-http`)).body, { name: 'by-http', streams: [], enabled: true }, 'what the members of the body say is not said by the configuration');
   await expectStatuses(t, world, [
     ['admin', 'POST', '/api/streams/system-logs/outputs', 202, { outputs: ['by-http'] }], ['admin', 'POST', '/api/streams/system-logs/outputs', 202, { outputs: ['own-output'] }], ['admin', 'GET', '/api/streams/system-logs/outputs', 200], ['alice', 'POST', '/api/streams/system-logs/outputs', 403, { outputs: ['by-http'] }],
     ['operator', 'POST', '/api/streams/audit-logs/outputs', 404, { outputs: ['by-http'] }], ['admin', 'POST', '/api/streams/system-logs/outputs', 404, { outputs: ['nothing'] }], ['admin', 'DELETE', '/api/streams/system-logs/outputs/own-output', 204], ['admin', 'DELETE', '/api/streams/system-logs/outputs/own-output', 404],
