@@ -3,7 +3,8 @@
  *
  * Wrong attempts are counted for each pair of account and address, for each account, and for each address. Past its free attempts a
  * count has slots: one attempt a second, then ever fewer, down to one in half a minute. An attempt without a slot waits for one
- * instead of being refused; of those that wait the next one is drawn by lot, so that nobody can stand in front of everybody else.
+ * instead of being refused. Of the addresses that wait the next one is drawn by lot, and when too many wait, one of the most crowded
+ * address leaves: nobody can stand in front of everybody else.
  * A pair that has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
  */
 import { isIPv6 } from 'node:net';
@@ -59,6 +60,8 @@ interface Count {
 
 interface Waiter {
   readonly keys: readonly Key[];
+  /** The address that it came from. */
+  readonly place: string;
   readonly pass: () => void;
   readonly refuse: (error: Error) => void;
   cancel: () => void;
@@ -98,7 +101,7 @@ class LoginThrottle implements Throttle {
       { kind: 'pair', name: pair },
       ...(known ? [] : [{ kind: 'account', name: account } as const, { kind: 'address', name: place } as const]),
     ];
-    if (this.#slotOf(keys) > this.#now()) await this.#wait(keys);
+    if (this.#slotOf(keys) > this.#now()) await this.#wait(keys, place);
     else this.#take(keys);
     return {
       known,
@@ -168,14 +171,14 @@ class LoginThrottle implements Throttle {
     }
   }
 
-  #wait(keys: readonly Key[]): Promise<void> {
+  #wait(keys: readonly Key[], place: string): Promise<void> {
     const atOne = [...this.#waiters].filter((waiter) => waiter.keys.some(({ name }) => keys.some((key) => key.name === name)));
     const crowd = atOne.length >= maxWaitingAtOne ? atOne : this.#waiters.size >= maxWaiting ? [...this.#waiters] : [];
     return new Promise((pass, refuse) => {
-      const waiter: Waiter = { keys, pass, refuse, cancel: () => undefined };
+      const waiter: Waiter = { keys, place, pass, refuse, cancel: () => undefined };
       waiter.cancel = this.#timer(() => this.#refuse(waiter, this.#slotOf(keys) - this.#now()), longestWaitMs);
       this.#waiters.add(waiter);
-      const leaves = this.#oneOf([...crowd, waiter]);
+      const leaves = this.#oneOf(mostCrowded([...crowd, waiter]));
       if (crowd.length > 0 && leaves !== undefined) this.#refuse(leaves, longestWaitMs);
       this.#schedule();
     });
@@ -197,7 +200,8 @@ class LoginThrottle implements Throttle {
   #draw(): void {
     for (;;) {
       const now = this.#now();
-      const lucky = this.#oneOf([...this.#waiters].filter(({ keys }) => this.#slotOf(keys) <= now));
+      const due = groups([...this.#waiters].filter(({ keys }) => this.#slotOf(keys) <= now));
+      const lucky = this.#oneOf(this.#oneOf([...due.values()]) ?? []);
       if (lucky === undefined) break;
       lucky.cancel();
       this.#waiters.delete(lucky);
@@ -207,9 +211,21 @@ class LoginThrottle implements Throttle {
     this.#schedule();
   }
 
-  #oneOf(waiters: readonly Waiter[]): Waiter | undefined {
-    return waiters[Math.floor(this.#random() * waiters.length)];
+  #oneOf<Value>(values: readonly Value[]): Value | undefined {
+    return values[Math.floor(this.#random() * values.length)];
   }
+}
+
+/** Those of the address that most of them come from: who floods displaces the own ones. */
+function mostCrowded(waiters: readonly Waiter[]): readonly Waiter[] {
+  const byPlace = [...groups(waiters).values()];
+  return byPlace.reduce((most, some) => (some.length > most.length ? some : most), byPlace[0] ?? []);
+}
+
+function groups(waiters: readonly Waiter[]): Map<string, Waiter[]> {
+  const byPlace = new Map<string, Waiter[]>();
+  for (const waiter of waiters) byPlace.set(waiter.place, [...(byPlace.get(waiter.place) ?? []), waiter]);
+  return byPlace;
 }
 
 /** Whoever has one address of an IPv6 network has all of its /64. */

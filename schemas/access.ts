@@ -13,7 +13,7 @@ export interface SearchScope {
 /** Everything, for the local operator behind the control socket and for administrators. */
 export const unrestrictedScope: SearchScope = { streams: 'all', except: [], deadLetters: true };
 
-/** What a person may do beside reading and editing streams. One word per kind of thing, as in `docs/reference/roles.md`. */
+/** What a person may do beside reading and editing streams. One word per kind of thing, as in `docs/access.md`. */
 export type Capability =
   | 'views:edit' | 'system:read' | 'users:edit' | 'roles:edit' | 'rules:edit' | 'streams:create' | 'index-sets:edit' | 'outputs:edit' | 'receivers:edit'
   | 'dead-letters' | 'obfuscation:edit' | 'authentication:edit' | 'audit:read';

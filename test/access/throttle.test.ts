@@ -125,6 +125,24 @@ await t.test('an owner behind the address of the attacker still gets in: waiting
   test.ok(own.includes('right'), `after ${minutes} minutes under attack from the same address`);
 });
 
+await t.test('a flood from one address neither displaces nor outruns the owner at another, new one', async (test) => {
+  const { throttle, advance } = createWorld(Math.random);
+  const theirs: Outcome[] = [];
+  for (let address = 0; address < 60; address += 1) begin(throttle, 'admin', `10.1.0.${address}`, false, theirs);
+  await advance(1_000);
+  const own: Outcome[] = [];
+  let attempts = 0;
+  while (!own.includes('right') && attempts < 20) {
+    begin(throttle, 'admin', '192.168.7.7', true, own);
+    attempts += 1;
+    for (let second = 0; second < 10; second += 1) {
+      for (let guess = 0; guess < 100; guess += 1) begin(throttle, 'admin', '10.6.6.6', false, theirs);
+      await advance(1_000);
+    }
+  }
+  test.ok(own.includes('right'), `after ${attempts} attempts, each waiting for at most ten seconds`);
+});
+
 await t.test('attempts at the same time count as wrong ones until they are known', async (test) => {
   const { throttle, settle } = createWorld();
   let begun = 0;
