@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { packageVersion } from '../../core/package-root.js';
 import type { ApiServer } from './contract.js';
 import type { ApiRoutes, ApiServices } from './services.js';
-import { createValidatorCompiler } from './validation.js';
+import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
 
 const errorBody = Type.Object({ type: Type.String({ examples: ['ApiError', 'RequestError', 'ValidationApiError', 'MissingStreamPermission'] }), message: Type.String() }, { description: 'What went wrong; more members by kind.' });
 const schemes = { password: { type: 'http', scheme: 'basic', description: 'name:password, <session id>:session or <token>:token' }, token: { type: 'http', scheme: 'bearer' }, session: { type: 'apiKey', in: 'cookie', name: 'authentication' } } as const;
@@ -15,6 +15,7 @@ export async function describeApi(services: ApiServices, routes: readonly ApiRou
   const { default: swagger } = await import('@fastify/swagger');
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;
   app.setValidatorCompiler(createValidatorCompiler());
+  app.setSerializerCompiler(createSerializerCompiler());
   app.decorate('routeList', routes);
   const tags = new Set<string>();
   app.addHook('onRoute', (route) => (route.schema?.tags ?? []).forEach((tag) => tags.add(tag)));

@@ -17,7 +17,7 @@ import { createGuard } from './guard.js';
 import { createRouteTable, type RouteTable } from './route-table.js';
 import { apiRoutes } from './routes.js';
 import type { ApiRoutes, ApiServices } from './services.js';
-import { createValidatorCompiler } from './validation.js';
+import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
 
 export interface ApiHttpServer {
   readonly app: ApiServer;
@@ -50,6 +50,7 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   const table = createRouteTable();
   app.setErrorHandler(errorAnswer);
   app.setValidatorCompiler(createValidatorCompiler());
+  app.setSerializerCompiler(createSerializerCompiler());
   app.decorate('routeList', routes);
   app.decorateRequest('identity');
   app.decorateRequest('streamId', '');
