@@ -1,6 +1,7 @@
 /** Runs one search over several index files and merges what they find. */
 import { DuckDBListValue, type DuckDBConnection, type DuckDBStructValue } from '@duckdb/node-api';
-import type { SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import { textFields } from '../../../schemas/words.js';
+import type { QueryNode, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { compareCodePoints } from '../../../core/values.js';
 import type { Field, FieldTable } from './fields.js';
 import type { IndexFile } from './index-file.js';
@@ -53,9 +54,16 @@ const keptWhileCounting = 2000;
 
 async function findMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Matches> {
   const byTime = index.file.fields.get(sort.field)?.kind === 'time';
-  if (byTime && request.limit > 0 && request.limit <= keptWhileCounting) return countAndFind(connection, index, request, sort);
+  if (byTime && readsTexts(request.query) && request.limit > 0 && request.limit <= keptWhileCounting) return countAndFind(connection, index, request, sort);
   const count = await countMatches(connection, index, request);
   return { count, first: count === 0 || request.limit <= 0 ? [] : await findFirst(connection, index, request, sort) };
+}
+
+/** Whether the condition looks into long texts, which is nearly all of the work; anything else is faster counted and sorted apart. */
+function readsTexts(node: QueryNode): boolean {
+  if (node.kind === 'and' || node.kind === 'or') return node.children.some(readsTexts);
+  if (node.kind === 'not') return readsTexts(node.child);
+  return 'field' in node && node.kind !== 'exists' && (node.field === undefined || textFields.has(node.field));
 }
 
 /** Both in one pass over the documents, where the order is one of times: reading the texts twice would take twice as long. */
@@ -104,7 +112,7 @@ export async function findFirst(connection: DuckDBConnection, index: SearchedInd
   const columns: SortColumns = sortColumns(index.file.fields, sort.field, parameters);
   const after = request.after === undefined ? '' : ` WHERE ${afterSql(sort, request.after, index.name, parameters)}`;
   const sql = `SELECT row_number, sort_number, sort_text, _id FROM (SELECT rowid::DOUBLE AS row_number, ${columns.number} AS sort_number,`
-    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition}${rows === undefined ? '' : ` AND rowid < ${rows}`})${after} ORDER BY ${orderSql(sort.direction)} LIMIT ${Math.floor(request.limit)}`;
+    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition}${rows === undefined ? '' : ` AND rowid < ${rows}`})${after} ORDER BY ${orderSql(sort.direction, columns)} LIMIT ${Math.floor(request.limit)}`;
   const result = await runSql(connection, sql, parameters);
   return result.getRows().map((row) => {
     const [place, number, text, id] = row as [number, number | null, string | null, string];

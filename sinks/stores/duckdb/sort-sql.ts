@@ -44,8 +44,11 @@ function otherColumns(name: string, parameters: SqlParameters): SortColumns {
   };
 }
 
-export function orderSql(direction: 'asc' | 'desc'): string {
-  return `sort_number ${direction} NULLS LAST, sort_text ${direction} NULLS LAST, _id ${direction}`;
+/** A column that is NULL everywhere is left out: the engine would sort by it all the same, at ten times the cost. */
+export function orderSql(direction: 'asc' | 'desc', columns: SortColumns): string {
+  const number = columns.number === nothing.number ? '' : `sort_number ${direction} NULLS LAST, `;
+  const text = columns.text === nothing.text ? '' : `sort_text ${direction} NULLS LAST, `;
+  return `${number}${text}_id ${direction}`;
 }
 
 /** Strictly after the given place, in terms of the columns `sort_number`, `sort_text` and `_id` of the index with this name. */
