@@ -10,7 +10,7 @@ import { createSerializerCompiler, createValidatorCompiler } from './validation.
 const errorBody = Type.Object({ type: Type.String({ examples: ['ApiError', 'RequestError', 'ValidationApiError', 'MissingStreamPermission'] }), message: Type.String() }, { description: 'What went wrong; more members by kind.' });
 const schemes = { password: { type: 'http', scheme: 'basic', description: 'name:password, <session id>:session or <token>:token' }, token: { type: 'http', scheme: 'bearer' }, session: { type: 'apiKey', in: 'cookie', name: 'authentication' } } as const;
 
-/** The routes are registered a second time, on a server that never listens. */
+/** The routes are registered a second time, on a server that never listens; it is not closed either, since that would end what the routes have under way. */
 export async function describeApi(services: ApiServices, routes: readonly ApiRoutes[]): Promise<Readonly<Record<string, unknown>>> {
   const { default: swagger } = await import('@fastify/swagger');
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;
@@ -30,7 +30,6 @@ export async function describeApi(services: ApiServices, routes: readonly ApiRou
   for (const register of routes) register(app, services);
   await app.ready();
   const document = app.swagger() as unknown as Record<string, unknown>;
-  await app.close();
   return { ...document, tags: [...tags].sort().map((name) => ({ name, description: `Routes of: ${name.toLowerCase()}.` })) };
 }
 
@@ -48,7 +47,7 @@ function described(schema: FastifySchema, { url, method, config }: RouteOptions)
 /** `GET /api/views/:id` → `getViewsById` */
 function operationId(method: string, url: string): string {
   const words = url.replace(/^\/api\/?/, '').split(/[/_.-]/).filter((word) => word !== '').map((word) => (word.startsWith(':') ? `By${capital(word.slice(1))}` : capital(word)));
-  return `${method.toLowerCase()}${words.join('') || 'Root'}`;
+  return `${method.toLowerCase()}${words.join('') || (url === '/' ? 'Root' : 'Api')}`;
 }
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { queryBody, timeRangeBody, type QueryOfSearchBody, type SearchTypeBody } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
-import { createExports, type ExportRequest } from '../search/exports.js';
+import { exportsOf, type ExportRequest } from '../search/exports.js';
 import { isTimeZone } from '../search/keywords.js';
 import { createObjects } from '../search/objects.js';
 import { askedBy } from '../search/questions.js';
@@ -28,7 +28,7 @@ const config = { permission: 'authenticated', audit: 'search:export', produces: 
 export function exportRoutes(app: ApiServer, services: ApiServices): void {
   const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
   const objects = createObjects(services.state, { maxSearches, maxViews });
-  const exports = createExports(services);
+  const exports = exportsOf(services);
   app.addHook('preClose', async () => exports.stop());
 
   app.post('/api/views/search/messages', {

@@ -7,6 +7,7 @@ import { parseDuration } from '../../../search/time-range.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { parseInterval } from '../search/intervals.js';
+import { whenLeaving } from '../search/leaving.js';
 import { messageRow } from '../search/message-lists.js';
 import { sendTable, tableTypes, type Table } from '../search/tables.js';
 import { effectiveRange, resolveRange } from '../search/time-ranges.js';
@@ -65,7 +66,7 @@ async function messages(services: ApiServices, request: FastifyRequest, reply: F
   const answer = await services.searcher.messages({
     query: body.query ?? '', ...range, streams: readableStreams(services, identity, body.streams), limit: body.size ?? 10, offset: body.from ?? 0, fields: [...new Set(fields)],
     sort: body.sort === undefined || body.sort === null ? undefined : { field: body.sort, direction: /^asc/i.test(body.sort_order ?? '') ? 'asc' : 'desc' },
-  }, { scope: identity.scope, fairnessKey: identity.username });
+  }, { scope: identity.scope, signal: whenLeaving(reply), fairnessKey: identity.username });
   const rows = answer.messages.map(messageRow);
   return sendTable(request, reply, {
     schema: fields.map((field) => ({ column_type: 'field', type: 'string', field, name: `field: ${field}` })),
@@ -84,7 +85,7 @@ async function aggregate(services: ApiServices, request: FastifyRequest, reply: 
   const found = await services.searcher.aggregate({
     query: body.query ?? '', ...range, streams: readableStreams(services, identity, body.streams),
     aggregate: { groups, metrics, sort: sorted < 0 || groups.every(({ kind }) => kind === 'time') ? undefined : { by: sorted, direction: /^asc/i.test(body.metrics[sorted]?.sort ?? '') ? 'asc' : 'desc' } },
-  }, { scope: identity.scope, fairnessKey: identity.username });
+  }, { scope: identity.scope, signal: whenLeaving(reply), fairnessKey: identity.username });
   return sendTable(request, reply, {
     schema: [
       ...groups.map(({ kind, field }) => ({ column_type: 'grouping' as const, type: kind === 'time' ? 'date' : 'string', field, name: `grouping: ${field}` })),

@@ -4,7 +4,8 @@ import { acceptable } from '../accept.js';
 import type { TimeRangeBody } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
-import { createExports } from '../search/exports.js';
+import { exportsOf } from '../search/exports.js';
+import { whenLeaving } from '../search/leaving.js';
 import { failuresOf, messageRow } from '../search/message-lists.js';
 import { iso, resolveRange } from '../search/time-ranges.js';
 import type { ApiServices } from '../services.js';
@@ -36,8 +37,7 @@ const answer = Type.Object({
 const defaultFields = ['timestamp', 'source', 'message'];
 
 export function universalRoutes(app: ApiServer, services: ApiServices): void {
-  const exports = createExports(services);
-  app.addHook('preClose', async () => exports.stop());
+  const exports = exportsOf(services);
   for (const kind of ['relative', 'absolute', 'keyword'] as const) {
     const querystring = Type.Object({ ...common, ...ranges[kind] });
     const schema = { summary: `Search by ${kind === 'relative' || kind === 'keyword' ? 'a' : 'an'} ${kind} time range`, tags: ['Search'], querystring, response: { 200: answer } };
@@ -45,9 +45,7 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
       const asked = read(services, request, { type: kind, ...request.query });
       if (acceptable(request.headers.accept, ['application/json', 'text/csv']) === 'text/csv') return exports.send(request, reply, { ...asked, fields: asked.fields ?? defaultFields, limit: request.query.limit });
       request.audited = { object: asked.question.query };
-      const ending = new AbortController();
-      request.raw.once('close', () => { if (!reply.sent) ending.abort(); });
-      const found = await services.searcher.messages({ ...asked.question, sort: asked.sort, fields: asked.fields, limit: request.query.limit, offset: request.query.offset }, { scope: request.identity.scope, signal: ending.signal, fairnessKey: request.identity.username });
+      const found = await services.searcher.messages({ ...asked.question, sort: asked.sort, fields: asked.fields, limit: request.query.limit, offset: request.query.offset }, { scope: request.identity.scope, signal: whenLeaving(reply), fairnessKey: request.identity.username });
       const messages = found.messages.map(messageRow);
       return {
         query: asked.question.query, built_query: asked.question.query, used_indices: [], messages, fields: [...new Set(messages.flatMap(({ message }) => Object.keys(message)))].filter((name) => name !== '_id').sort(),

@@ -43,7 +43,16 @@ export interface Exports {
 
 const timeFields = new Set(['timestamp', 'receive_time']);
 
-export function createExports(services: ApiServices): Exports {
+const known = new WeakMap<ApiServices, Exports>();
+
+/** All routes share one list and one limit. */
+export function exportsOf(services: ApiServices): Exports {
+  const kept = known.get(services) ?? createExports(services);
+  known.set(services, kept);
+  return kept;
+}
+
+function createExports(services: ApiServices): Exports {
   const running = new Map<string, { readonly state: ExportState; readonly ending: AbortController }>();
   const metrics = buildMetrics(services.registry, apiMetrics);
   const { max_exports: most } = services.config.api;

@@ -4,6 +4,8 @@ import { Type } from 'typebox';
 import type { ApiServer, Permission } from '../../../api/http/contract.js';
 import { failure } from '../../../api/http/failure.js';
 import type { ApiRoutes } from '../../../api/http/services.js';
+import { loadConfig } from '../../../config/load.js';
+import { testFolder } from '../../program.js';
 import { basic, createWorld, type World } from './world.js';
 
 const ok = Type.Object({ done: Type.Boolean(), who: Type.Optional(Type.String()) });
@@ -118,6 +120,23 @@ t.test('a route that does not say enough keeps the server from starting', async 
   await t.rejects(bad({ config: { permission: 'public' } }), /no audit name/);
   await t.rejects(bad({ schema: { params: Type.Object({}) } }), /no response schema/);
   await t.rejects(bad({ schema: { response } }), /path parameters/);
+});
+
+t.test('it listens beyond loopback only with TLS or behind a proxy, whose word on the address of the client is then taken', async (t) => {
+  const load = (overrides: Readonly<Record<string, unknown>>): unknown => loadConfig({ folder: testFolder(t), environment: {}, overrides });
+  t.throws(() => load({ 'api.host': '0.0.0.0' }), /api\.host: .*without TLS/);
+  t.throws(() => load({ 'api.tls.enabled': true }), /api\.tls\.cert_file/);
+  t.throws(() => load({ 'api.port': 9833 }), /api\.port: .*which admin has taken/);
+  t.doesNotThrow(() => load({ 'api.host': '0.0.0.0', 'api.behind_proxy': true }));
+  t.doesNotThrow(() => load({ 'api.host': '127.0.0.2' }));
+  const address = async (settings: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
+    const { ask, recorded } = await createWorld(t, { routes, settings });
+    await ask('POST', '/api/things', { as: 'alice', body: { size: 1 }, headers: { 'x-forwarded-for': '203.0.113.9, 192.0.2.7' } });
+    return recorded.at(-1)?.address;
+  };
+  t.equal(await address({}), '127.0.0.1', 'anybody could say so');
+  t.equal(await address({ 'api.behind_proxy': true }), '192.0.2.7', 'the last address that no trusted proxy has');
+  t.equal(await address({ 'api.behind_proxy': true, 'api.trusted_proxies': ['10.0.0.0/8'] }), '127.0.0.1', 'a proxy that is not trusted');
 });
 
 t.test('it listens on loopback, and names a port that is taken', async (t) => {
