@@ -13,6 +13,7 @@ import { accessErrors } from './errors.js';
 import { makeDefaultUsers } from './first-start.js';
 import { createLogins, type Logins } from './login.js';
 import { accessMetrics } from './metrics.js';
+import { createAdministratorGuard } from './parts.js';
 import { createPasswords } from './passwords.js';
 import { createPeople, identityOf, type People } from './people.js';
 import { sessionPrefix, tokenPrefix, type SessionRecord, type TokenRecord, type UserRecord } from './records.js';
@@ -52,7 +53,7 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
   const verified = createVerified(settings.verified_for_ms, now);
   const logins = createLogins({ people, passwords, throttle, verified, source, metrics, log });
   const sweeper = createSweeper({ sessions, tokens, people, defaultTimeoutMs: settings.session_timeout_ms, log, now });
-  const parts = { people, passwords, sessions, tokens, throttle, settings, logins, now };
+  const parts = { people, passwords, sessions, tokens, throttle, settings, logins, now, alone: createAdministratorGuard(people) };
   const door = new Door(parts);
   return {
     async start() {

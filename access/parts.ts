@@ -17,6 +17,7 @@ export interface AdministrationParts {
   readonly throttle: Throttle | undefined;
   readonly settings: AccessOptions;
   readonly now: () => number;
+  readonly alone: AdministratorGuard;
 }
 
 export function assertMay(by: Identity, capability: Capability): void {
@@ -37,8 +38,10 @@ export async function changeRecord({ people }: Pick<AdministrationParts, 'people
   return kept;
 }
 
-/** One change at a time of what decides who is an administrator, each on what is kept now. */
-export function createAdministratorGuard(people: People): <Result>(change: () => Promise<Result>) => Promise<Result> {
+/** One change at a time of what decides who is an administrator, each on what is kept now. Two programs that each take the last but one in the same instant are not held apart. */
+export type AdministratorGuard = <Result>(change: () => Promise<Result>) => Promise<Result>;
+
+export function createAdministratorGuard(people: People): AdministratorGuard {
   let last: Promise<unknown> = Promise.resolve();
   return (change) => {
     const result = last.then(async () => {

@@ -5,7 +5,7 @@ import { isConflict } from './collection.js';
 import { defaultRoles, type Role } from './default-roles.js';
 import { accessErrors } from './errors.js';
 import { checkName, keyOfName, storeKey } from './names.js';
-import { assertAnotherAdministrator, assertMay, changeRecord, createAdministratorGuard, findUser, type AdministrationParts } from './parts.js';
+import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
 import type { People } from './people.js';
 import { readPermissions, rolePermissionTexts } from './permissions.js';
 import { rolePrefix, type RoleRecord } from './records.js';
@@ -16,8 +16,7 @@ const maxRoles = 1_000;
 const maxDescriptionLength = 1_000;
 
 export function createRoleAdministration(parts: AdministrationParts): RoleAdministration {
-  const { people, settings, now } = parts;
-  const alone = createAdministratorGuard(people);
+  const { people, settings, now, alone } = parts;
   return {
     roles: () => people.allRoles().map(definitionOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
     role: (name) => definitionOf(findRole(people, name)),

@@ -5,7 +5,7 @@ import { isConflict } from './collection.js';
 import { accessErrors } from './errors.js';
 import { newUser } from './first-start.js';
 import { checkName, keyOfName, storeKey } from './names.js';
-import { assertAnotherAdministrator, assertMay, changeRecord, createAdministratorGuard, findUser, type AdministrationParts } from './parts.js';
+import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
 import type { People } from './people.js';
 import { permissionTexts } from './permissions.js';
 import { userPrefix, type SessionRecord, type UserRecord } from './records.js';
@@ -18,8 +18,7 @@ const maxPreferencesBytes = 16 * 1024;
 const shortestTimeoutMs = 1_000;
 
 export function createUserAdministration(parts: AdministrationParts): Omit<UserAdministration, 'makeDefaultUsers'> {
-  const { people, passwords, sessions, throttle, settings, now } = parts;
-  const alone = createAdministratorGuard(people);
+  const { people, passwords, sessions, throttle, settings, now, alone } = parts;
   const shown = (user: UserRecord): User => userOf(people, user, settings.session_timeout_ms);
   return {
     users: (by) => [...people.users.values().values()].filter((user) => user.id === by.userId || mayEditUsers(by)).map(shown),
