@@ -80,6 +80,11 @@ export const formatVersions = {
     older: 'compiled as it is; a rule that is no longer understood holds its messages with `PIPELINE_RULES_NOT_UNDERSTOOD` until a program that knows it has worked them off',
     newer: 'the same: messages of that rule set are held, none is lost',
   },
+  objects: {
+    name: 'objects made through the API', where: '`format` in an entry `objects/...` of the state; missing in version 1', shared: true, oldest: 1,
+    versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'the first' }],
+    older: 'none exists', newer: `${refusedAtStart}; a program that runs goes on with the objects that it has read before, and says so in the log`,
+  },
   searchIndex: {
     name: 'OpenSearch index', where: '`_meta.sluice` in the mapping of each index', shared: true, oldest: 0,
     versions: [{ version: 1, minimumReader: 1, since: '0.1.0', what: 'a version stamp' }],

@@ -1,4 +1,6 @@
 /** Objects that people create, as they are kept in the state: what they define, in the words of the rule files and settings, and who did it when. */
+import { formatVersions } from '../../core/format-versions.js';
+import { assertVersion } from '../../core/formats/stamp.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
 
 export const ruleKinds = ['index-sets', 'streams', 'rules', 'outputs'] as const;
@@ -57,6 +59,8 @@ export async function readKept(state: StateStore): Promise<Reading> {
 }
 
 function keptOf({ key, value, revision }: StateEntry): KeptObject {
+  const version = (value as { readonly format?: unknown } | null)?.format;
+  if (typeof version === 'number') assertVersion(formatVersions.objects, version, `state entry ${key}`);
   const [kind, ...id] = key.slice(objectsPrefix.length).split('/');
   return { ...(value as KeptValue), kind: kind as ObjectKind, id: id.join('/') || sectionId, revision };
 }

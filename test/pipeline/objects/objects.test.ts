@@ -155,6 +155,14 @@ t.test('a crash between two steps leaves a state that the next change puts right
   t.same(world.kept().map(({ id }) => id), ['orders']);
 });
 
+t.test('an object of a newer program is not guessed at', async (t) => {
+  const rig = await createRig(t);
+  await rig.world.objects().create('streams', 'orders', stream('orders'), 'anna');
+  await rig.state.put('objects/streams/later', { format: 2, shape: 'unknown' }, undefined);
+  await t.rejects(rig.another(), { code: 'FORMAT_NEWER' });
+  t.same(rig.world.kept().map(({ id }) => id), ['orders'], 'who runs already goes on with what it has');
+});
+
 t.test('ids are made of titles', async (t) => {
   const taken = new Set(['shop-errors', 'shop-errors-2']);
   const id = (title: string) => idFromTitle(title, 'stream', (other) => taken.has(other));
