@@ -27,6 +27,7 @@ export function tailRoutes(app: ApiServer, services: ApiServices): void {
   app.addHook('preClose', async () => open.forEach((ending) => ending.abort()));
 
   app.get('/api/search/tail', {
+    exposeHeadRoute: false,
     config: { permission: 'authenticated', audit: 'search:tail', produces: ['text/event-stream', 'application/json'] },
     schema: {
       summary: 'Live tail', tags: ['Search'], description: 'Server-sent events: `message` with {message, index}, oldest first; `failure` before the end when something goes wrong.',

@@ -53,6 +53,7 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
       };
     });
     app.get(`/api/search/universal/${kind}/export`, {
+      exposeHeadRoute: false,
       config: { permission: 'authenticated', audit: 'search:export', produces: ['text/csv'] }, schema: { ...schema, summary: `${schema.summary}, as CSV`, tags: ['Export'], querystring: Type.Object({ ...common, ...ranges[kind], limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }) }), response: { 200: { content: { 'text/csv': { schema: Type.String() } } } } },
     }, async (request, reply) => {
       const asked = read(services, request, { type: kind, ...(request.query as object) } as Question);
