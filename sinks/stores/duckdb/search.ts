@@ -8,7 +8,7 @@ import type { IndexFile } from './index-file.js';
 import { querySql } from './query-sql.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
 import { afterSql, orderSql, sortColumns, type SortColumns } from './sort-sql.js';
-import { numberSql, SqlParameters } from './value-sql.js';
+import { mayBeInOtherFields, numberSql, SqlParameters } from './value-sql.js';
 
 export type EngineSearch = Omit<SearchRequest, 'signal'>;
 type SortOrder = NonNullable<SearchRequest['sort']>;
@@ -137,6 +137,7 @@ function compareFound(direction: 'asc' | 'desc'): (a: Found, b: Found) => number
 }
 
 export async function fetchHits(connection: DuckDBConnection, found: readonly Found[], wanted: readonly string[] | undefined): Promise<SearchHit[]> {
+  if (wanted?.length === 0) return found.map((one) => ({ _id: one.id, _index: one.index.name, document: {} }));
   const byIndex = new Map<SearchedIndex, Found[]>();
   for (const one of found) {
     const rows = byIndex.get(one.index);
@@ -146,7 +147,7 @@ export async function fetchHits(connection: DuckDBConnection, found: readonly Fo
   const documents = new Map<Found, Readonly<Record<string, unknown>>>();
   for (const [index, rows] of byIndex) {
     const columns = wantedColumns(index.file, wanted);
-    const stored = await fetchRows(connection, index.file, columns, rows.map((one) => one.row));
+    const stored = await fetchRows(connection, index.file, { columns, others: needsOtherFields(index.file, wanted) }, rows.map((one) => one.row));
     for (const one of rows) {
       const row = stored.get(one.row);
       if (row !== undefined) documents.set(one, project(restoreDocument(columns, row), wanted));
@@ -166,8 +167,18 @@ function project(document: Record<string, unknown>, wanted: readonly string[] | 
   return wanted === undefined ? document : Object.fromEntries(Object.entries(document).filter(([name]) => wanted.includes(name)));
 }
 
-async function fetchRows(connection: DuckDBConnection, file: IndexFile, columns: readonly Field[], rows: readonly number[]): Promise<Map<number, ParsedRow>> {
-  const names = ['rowid::DOUBLE', 'other_fields', 'overrides', ...columns.map((field) => `c${field.slot}`)];
+/** Reading it costs as much as all the rest. */
+function needsOtherFields(file: IndexFile, wanted: readonly string[] | undefined): boolean {
+  return wanted === undefined || wanted.some((name) => mayBeInOtherFields(file.fields, file.fields.get(name)));
+}
+
+interface WantedCells {
+  readonly columns: readonly Field[];
+  readonly others: boolean;
+}
+
+async function fetchRows(connection: DuckDBConnection, file: IndexFile, { columns, others }: WantedCells, rows: readonly number[]): Promise<Map<number, ParsedRow>> {
+  const names = ['rowid::DOUBLE', others ? 'other_fields' : 'NULL::VARCHAR', 'overrides', ...columns.map((field) => `c${field.slot}`)];
   if (rows.length === 0) return new Map();
   // The bounds let the engine pass most of the file by.
   const bounds = `rowid >= ${rows.reduce((least, row) => Math.min(least, row))} AND rowid <= ${rows.reduce((most, row) => Math.max(most, row))}`;
