@@ -1,6 +1,6 @@
 /** What a message met when it was tried. */
 import { Type, type Static } from 'typebox';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { isSluiceError } from '../../../core/errors.js';
 import { apiIdOf } from '../../../core/object-ids.js';
 import { tryMessage } from '../../../pipeline/objects/try.js';
@@ -34,9 +34,9 @@ export function visibleStreams({ explanation: { streams } }: Tried, identity: Id
   return streams.filter(({ id, member }) => member && mayReadStream(identity.scope, id)).map(({ id, title }) => ({ id: apiIdOf(id), name: id, title }));
 }
 
-/** Aborts when the asker has gone. */
-export function requestSignal(request: FastifyRequest): AbortSignal {
+/** Aborts when the asker has gone, and after the answer. */
+export function requestSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  request.raw.socket.once('close', () => controller.abort());
+  raw.once('close', () => controller.abort());
   return controller.signal;
 }

@@ -3,7 +3,6 @@ import { apiIdOf } from '../../../../core/object-ids.js';
 import { streamRoutes } from '../../../../api/http/routes/streams.js';
 import { streamRuleRoutes } from '../../../../api/http/routes/stream-rules.js';
 import { streamTryRoutes } from '../../../../api/http/routes/stream-tries.js';
-import type { SearchHit } from '../../../../schemas/query.js';
 import { expectStatuses, startRunning } from './running.js';
 
 const routes = [streamRoutes, streamRuleRoutes, streamTryRoutes];
@@ -87,23 +86,4 @@ t.test('who may what; a stream that may not be read is nowhere', async (t) => {
   t.match(await world.told('POST', '/api/streams/bulk_pause', { as: 'alice', body: { entity_ids: ['audit-logs', 'all-messages'] } }), { body: { successfully_performed: 0, failures: [{ failure_explanation: 'There is no such stream.' }, { failure_explanation: /editing/ }] } });
   const match = await world.told('POST', '/api/streams/all-messages/testMatch', { as: 'alice', body: { message: { source: 'x', message: '[logType=audit] a', tag: 'var/log/messages' } } });
   t.notOk(JSON.stringify(match.body).includes('audit-logs'), 'a try tells nothing of streams that may not be read');
-});
-
-t.test('a stream is tried against what is stored, within the scope of who asks', async (t) => {
-  const scopes: unknown[] = [];
-  const searcher = {
-    async *rows(request: { readonly limit?: number }, options: { readonly scope: unknown }): AsyncGenerator<readonly SearchHit[]> {
-      scopes.push(options.scope);
-      for (let from = 0; from < (request.limit ?? 0); from += 100) yield Array.from({ length: 100 }, (_, place) => ({ _id: `m${from + place}`, _index: 'sluice_default_0', document: { app: place % 10 === 0 ? 'orders' : 'x', timestamp: '2026-01-02T03:04:05.000Z' } }));
-    },
-  };
-  const world = await startRunning(t, { routes, files, searcher: searcher as never });
-  const answer = await world.told('POST', '/api/streams/try/history', { body: { rules: [rule], messages: 1_000, samples: 3 } });
-  t.match(answer, { status: 200, body: { examined: 1_000, matched: 100, complete: true, oldest: '2026-01-02T03:04:05.000Z' } });
-  t.equal((answer.body['samples'] as unknown[]).length, 3);
-  t.match(await world.told('POST', '/api/streams/try/history', { body: { when: { field: 'app', equals: 'orders' }, messages: 100 } }), { body: { matched: 10 } });
-  t.match(await world.told('POST', '/api/streams/try/history', { body: { when: { fild: 'app', equals: 'orders' } } }), { status: 400, body: { type: 'ValidationApiError' } });
-  t.equal((await world.ask('POST', '/api/streams/try/history', { body: {} })).statusCode, 400);
-  t.match(await world.told('POST', '/api/streams/system-logs/try/history', { as: 'alice', body: { messages: 100 } }), { status: 200, body: { examined: 100, matched: 0 } });
-  t.match(scopes.at(-1), { streams: ['all-messages', 'system-logs'] });
 });
