@@ -127,7 +127,7 @@ function levelSql(group: Grouping, at: number, keys: readonly (readonly string[]
   const own = keys[at] as readonly string[];
   const outer = keys.slice(0, at).flat();
   if (own.length === 0) return `kept${at} AS (SELECT level, ${selected(request, keys)}, 0::DOUBLE AS cut FROM grouped WHERE false)`;
-  const within = at === 0 ? '' : ` SEMI JOIN kept${at - 1} AS outer_buckets ON ${outer.map((name) => `buckets.${name} IS NOT DISTINCT FROM outer_buckets.${name}`).join(' AND ')}`;
+  const within = at === 0 ? '' : ` SEMI JOIN kept${at - 1} AS outer_buckets ON ${['true', ...outer.map((name) => `buckets.${name} IS NOT DISTINCT FROM outer_buckets.${name}`)].join(' AND ')}`;
   const present = `(${own.map((name) => `buckets.${name} IS NOT NULL`).join(' OR ')})`;
   const only = group.only === undefined ? '' : ` AND buckets.g${at}_text IN (${['NULL', ...group.only.map((key) => parameters.text(key))].join(', ')})`;
   const partition = outer.length === 0 ? '' : `PARTITION BY ${outer.join(', ')} `;
