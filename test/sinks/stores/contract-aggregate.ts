@@ -1,4 +1,6 @@
 /** Aggregations: every adapter gives what plain code over the documents gives. */
+import { deepStrictEqual } from 'node:assert';
+import fc from 'fast-check';
 import type { Test } from 'tap';
 import { aggregateDocuments } from '../../../search/aggregate-evaluate.js';
 import type { AggregateRequest, AggregateResult } from '../../../schemas/query.js';
@@ -18,6 +20,13 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
       t.same(rounded(await store.aggregate(request)), rounded({ ...aggregateDocuments(documents, request), skipped: [] }));
     });
   }
+  await test.test('random aggregations', async (t) => {
+    await fc.assert(fc.asyncProperty(anyAggregate, async (asked) => {
+      const request: AggregateRequest = { indices, query: { kind: 'all' }, ...asked };
+      deepStrictEqual(rounded(await store.aggregate(request)), rounded({ ...aggregateDocuments(documents, request), skipped: [] }));
+    }), { seed: 20261121, numRuns: 30 });
+    t.pass('all equal');
+  });
   await test.test('a missing index is named', async (t) => {
     const result = await store.aggregate({ indices: [...indices, 'nowhere_0'], query: { kind: 'all' }, groups: [], metrics: [{ kind: 'count' }] });
     t.same(result.skipped, ['nowhere_0']);
@@ -74,6 +83,17 @@ const cases: readonly (readonly [string, Partial<AggregateRequest>])[] = [
   ['members of a list over values', { groups: [values('level', 3), values('streams')], metrics: [{ kind: 'count' }] }],
   ['a query and a range of time', { query: { kind: 'term', field: 'ok', text: 'true' }, from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1), groups: [time('hour', 6)], metrics: [{ kind: 'count', field: 'word' }] }],
 ];
+
+const anyGroup = fc.oneof(
+  fc.record({ kind: fc.constant('values' as const), field: fc.constantFrom('app.name', 'level', 'ok', 'source', 'streams', 'word', 'took', 'nowhere'), limit: fc.integer({ min: 1, max: 30 }) }),
+  fc.record({ kind: fc.constant('time' as const), field: fc.constantFrom('timestamp', 'receive_time'), interval: fc.constantFrom({ unit: 'minute' as const, count: 90 }, { unit: 'hour' as const, count: 5 }, { unit: 'day' as const, count: 1 }, { unit: 'week' as const, count: 1 }) }),
+);
+/** Of fields that every document has: engines sort buckets without a value each in its own way. */
+const anyMetric = fc.record({ kind: fc.constantFrom('count' as const, 'cardinality' as const, 'min' as const, 'max' as const, 'sum' as const, 'average' as const, 'percentile' as const), field: fc.constantFrom('took', 'level'), percentile: fc.constantFrom(1, 25, 50, 75, 90, 99.9) });
+const anyAggregate = fc.record({
+  groups: fc.array(anyGroup, { maxLength: 3 }), metrics: fc.array(anyMetric, { minLength: 1, maxLength: 3 }),
+  sort: fc.constantFrom(undefined, { by: 'key' as const, direction: 'asc' as const }, { by: 'key' as const, direction: 'desc' as const }, { by: 0, direction: 'desc' as const }, { by: 0, direction: 'asc' as const }),
+});
 
 function rounded(result: AggregateResult): unknown {
   const round = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(digits)));
