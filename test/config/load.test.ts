@@ -84,14 +84,14 @@ const wrong: readonly (readonly [string, string, readonly string[]])[] = [
   ['two of one key', 'a: 1\na: 2', ['sluice.yaml:2:1: The settings file is not valid YAML. Got Map keys must be unique.']],
   ['broken YAML', 'a: [1', ['sluice.yaml:1:6: The settings file is not valid YAML. Got Flow sequence in block collection must be sufficiently indented and end with a ].']],
   ['a secret that is no text is not shown', 'topics: {kafka: {sasl: {password: 12345}}}', ['sluice.yaml:1:35: topics.kafka.sasl.password: The setting does not take this value. Got a hidden number. Allowed: text.']],
-  ['a name from Object.prototype', 'constructor: 1', ['sluice.yaml:1:1: There is no such setting. Got constructor. Allowed: data_folder, log_level, admin, api, workers, receivers, topics, store, processing, access, rules.']],
+  ['a name from Object.prototype', 'constructor: 1', ['sluice.yaml:1:1: There is no such setting. Got constructor. Allowed: data_folder, log_level, admin, api, workers, receivers, topics, store, processing, search, access, rules.']],
 ];
 t.test('a wrong setting is told with its place, what came and what is allowed', async (t) => {
   for (const [name, text, want] of wrong) t.same(problems(text), want, name);
 });
 
 t.test('a wrong variable is told by its name', async (t) => {
-  t.same(problems('', { SLUICE_TOPIC__KIND: 'kafka' }), ['SLUICE_TOPIC__KIND: There is no such setting. Got topic. Allowed: data_folder, log_level, admin, api, workers, receivers, topics, store, processing, access, rules. Did you mean SLUICE_TOPICS__KIND.']);
+  t.same(problems('', { SLUICE_TOPIC__KIND: 'kafka' }), ['SLUICE_TOPIC__KIND: There is no such setting. Got topic. Allowed: data_folder, log_level, admin, api, workers, receivers, topics, store, processing, search, access, rules. Did you mean SLUICE_TOPICS__KIND.']);
   t.same(problems('admin: {port: 1}', { SLUICE_ADMIN__PORT: 'x' }), ['SLUICE_ADMIN__PORT: admin.port: The setting does not take this value. Got "x". Allowed: a whole number from 0 to 65535.']);
   t.match(problems('', { SLUICE_RECEIVERS__9__PORT: '1' })[0], /SLUICE_RECEIVERS__9__PORT: .* Got place 9 of a list of 3/);
   t.match(problems('', { SLUICE_RECEIVERS__X: '1' })[0], /a number, the place in the list/);
