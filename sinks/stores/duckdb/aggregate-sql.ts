@@ -103,9 +103,16 @@ function statement(base: readonly string[], groups: readonly Slot[], metrics: re
   const sets = [[], ...keys.map((_, level) => keys.slice(0, level + 1).flat())];
   const all = [...new Set(keys.flat())];
   const level = sets.map((set, at) => `WHEN ${groupingId(all, set)} THEN ${at}`).join(' ');
+  const perLevel = (set: readonly string[], at: number): string => {
+    const last = groups.slice(0, at).findLast((slot) => slot.isList);
+    const columns = all.map((name) => (set.includes(name) ? name : `NULL::${sqlTypes[name.slice(name.indexOf('_') + 1) as Kind]} AS ${name}`));
+    return `SELECT ${[`${at} AS level`, ...columns, 'count(*)::DOUBLE AS documents', ...metrics].join(', ')} FROM ${last === undefined ? 'base' : `${last.name}_members`}${set.length === 0 ? '' : ` GROUP BY ${set.join(', ')}`}`;
+  };
   const grouped = all.length === 0 ? '' : ` GROUP BY GROUPING SETS (${uniqueSets(sets).map((set) => `(${set.join(', ')})`).join(', ')})`;
   const names = [...all, 'count(*)::DOUBLE AS documents', ...metrics];
-  parts.push(`grouped AS MATERIALIZED (SELECT ${all.length === 0 ? '0' : `CASE grouping(${all.join(', ')}) ${level} END`} AS level, ${names.join(', ')} FROM ${source}${grouped})`);
+  // Outer buckets count documents, not the members of an inner list.
+  if (lists.length > 0) parts.push(`grouped AS MATERIALIZED (${sets.map(perLevel).join(' UNION ALL ')})`);
+  else parts.push(`grouped AS MATERIALIZED (SELECT ${all.length === 0 ? '0' : `CASE grouping(${all.join(', ')}) ${level} END`} AS level, ${names.join(', ')} FROM ${source}${grouped})`);
   request.groups.forEach((group, at) => parts.push(levelSql(group, at, keys, request, parameters)));
   const outcome = request.groups.map((_, at) => `SELECT * FROM kept${at}`);
   const whole = lists.length > 0 ? '(SELECT count(*) FROM base)::DOUBLE' : '(SELECT coalesce(max(documents), 0) FROM grouped WHERE level = 0)';
