@@ -25,7 +25,8 @@ t.test('generated files are as the schema says', async (t) => {
 t.test('the example for one machine is the defaults', async (t) => {
   const example = loadConfig({ file: join(packageRoot, 'examples/sluice.yaml'), environment: {} }).config;
   const defaults = loadConfig({ file: undefined, folder: join(packageRoot, 'examples', 'none'), environment: {} }).config;
-  t.same({ ...example, data_folder: '', rules: '' }, { ...defaults, data_folder: '', rules: '' });
+  const withoutFolders = (config: typeof example): object => ({ ...config, data_folder: '', rules: '', api: { ...config.api, views_folder: '' } });
+  t.same(withoutFolders(example), withoutFolders(defaults));
 });
 
 t.test('the example for Kafka and OpenSearch is valid', async (t) => {
