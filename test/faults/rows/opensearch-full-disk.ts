@@ -15,6 +15,11 @@ async function isBlocked(world: World): Promise<boolean> {
   return JSON.stringify(await world.openSearch('GET', '/sluice_default_*/_settings/index.blocks*')).includes('read_only_allow_delete');
 }
 
+/** Above its high watermark OpenSearch makes no index either, and takes that back by itself somewhat later than the blocks of the indices. */
+async function makesNoIndex(world: World): Promise<boolean> {
+  return JSON.stringify(await world.openSearch('GET', '/_cluster/state/blocks')).includes('create-index blocked');
+}
+
 /** The engine looks at its disk every ten seconds. */
 const noticeMs = 60_000;
 
@@ -27,7 +32,7 @@ export const openSearchFullDisk: Row = {
   },
   heal: async (world) => {
     await setWatermarks(world, undefined);
-    await until(async () => ((await isBlocked(world)) ? undefined : true), noticeMs, () => 'OpenSearch did not notice that its disk is free');
+    await until(async () => ((await isBlocked(world)) || (await makesNoIndex(world)) ? undefined : true), noticeMs, () => 'OpenSearch did not notice that its disk is free');
   },
   settle: drained,
 };
