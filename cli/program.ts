@@ -1,7 +1,6 @@
 /** Every verb of the command line, its options and help. What a verb needs is loaded when it runs. */
 import { Command, Option } from 'commander';
 import { packageVersion } from '../core/package-root.js';
-import { holdYoungGeneration } from '../core/young-generation.js';
 import { addCompletion } from './completion.js';
 import { addDeadLetterVerbs } from './dead-letters.js';
 import { addExportVerbs } from './export-verbs.js';
@@ -52,7 +51,6 @@ function addStart(program: Command): void {
       'sluice start --workers auto                   one process for each core',
     ))
     .action(async (options: { config?: string; role: 'all' | 'receiver' | 'processor' | 'output' | 'api'; workers?: string; quiet?: boolean }) => {
-      holdYoungGeneration();
       const workers = options.workers === undefined || options.workers === 'auto' ? options.workers : Number(options.workers);
       const { config, warnings } = settings(options, { workers });
       const { runStart } = await import('./start.js');

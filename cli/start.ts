@@ -7,7 +7,6 @@ import { collectProcessMetrics, Registry } from '../core/metrics.js';
 import { packageVersion } from '../core/package-root.js';
 import { createRecentProblems } from '../core/recent-problems.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
-import { releaseYoungGeneration } from '../core/young-generation.js';
 import type { Roles } from '../pipeline/sluice.js';
 import type { Config } from '../schemas/config/config.js';
 import { createWorkers, workerCount } from '../workers/run.js';
@@ -63,7 +62,6 @@ export async function runStart(options: StartOptions): Promise<number> {
     const facts = await Promise.race([program.start(), finished.then(() => undefined)]);
     if (facts === undefined) return await finished;
     await control.start();
-    releaseYoungGeneration();
     options.say(firstPasswordsText(facts));
     if (!options.quiet) options.say(banner(config, { ...facts, workers, adminPort: adminPort() }));
     log.info({ version: packageVersion, inflater: facts.inflater, workers, receivers: facts.receivers }, 'started');

@@ -2,6 +2,7 @@
 import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { createBackOff, pause } from '../core/wait.js';
+import { noteTraffic } from '../core/young-generation.js';
 import { deliverBatch, giveUp, parkBatches } from './deliver.js';
 import type { DeliverContext } from './deliver-context.js';
 import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from './delivery/sequences.js';
@@ -73,6 +74,7 @@ export function createProcess(options: ProcessOptions): Process {
     async batch(batch) {
       const held = partitions.get(keyOf(batch.topic, batch.partition));
       if (held === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: keyOf(batch.topic, batch.partition) });
+      noteTraffic(batch.records.length);
       return serially(held, () => process(context, metrics, held, batch));
     },
     revoked(topic, partition) {

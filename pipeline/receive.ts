@@ -1,6 +1,7 @@
 /** From the receivers to the topics: what is decoded goes to `logs`, what is not to `dead-letters`; both are bounded in bytes. */
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
+import { noteTraffic } from '../core/young-generation.js';
 import type { MessageBatch, MessageSink, Refusal } from '../schemas/messages.js';
 import { maxKeptBytes, refusalLetter } from './dead-letters/letter.js';
 import { pipelineErrors } from './errors.js';
@@ -60,6 +61,7 @@ export function createReceive(options: ReceiveOptions): Receive {
     waiting += batch.bytes;
     metrics.waitingBytes.set(waiting);
     metrics.waiting.inc({ receiver }, count);
+    noteTraffic(count);
     return new Promise((resolve, reject) => {
       const settled = (error: Error | undefined): void => {
         waiting -= batch.bytes;

@@ -8,7 +8,7 @@ import { createLog } from '../core/log.js';
 import { collectProcessMetrics, Registry } from '../core/metrics.js';
 import { createRecentProblems } from '../core/recent-problems.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
-import { holdYoungGeneration, releaseYoungGeneration } from '../core/young-generation.js';
+import { holdYoungGeneration } from '../core/young-generation.js';
 import { Sluice } from '../pipeline/sluice.js';
 import { workerPaths, type FromWorker, type ToWorker, type WorkerStart } from './contract.js';
 
@@ -62,7 +62,6 @@ async function run(start: WorkerStart): Promise<number> {
   try {
     await control.start();
     const stoppedEarly = await Promise.race([sluice.start().then(() => api?.start()).then(() => undefined), finished]);
-    releaseYoungGeneration();
     if (stoppedEarly !== undefined) return stoppedEarly.code;
     const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
     tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() } });

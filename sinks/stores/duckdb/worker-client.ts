@@ -1,5 +1,6 @@
 /** Requests to the store's worker thread, and their answers. */
 import { Worker } from 'node:worker_threads';
+import { holdYoungGenerationStill } from '../../../core/young-generation.js';
 import { errorText } from '../../../core/errors.js';
 import { fromWire, storeError } from './failures.js';
 import type { EngineAnswer, EngineMethod, EngineMethods, EngineOptions, WorkerData } from './protocol.js';
@@ -34,6 +35,7 @@ export class WorkerClient {
     this.#onLost = onLost;
     const workerData: WorkerData = { options, halted: this.#halted };
     this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
+    this.#worker.once('online', holdYoungGenerationStill);
     this.#worker.on('message', (answer: EngineAnswer) => this.#settle(answer));
     this.#worker.on('error', (thrown) => this.#end(errorText(thrown)));
     this.#worker.on('exit', (code) => this.#end(`the worker thread ended with code ${code}`));
