@@ -75,7 +75,7 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
   const settingsFile = join(folder, `sluice-${options.role ?? 'all'}.yaml`);
   const dataFolder = join(folder, 'data');
   writeFileSync(settingsFile, stringify({
-    data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, ...(options.commandLine === undefined ? { api: { port: 0 } } : {}), receivers: receiversOnFreePorts, ...options.settings,
+    data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, api: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
   }));
   const [command, ...leading] = [...(options.within ?? []), ...node] as [string, ...string[]];
   const child = spawn(command, [...leading, options.commandLine ?? commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {

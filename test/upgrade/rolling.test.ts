@@ -42,6 +42,7 @@ await t.test('restarting the roles one by one with a newer program loses, double
   let [second, receiver] = await Promise.all([start('second'), start('receiver')]);
   let connections = 0;
   const traffic = startTraffic({ tcp: () => ({ host: '127.0.0.1', port: tcp }), http: () => ({ host: '127.0.0.1', port: http }), connections: 3, rate, nextConnection: () => (connections += 1) });
+  t.teardown(() => traffic.stop());
   await wait(1_000);
   first = await restart(first, 'first');
   t.match(await engines.entry('protocol/version'), { format: 2, minimum_reader: 1, written_by: newerVersion }, 'the first newer program raises the stamp');
@@ -61,7 +62,10 @@ await t.test('restarting the roles one by one with a newer program loses, double
   const sent = await traffic.stop();
   await workedOff(first, 120_000);
   await first.control.request('POST', '/refresh', {});
-  const result = await createReckoner(first.settingsFile).reckon(first, traffic.acknowledged());
+  const result = await createReckoner(first.settingsFile).reckon(first, traffic.acknowledged()).catch((error: unknown) => {
+    t.comment(first.output().slice(-3_000));
+    throw error;
+  });
   t.comment(`sent ${sent}, accepted ${result.accepted}, resent ${result.resent}, stored ${result.stored}, dead letters ${result.deadLetters}`);
   t.ok(result.accepted > 2 * rate, 'there was load');
   t.same({ missing: result.missing.length, doubled: result.doubled.length, outOfOrder: result.outOfOrder, unaccepted: result.unaccepted.length, deadLetters: result.deadLetters }, { missing: 0, doubled: 0, outOfOrder: 0, unaccepted: 0, deadLetters: 0 });
