@@ -70,7 +70,12 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
     },
     'POST /scan-ids': async (body, { line }) => {
       const { index_sets: sets } = (body ?? {}) as { index_sets?: readonly string[] };
-      for (const index of await openIndices(sluice, sets)) await storeOf(sluice).scanIds([index], (ids) => line({ index, ids }));
+      for (const index of await openIndices(sluice, sets)) {
+        // A process that loses a race for a rotation removes the index that it has made and nobody uses.
+        await storeOf(sluice).scanIds([index], (ids) => line({ index, ids })).catch((error: unknown) => {
+          if (!isSluiceError(error) || error.code !== 'STORE_INDEX_MISSING') throw error;
+        });
+      }
       return undefined;
     },
     'POST /refresh': async (body) => {

@@ -1,11 +1,11 @@
-import { caughtUp, pause, retentionByRequest, retire } from '../acting.js';
+import { caughtUp, pause, retentionByRequest, retire, rotatedOnlyByRequest } from '../acting.js';
 import type { Row } from '../row.js';
 
 const lateMs = 30_000;
 
 export const lateBulksRetired: Row = {
   name: 'late-bulks-retired', title: `bulks answered 'timeout' and applied ${lateMs / 1000} s later, when their index is deleted`, sets: ['cluster'], cases: ['C4'],
-  needs: { settings: retentionByRequest, rules: { keep: 1 } }, answers: 'bulks pass again',
+  needs: { settings: retentionByRequest, rules: { keep: 1, maxDocuments: rotatedOnlyByRequest } }, answers: 'bulks pass again',
   inject: async (world) => {
     world.http.inject({ fault: { kind: 'late', afterMs: lateMs } });
     await pause(1_500);

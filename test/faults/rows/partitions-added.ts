@@ -1,4 +1,4 @@
-import { holdNext, inTime, pause, retentionByRequest, retire, withKafka } from '../acting.js';
+import { holdNext, inTime, pause, retentionByRequest, retire, rotatedOnlyByRequest, withKafka } from '../acting.js';
 import type { Row } from '../row.js';
 
 const before = 4;
@@ -8,7 +8,7 @@ const isNewRecord = (method: string, path: string): boolean => method === 'PUT' 
 
 export const partitionsAdded: Row = {
   name: 'partitions-added', title: `${after - before} partitions added; rotated twice and retired down to one index before the record of a new one is written`, sets: ['cluster'], cases: ['C10'],
-  needs: { settings: retentionByRequest, rules: { keep: 1 }, alone: true }, answers: 'the receiver is started with the new partitions',
+  needs: { settings: retentionByRequest, rules: { keep: 1, maxDocuments: rotatedOnlyByRequest }, alone: true }, answers: 'the receiver is started with the new partitions',
   inject: async (world) => {
     const held = holdNext(world.http, isNewRecord);
     await withKafka(world, (admin) => admin.createPartitions({ topicPartitions: [{ topic: `${world.topicPrefix}logs`, count: after }] }));
