@@ -19,7 +19,7 @@ export function holdYoungGenerationStill(): void {
   if (held > 0) setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Told by the receiving and the processing side, once for each batch. */
+/** Told by whatever messages pass in a process of any role (receiving, processing, sending, searching), once for each batch. */
 export function noteTraffic(messages: number): void {
   if (held <= 0) return;
   held -= messages;

@@ -1,5 +1,6 @@
 /** All rows of a question, of one snapshot, batch by batch: each batch is a turn of its own, so that an export does not hold up the searches. */
 import { isSluiceError } from '../core/errors.js';
+import { noteTraffic } from '../core/young-generation.js';
 import type { SearchHit } from '../schemas/query.js';
 import type { MessagesRequest, SearchOptions, SearchQuestion } from './contract.js';
 import { newestFirst } from './cursor.js';
@@ -38,6 +39,7 @@ export async function* rows(context: SearchContext, request: RowsRequest, option
       if (batch === undefined) break;
       const wanted = batch.length > left ? batch.slice(0, left) : batch;
       left -= wanted.length;
+      noteTraffic(wanted.length);
       yield wanted.map((hit) => withoutHiddenStreams(hit, options.scope));
     }
     countEnd(context, 'rows', undefined);

@@ -1,5 +1,6 @@
 /** The one door to the stored messages: every question gets its scope, its turn and its deadline here. */
 import { buildMetrics, type Registry } from '../core/metrics.js';
+import { noteTraffic } from '../core/young-generation.js';
 import type { SearchSettings } from '../schemas/config/search.js';
 import type { SearchAfter } from '../schemas/query.js';
 import { checkAggregate } from './aggregate-check.js';
@@ -71,6 +72,7 @@ async function messages(context: SearchContext, request: MessagesRequest, option
     const plan = await planSearch(context, request, options.scope);
     const start = await skip(context, { ...plan, sort }, request.offset ?? 0, after, turn);
     const result = await context.store.search({ ...plan, ...turn, sort, limit: start === 'nothing' ? 0 : request.limit, fields: request.fields, after: start === 'nothing' ? undefined : start, partial: true });
+    noteTraffic(result.hits.length);
     const full = request.limit > 0 && result.hits.length === request.limit;
     return {
       total: result.total, messages: result.hits.map((hit) => withoutHiddenStreams(hit, options.scope)),

@@ -2,6 +2,7 @@
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import { createRateLimit, type Log } from '../../core/log.js';
+import { noteTraffic } from '../../core/young-generation.js';
 import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sinks/outputs/contract.js';
 import { outputErrors } from '../../sinks/outputs/errors.js';
 import { createLoopWatch, type LoopWatch } from '../../sinks/outputs/loops.js';
@@ -177,6 +178,7 @@ export class OutputWorker {
       // The batch comes again, and none of it counts as seen.
       this.#repeats = createRepeats();
       this.#expected = batch.records[0]?.offset ?? this.#expected;
+    noteTraffic(batch.records.length);
       throw error;
     }
   }
