@@ -27,13 +27,17 @@ export async function runInScope(run: (scope: Scope, signal: AbortSignal) => Pro
   }
 }
 
-/** `--for 30m` style options of the commands: numbers with s, m or h behind them, in milliseconds. */
+/** `--for 30m` style options of the commands, in milliseconds. */
 export function durationOption(name: string, fallbackMs: number): number {
   const at = process.argv.indexOf(`--${name}`);
-  const found = /^(\d+)(s|m|h)$/.exec(process.argv[at + 1] ?? '');
-  if (at < 0) return fallbackMs;
-  if (found === null) throw new Error(`--${name} takes a duration such as 30s, 10m or 1h`);
-  return Number(found[1]) * { s: 1000, m: 60_000, h: 3_600_000 }[found[2] as 's' | 'm' | 'h'];
+  return at < 0 ? fallbackMs : milliseconds(`--${name}`, process.argv[at + 1] ?? '');
+}
+
+/** A number with ms, s, m or h behind it; without one it could be taken for another unit. */
+export function milliseconds(option: string, text: string): number {
+  const found = /^(\d+)(ms|s|m|h)$/.exec(text);
+  if (found === null) throw new Error(`${option} takes a duration such as 500ms, 30s, 10m or 1h`);
+  return Number(found[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[found[2] as 'ms' | 's' | 'm' | 'h'];
 }
 
 export function numberOption(name: string, fallback: number): number {

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { milliseconds } from '../endurance/scope.js';
 import { missingForEngines } from '../engines.js';
 import type { EngineSet } from './own-engines.js';
 import { lineOf, saveResults, tableOf, verdict } from './report.js';
@@ -32,7 +33,7 @@ const command = new Command('npm run faults --')
   .option('--rows <names>', 'only these rows, separated by commas')
   .option('--load <load>', 'light or full; both when left out')
   .option('--rounds <n>', 'how often a fault comes that comes again and again', '5')
-  .option('--away <ms>', 'how long an engine is away', '8000')
+  .option('--away <duration>', 'how long an engine is away', '8s')
   .option('--rate <n>', 'messages a second at light load', '1000')
   .option('--seed <n>', 'of the random moments', String(Date.now() % 1_000_000))
   .option('--output <folder>', 'results and the logs of failed rows', join(tmpdir(), 'sluice-faults'))
@@ -107,7 +108,7 @@ async function run(): Promise<void> {
   let done = 0;
   try {
     await runTable({
-      plan: possible, folder, logs: join(options.output, 'logs'), seed, rounds: Number(options.rounds), awayMs: Number(options.away), lightRate: Number(options.rate), signal: interrupted.signal,
+      plan: possible, folder, logs: join(options.output, 'logs'), seed, rounds: Number(options.rounds), awayMs: milliseconds('--away', options.away), lightRate: Number(options.rate), signal: interrupted.signal,
       onPhase: (planned, phase) => {
         if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K[${done + 1}/${possible.length}] ${planned.set} ${planned.load} ${planned.row.name}: ${phase}`);
       },

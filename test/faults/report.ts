@@ -65,7 +65,8 @@ function resultsText(results: readonly RowResult[]): string {
       if (some.length === 0) continue;
       const rates = [...new Set(some.map(({ rate }) => rate))].filter((rate) => rate > 0).map(number).join(' or ');
       const seeds = [...new Set(some.map(({ seed }) => seed))].join(', ');
-      parts.push(`### ${title}, ${load} load`, '', `${rates} messages a second over TCP, and HTTP beside it; seed ${seeds}.`, '', tableOf(some), '', ...outputTable(some));
+      const away = [...new Set(some.flatMap(({ awayMs }) => (awayMs === undefined ? [] : [`${awayMs / 1000} s`])))].join(' or ');
+      parts.push(`### ${title}, ${load} load`, '', `${rates} messages a second over TCP, and HTTP beside it; seed ${seeds}${away === '' ? '' : `; engines away for ${away}`}.`, '', tableOf(some), '', ...outputTable(some));
     }
   }
   return parts.join('\n');

@@ -15,6 +15,9 @@ export interface RowResult {
   readonly engines: EngineSet;
   readonly load: Load;
   readonly seed: number;
+  /** How long an engine was away, and how often a fault came that comes again and again. */
+  readonly awayMs?: number | undefined;
+  readonly rounds?: number | undefined;
   /** Messages a second that the senders offered. */
   readonly rate: number;
   readonly sent: number;
@@ -87,7 +90,7 @@ export async function runRow(world: World, row: Row, options: RowOptions): Promi
     sent ??= await traffic.stop();
   }
   const counts = countsOf(reckoning, before);
-  return { reckoning, result: { row: row.name, engines: world.set, load, seed, rate: Math.round(world.rate), sent, ...counts, seconds, error: error ?? samplesOf(reckoning, counts) ?? outputSamples(outputs), outputs, at: new Date().toISOString() } };
+  return { reckoning, result: { row: row.name, engines: world.set, load, seed, awayMs: world.awayMs, rounds: world.rounds, rate: Math.round(world.rate), sent, ...counts, seconds, error: error ?? samplesOf(reckoning, counts) ?? outputSamples(outputs), outputs, at: new Date().toISOString() } };
 }
 
 async function actOut(world: World, row: Row, onPhase: (phase: string) => void): Promise<number> {

@@ -15,7 +15,7 @@ import { lockFolder, type FolderLock } from './lock.js';
 import { lastGroup, maintainTopics, showGauges, showLag, type Maintained } from './maintenance.js';
 import { lookAtPartition, type LastLooks } from './read-only.js';
 import { trim } from './retention.js';
-import { readRecords } from './read-records.js';
+import { readRecords, type ReadPlaces } from './read-records.js';
 import type { EmbeddedFaults, PartitionSource } from './segment-files.js';
 import { readTopicInfo, type TopicInfo } from './topic-file.js';
 import { assertRecords, ensureTopic, listTopics, openTopic, type Topic, type TopicParts } from './topics.js';
@@ -47,6 +47,7 @@ export class EmbeddedTopicLog implements TopicLog {
   readonly #groups = new Map<string, GroupOffsets>();
   readonly #consumers = new Map<EmbeddedConsumer, ConsumeOptions>();
   readonly #lastLooks: LastLooks = new Map();
+  readonly #readPlaces: ReadPlaces = new Map();
   readonly #mayLog = createRateLimit(1);
   #lock: FolderLock | undefined;
   #groupGeneration = 0;
@@ -197,7 +198,7 @@ export class EmbeddedTopicLog implements TopicLog {
   }
 
   async read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void> {
-    await readRecords(() => this.#source(topic, partition), fromOffset, onRecords);
+    await readRecords(() => this.#source(topic, partition), fromOffset, onRecords, this.#readPlaces);
   }
 
   async partitions(topic: string): Promise<readonly PartitionState[]> {

@@ -16,25 +16,41 @@ export interface BatchInProgress {
 
 export const emptyBatch = (): BatchInProgress => ({ records: [], bytes: 0, full: false });
 
+/** Where the record of an offset begins in its segment: a reader that goes on from there does not walk the segment from its start. */
+export interface ReadPlace {
+  readonly base: number;
+  readonly offset: number;
+  readonly position: number;
+}
+
 export class PartitionReader {
   readonly #source: PartitionSource;
   /** Told of offsets that were expected and are not there: removed by retention, or damaged. */
   readonly #onGap: (from: number, to: number) => void;
   readonly #cursor = new RecordCursor();
+  readonly #from: ReadPlace | undefined;
   /** The next offset to hand out. */
   #offset: number;
   #segment: Segment | undefined;
   #reader: FrameReader | undefined;
   #position = 0;
 
-  constructor(source: PartitionSource, fromOffset: number, onGap: (from: number, to: number) => void) {
+  /** `from`: where a reader of this partition ended before; it is believed only if the frame that stands there says so. */
+  constructor(source: PartitionSource, fromOffset: number, onGap: (from: number, to: number) => void, from?: ReadPlace) {
     this.#source = source;
     this.#offset = fromOffset;
     this.#onGap = onGap;
+    this.#from = from;
   }
 
   get offset(): number {
     return this.#offset;
+  }
+
+  /** Undefined while no segment is open, or in the middle of a frame. */
+  get place(): ReadPlace | undefined {
+    const base = this.#segment?.base;
+    return base === undefined || this.#cursor.left > 0 ? undefined : { base, offset: this.#offset, position: this.#position };
   }
 
   /** Adds durable records until the bounds are reached (one record always fits) or none is left. */
@@ -121,10 +137,18 @@ export class PartitionReader {
         throw thrown;
       }
       this.#segment = segment;
-      this.#position = 0;
+      this.#position = await this.#startIn(segment, this.#reader);
       this.#skipTo(segment.base);
       return true;
     }
+  }
+
+  /** What stands at the place may have been cut off and written anew since. */
+  async #startIn(segment: Segment, reader: FrameReader): Promise<number> {
+    const from = this.#from;
+    if (from === undefined || from.base !== segment.base || from.offset !== this.#offset) return 0;
+    const frame = await reader.frame(from.position, segment.bytes);
+    return typeof frame === 'object' && frame.header.baseOffset === from.offset ? from.position : 0;
   }
 
   /** At the end of the segment: goes on to the next one, when there is one. */

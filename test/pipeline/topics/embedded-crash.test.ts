@@ -69,3 +69,23 @@ t.test('another process reads whole records in order while this one writes and r
   test.ok(reads > 3 && records > 1000, `${reads} reads of ${records} records, ${removals} overtaken by retention`);
   test.ok(((await beside.partitions('logs'))[0]?.earliest ?? 0) > 0, 'retention removed');
 });
+
+t.test('one that reads on from where it ended, look after look, misses nothing of a writer that is killed and starts again', async (test) => {
+  const folder = await createFolder(test);
+  const beside = createLog(test, folder, { readOnly: true });
+  const next = new Map<number, number>();
+  for (let round = 0; round < rounds; round += 1) {
+    const acknowledged = await writeAndKill(folder, 20 + Math.floor(Math.random() * 100));
+    for (const [partition, end] of acknowledged) {
+      for (let look = 0; look < 2; look += 1) {
+        await beside.read('logs', partition, next.get(partition) ?? 0, (records) => {
+          for (const { offset, key } of records) {
+            if (offset !== (next.get(partition) ?? 0) || key !== `run-0-${offset}`) test.fail(`partition ${partition}: ${key} at ${offset}, wanted ${next.get(partition) ?? 0}`);
+            next.set(partition, offset + 1);
+          }
+        });
+      }
+      test.ok((next.get(partition) ?? 0) >= end, `round ${round}, partition ${partition}: read to ${next.get(partition)}, ${end} acknowledged`);
+    }
+  }
+});
