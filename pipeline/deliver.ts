@@ -30,8 +30,8 @@ export interface Delivery {
   readonly skip: ReadonlySet<number>;
 }
 
-const longestPauseMs = 5_000;
-
+/** Between two tries of what an engine did not take: what adds to the seconds until full speed when it answers again. */
+export const longestPauseMs = 1_000;
 
 export async function deliverBatch(context: DeliverContext, delivery: Delivery): Promise<Delivered> {
   const { batch, spans, skip, park } = delivery;

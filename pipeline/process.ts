@@ -3,7 +3,7 @@ import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { createBackOff, pause } from '../core/wait.js';
 import { noteTraffic } from '../core/young-generation.js';
-import { deliverBatch, giveUp, parkBatches } from './deliver.js';
+import { deliverBatch, giveUp, longestPauseMs, parkBatches } from './deliver.js';
 import type { DeliverContext } from './deliver-context.js';
 import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from './delivery/sequences.js';
 import { step, unassigned, type DeliveryCommand, type DeliveryEvent, type PartitionState } from './delivery/partition.js';
@@ -328,7 +328,7 @@ function unlessGone(error: unknown): void {
 
 /** Repeats while the engine is away; gives up when the partition is lost or the program stops. */
 async function persist<Result>(context: DeliverContext, held: Held, action: () => Promise<Result>): Promise<Result> {
-  const backOff = createBackOff(100, 5_000);
+  const backOff = createBackOff(100, longestPauseMs);
   for (;;) {
     try {
       return await action();

@@ -50,7 +50,7 @@ const ends: ReadonlySet<string | undefined> = new Set<End>(['retired', 'abandone
 /** Repairs of one document before it counts as refused. */
 const maxRepairs = 3;
 /** Writes, about twenty seconds of them, after which a document that fails by itself counts as refused: it must not hold its partition for ever. */
-const maxAttempts = 10;
+const maxAttempts = 22;
 const failedByItself = 'STORE_DOCUMENT_FAILED';
 
 interface Pending {
@@ -65,14 +65,16 @@ export async function writeIndexBatch(batch: IndexBatch, context: WriteContext):
   const backOff = createBackOff(100, context.longestPauseMs);
   let pending = batch.ids.map((_, at) => at);
   let probing = false;
-  for (let attempts = 1; ; attempts += 1) {
+  let failedOften = 0;
+  for (;;) {
     if (context.lost()) throw pipelineErrors.create(context.signal.aborted ? 'PIPELINE_STOPPED' : 'PIPELINE_PARTITION_LOST', { place: `${context.topic}/${context.partition}` });
     const tried = probing ? pending.slice(0, 1) : pending;
     const code = await attempt(batch, documents, tried, context, outcome).then(
       (failures) => {
         probing = false;
         context.blockages.succeeded(batch.index);
-        const judged = attempts < maxAttempts ? failures : failures.map((failure) => (failure.code === failedByItself ? { ...failure, kind: 'refused' as const } : failure));
+        if (failures.some((failure) => failure.code === failedByItself)) failedOften += 1;
+        const judged = failedOften < maxAttempts ? failures : failures.map((failure) => (failure.code === failedByItself ? { ...failure, kind: 'refused' as const } : failure));
         pending = [...sortFailures({ at: tried, repairs }, judged, batch, context, outcome), ...pending.slice(tried.length)];
         const retry = judged.find((failure) => failure.kind === 'retry');
         if (retry !== undefined) context.log.warn({ index: batch.index, code: retry.code, reason: retry.reason, documents: pending.length }, 'the store did not take some documents; they are written again');

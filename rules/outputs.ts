@@ -55,6 +55,7 @@ function buildOutput({ id, settings, place, placeOf }: Definition<RuleFileOutput
     max_age_ms: periodAt(settings.max_age, placeOf('max_age')),
     connect_timeout_ms: settings.connect_timeout_ms ?? 5_000,
     write_timeout_ms: settings.write_timeout_ms ?? 30_000,
+    hang_timeout_ms: settings.hang_timeout_ms ?? 600_000,
     idle_timeout_ms: settings.idle_timeout_ms ?? 0,
     confirm_after_ms: settings.confirm_after_ms ?? 1_000,
     unconfirmed_bytes: sizeAt(settings.unconfirmed_bytes, placeOf('unconfirmed_bytes'), leastUnconfirmedBytes) ?? defaultUnconfirmedBytes,

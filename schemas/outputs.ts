@@ -73,6 +73,7 @@ export const outputSchema = Type.Object({
   max_age: Type.Optional(Type.String({ description: 'How old a waiting message may be, ISO 8601 duration such as PT1H or P1D; default: topics.retention_ms.' })),
   connect_timeout_ms: milliseconds('A connection attempt that takes longer has failed.', 5_000),
   write_timeout_ms: milliseconds('A destination that takes nothing for this long, or never acknowledges, is connected anew.', 30_000),
+  hang_timeout_ms: milliseconds('The same for a destination whose system answers while its program reads nothing (seen on Linux). Connected anew before it has read what it has, it may read that behind what follows.', 600_000),
   idle_timeout_ms: Type.Optional(Type.Integer({ description: 'A connection without messages for this long is closed until there are some; 0: never. In milliseconds.', minimum: 0, default: 0 })),
   confirm_after_ms: milliseconds('TCP and UDP have no answers: what left on a connection that is sound for this long afterwards counts as sent; before, it is sent again when the connection breaks.', 1_000),
   unconfirmed_bytes: size('Sent and not yet confirmed bytes that are kept to be sent again; default 8 MiB.'),
@@ -141,6 +142,7 @@ export interface OutputSettings {
   readonly max_age_ms: number | undefined;
   readonly connect_timeout_ms: number;
   readonly write_timeout_ms: number;
+  readonly hang_timeout_ms: number;
   readonly idle_timeout_ms: number;
   readonly confirm_after_ms: number;
   readonly unconfirmed_bytes: number;

@@ -44,6 +44,8 @@ export interface Connection {
   write(parcel: Parcel): Promise<WriteAnswer>;
   /** Of the bytes written so far, how many the other side's system has not acknowledged; undefined where nobody can tell. */
   unacknowledged(): number | undefined;
+  /** Since when the other side's program reads nothing while its system is there, milliseconds since the epoch; undefined: it reads, or nobody can tell. */
+  hangsSince?(): number | undefined;
   /** Resolves with the reason when the connection is of no use any more. */
   readonly broken: Promise<Error>;
   /** Ends in order: resolves true when the other side has proven that it read everything. */

@@ -28,7 +28,7 @@ export interface OutputKind {
 
 const tcpOptions = (settings: OutputSettings, { files, listeners, lookUp }: OutputContext): TcpLinkOptions => ({
   name: settings.type, host: settings.host, port: settings.port, tls: settings.tls, files, listeners, lookUp,
-  connectTimeoutMs: settings.connect_timeout_ms, writeTimeoutMs: settings.write_timeout_ms,
+  connectTimeoutMs: settings.connect_timeout_ms, writeTimeoutMs: settings.write_timeout_ms, hangTimeoutMs: settings.hang_timeout_ms,
 });
 const tcp: OutputKind['link'] = (settings, context) => createTcpLink(tcpOptions(settings, context));
 const http: OutputKind['link'] = (settings, context) => createHttpLink({ ...tcpOptions(settings, context), gelf: settings.gelf });

@@ -67,8 +67,10 @@ export class Sender {
   }
 
   state(): OutputState {
+    const hangsSince = this.#connection?.hangsSince?.();
+    const [lastError, lastErrorAt] = hangsSince === undefined ? [this.#lastError, this.#lastErrorAt] : ['the destination is connected and reads nothing', hangsSince];
     return {
-      state: this.#state, address: this.#options.link.address, lastError: this.#lastError, lastErrorAt: this.#lastErrorAt,
+      state: this.#state, address: this.#options.link.address, lastError, lastErrorAt,
       unconfirmedMessages: this.#windowMessages, unconfirmedBytes: this.#windowBytes,
     };
   }

@@ -1,13 +1,20 @@
 /**
- * How many bytes of a TCP connection the other side's system has not acknowledged, as Linux tells in /proc/net/tcp: without it a
- * vanished destination looks sound until the kernel gives up, after a quarter of an hour. Elsewhere nobody can tell.
+ * How many bytes of a TCP connection the other side's system has not acknowledged, and whether that system is there while its program does not read,
+ * as Linux tells in /proc/net/tcp: without it a vanished destination looks sound until the kernel gives up, after a quarter of an hour, and one
+ * that hangs looks like one that has vanished. Elsewhere nobody can tell.
  */
 import { readFile } from 'node:fs/promises';
 
 export interface KernelQueue {
   /** Called with each look; `taken` ran right before it. */
   readonly before: () => void;
-  readonly after: (unacknowledged: number) => void;
+  readonly after: (look: KernelLook) => void;
+}
+
+export interface KernelLook {
+  readonly unacknowledged: number;
+  /** The window is closed, and the other side's system answers to that: its buffer is full of what its program has not read. */
+  readonly hangs: boolean;
 }
 
 const everyMs = 250;
@@ -38,22 +45,29 @@ async function look(): Promise<void> {
     for (const queue of watched.values()) queue.before();
     const looked = [...watched];
     const texts = await Promise.all(tables.map((table) => readFile(table, 'latin1').catch(() => '')));
-    const sizes = sizesOf(texts.join('\n'));
+    const looks = looksOf(texts.join('\n'));
     for (const [key, queue] of looked) {
-      const size = sizes.get(key);
-      if (size !== undefined) queue.after(size);
+      const found = looks.get(key);
+      if (found !== undefined) queue.after(found);
     }
   } finally {
     looking = false;
   }
 }
 
-/** `local port:remote port` → bytes in the send queue, of established connections. */
-export function sizesOf(table: string): Map<string, number> {
-  const sizes = new Map<string, number>();
-  for (const [, local = '', remote = '', size = ''] of table.matchAll(/^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):/gm)) {
+/** As `timer_active` of the kernel's table: probes of a closed window are what is waited for. */
+const probing = '04';
+/** Probes without an answer; the count begins anew with each answer. */
+const mostUnanswered = 2;
+const row = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):[0-9A-F]{8} ([0-9A-F]{2}):[0-9A-F]{8} [0-9A-F]{8} +\d+ +(\d+)/gm;
+
+/** `local port:remote port` → established connections. */
+export function looksOf(table: string): Map<string, KernelLook> {
+  const looks = new Map<string, KernelLook>();
+  for (const [, local = '', remote = '', size = '', timer, unanswered] of table.matchAll(row)) {
     const key = `${local}:${remote}`;
-    sizes.set(key, Math.max(sizes.get(key) ?? 0, Number.parseInt(size, 16)));
+    const unacknowledged = Number.parseInt(size, 16);
+    if (unacknowledged >= (looks.get(key)?.unacknowledged ?? 0)) looks.set(key, { unacknowledged, hangs: timer === probing && Number(unanswered) <= mostUnanswered });
   }
-  return sizes;
+  return looks;
 }

@@ -6,7 +6,7 @@ import type { OutputTls } from '../../../schemas/outputs.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
 import { outputErrors } from '../errors.js';
 import { assertNotOwn, createResolver, type Address, type LookUp, type OwnListener } from './addresses.js';
-import { watchKernelQueue } from './kernel-queue.js';
+import { watchKernelQueue, type KernelLook } from './kernel-queue.js';
 import { clientTlsOptions, isTlsError, type Files } from './tls.js';
 
 export interface TcpLinkOptions {
@@ -17,6 +17,8 @@ export interface TcpLinkOptions {
   readonly files: Files;
   readonly connectTimeoutMs: number;
   readonly writeTimeoutMs: number;
+  /** For a destination whose system answers while its program reads nothing. */
+  readonly hangTimeoutMs: number;
   readonly listeners: () => readonly OwnListener[];
   readonly lookUp?: LookUp | undefined;
 }
@@ -58,7 +60,7 @@ export function createOpener(options: TcpLinkOptions): Opener {
 
 export function createTcpLink(options: TcpLinkOptions): Link {
   const { address, open } = createOpener(options);
-  return { address, connect: async (signal) => new TcpConnection(await open(signal), address, options.writeTimeoutMs) };
+  return { address, connect: async (signal) => new TcpConnection(await open(signal), address, options) };
 }
 
 function openSocket({ address, family }: Address, { port, connectTimeoutMs }: TcpLinkOptions, secure: ConnectionOptions | undefined, signal: AbortSignal): Promise<Socket> {
@@ -83,7 +85,7 @@ class TcpConnection implements Connection {
   readonly broken: Promise<Error>;
   readonly #socket: Socket;
   readonly #place: string;
-  readonly #writeTimeoutMs: number;
+  readonly #options: Pick<TcpLinkOptions, 'writeTimeoutMs' | 'hangTimeoutMs'>;
   readonly #unwatch: () => void;
   #break: (error: Error) => void = () => undefined;
   #error: Error | undefined;
@@ -94,12 +96,14 @@ class TcpConnection implements Connection {
   #writtenBefore = 0;
   #acknowledged: number | undefined;
   #progressAt = Date.now();
+  /** When it was last seen to hang. */
+  #hungAt = 0;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(socket: Socket, place: string, writeTimeoutMs: number) {
+  constructor(socket: Socket, place: string, options: Pick<TcpLinkOptions, 'writeTimeoutMs' | 'hangTimeoutMs'>) {
     this.#socket = socket;
     this.#place = place;
-    this.#writeTimeoutMs = writeTimeoutMs;
+    this.#options = options;
     this.broken = new Promise((resolve) => { this.#break = resolve; });
     socket.setNoDelay(true).setKeepAlive(true, keepAliveMs);
     socket.on('error', (error) => this.#end(isTlsError(error)
@@ -111,9 +115,9 @@ class TcpConnection implements Connection {
     socket.resume();
     this.#unwatch = watchKernelQueue(socket.localPort ?? 0, socket.remotePort ?? 0, {
       before: () => { this.#writtenBefore = this.#written; },
-      after: (queued) => this.#observe(queued),
+      after: (look) => this.#observe(look),
     });
-    this.#timer = setInterval(() => this.#checkProgress(), Math.min(1_000, writeTimeoutMs / 4)).unref();
+    this.#timer = setInterval(() => this.#checkProgress(), Math.min(1_000, options.writeTimeoutMs / 4)).unref();
   }
 
   write(parcel: Parcel): Promise<WriteAnswer> {
@@ -135,6 +139,10 @@ class TcpConnection implements Connection {
     return this.#acknowledged === undefined ? undefined : this.#written - this.#acknowledged;
   }
 
+  hangsSince(): number | undefined {
+    return this.#hungAt > this.#progressAt ? this.#progressAt : undefined;
+  }
+
   finish(deadlineMs: number): Promise<boolean> {
     this.#finishing = true;
     if (this.#error !== undefined) return Promise.resolve(false);
@@ -154,17 +162,24 @@ class TcpConnection implements Connection {
     this.#end(outputErrors.create('OUTPUT_STOPPED', { place: this.#place }));
   }
 
-  #observe(queued: number): void {
-    const acknowledged = Math.max(this.#acknowledged ?? 0, this.#writtenBefore - queued);
+  #observe({ unacknowledged, hangs }: KernelLook): void {
+    if (hangs) this.#hungAt = Date.now();
+    const acknowledged = Math.max(this.#acknowledged ?? 0, this.#writtenBefore - unacknowledged);
     if (acknowledged > (this.#acknowledged ?? -1) || acknowledged === this.#written) this.#progressAt = Date.now();
     this.#acknowledged = acknowledged;
   }
 
-  /** A write that hangs, or bytes that nobody acknowledges. */
+  /**
+   * A write that hangs, or bytes that nobody acknowledges. While the other side's system answers, a second connection would help nobody: its program would read both
+   * in any order, and what was acknowledged and not read yet could come behind what follows it.
+   */
   #checkProgress(): void {
+    const { writeTimeoutMs, hangTimeoutMs } = this.#options;
     const pending = this.#rejectWrite !== undefined || (this.unacknowledged() ?? 0) > 0;
-    if (!pending || Date.now() - this.#progressAt < this.#writeTimeoutMs) return;
-    this.#end(outputErrors.create('OUTPUT_TIMED_OUT', { place: this.#place, got: `nothing taken for ${this.#writeTimeoutMs} ms` }));
+    const now = Date.now();
+    const timeoutMs = now - this.#hungAt < writeTimeoutMs ? Math.max(writeTimeoutMs, hangTimeoutMs) : writeTimeoutMs;
+    if (!pending || now - this.#progressAt < timeoutMs) return;
+    this.#end(outputErrors.create('OUTPUT_TIMED_OUT', { place: this.#place, got: `nothing taken for ${now - this.#progressAt} ms` }));
   }
 
   #end(error: Error): void {

@@ -70,13 +70,27 @@ t.test('a hanging destination holds only its own topic, within bounds', async (t
   t.ok(inOrder(arrived(sound), 10_000));
   const held = await until(async () => {
     const status = await world.status('hanging');
-    return /nothing taken for/.test(status.lastError ?? '') ? status : undefined;
-  }, 15_000, () => 'no timeout');
+    return /reads nothing/.test(status.lastError ?? '') && (status.lastErrorAt ?? Infinity) < Date.now() - 3_000 ? status : undefined;
+  }, 30_000, () => 'it is not said that the destination reads nothing');
   t.ok(held.unconfirmedBytes <= 256 * 1024 + 640 * 1024, `${held.unconfirmedBytes} bytes are kept`);
   hanging.resume();
   await arrives(hanging, 10_000);
   await world.sentAll('hanging');
   t.ok(inOrder(arrived(hanging), 10_000));
+  t.equal(hanging.connections(), 1, 'what it had not read came before what followed: its connection was kept');
+  t.not((await world.status('hanging')).lastError, held.lastError);
+});
+
+t.test('a destination that hangs for longer than hang_timeout_ms is connected anew', async (t) => {
+  const hanging = await createStreamDestination(t);
+  hanging.hang();
+  const world = await createWorld(t, [{ id: 'hanging', port: hanging.port, unconfirmed_bytes: '256 KiB', write_timeout_ms: 1_000, hang_timeout_ms: 2_500, retry_most_ms: 1_000 }]);
+  const more = `,"_fill":"${'x'.repeat(2_000)}"`;
+  for (let round = 0; round < 10; round += 1) await world.append('hanging', numbered(round * 1_000, round * 1_000 + 1_000, more));
+  await until(() => (hanging.connections() > 1 ? true : undefined), 30_000, () => 'never connected anew');
+  hanging.resume();
+  await arrives(hanging, 10_000);
+  await world.sentAll('hanging');
 });
 
 t.test('a slow destination keeps its connection, holds only its own topic, and gets everything once', async (t) => {

@@ -120,7 +120,7 @@ t.test('a host with several addresses: the next one is tried', async (t) => {
   t.teardown(() => server.close());
   const lookUp = async () => [{ address: '127.0.0.3', family: 4 as const }, { address: '127.0.0.2', family: 4 as const }];
   const link = createTcpLink({
-    name: 'gelf', host: 'siem', port: (server.address() as AddressInfo).port, tls: outputOf({}).tls, files: { folder: '', environment: {} }, connectTimeoutMs: 1_000, writeTimeoutMs: 1_000, listeners: () => [], lookUp,
+    name: 'gelf', host: 'siem', port: (server.address() as AddressInfo).port, tls: outputOf({}).tls, files: { folder: '', environment: {} }, connectTimeoutMs: 1_000, writeTimeoutMs: 1_000, hangTimeoutMs: 1_000, listeners: () => [], lookUp,
   });
   for (let round = 0; round < 2; round += 1) {
     const connection = await link.connect(new AbortController().signal);
