@@ -100,10 +100,10 @@ export interface Grouping {
 /**
  * `count` without a field counts documents, with one the documents that have it. The others look at numbers (and times, as milliseconds) only,
  * `cardinality` at every value. `percentile` needs `percentile` between 0 and 100 and is the smallest value that so many percent of the values do
- * not exceed (nearest rank).
+ * not exceed (nearest rank). `variance` and `deviation` are those of the whole population, null where they are beyond the largest number.
  */
 export interface Metric {
-  readonly kind: 'count' | 'cardinality' | 'min' | 'max' | 'sum' | 'average' | 'percentile';
+  readonly kind: 'count' | 'cardinality' | 'min' | 'max' | 'sum' | 'average' | 'percentile' | 'sum_of_squares' | 'variance' | 'deviation';
   readonly field?: string | undefined;
   readonly percentile?: number | undefined;
 }

@@ -1,11 +1,10 @@
 /** What an aggregation may ask for, said before a store is asked. */
 import type { SearchScope } from '../schemas/access.js';
 import { standardFields } from '../schemas/index-fields.js';
-import { maxBuckets, type AggregateRequest, type Grouping, type Metric } from '../schemas/query.js';
+import { maxBuckets, type Grouping } from '../schemas/query.js';
+import { isLatest, type AskedAggregate, type SearchMetric } from './contract.js';
 import { searchErrors } from './errors.js';
 import { readableStreams } from './scope.js';
-
-type Asked = Omit<AggregateRequest, 'indices' | 'query' | 'from' | 'to' | 'signal'>;
 
 /** Each level multiplies the work. */
 const maxGroups = 5;
@@ -13,11 +12,12 @@ const maxMetrics = 200;
 const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
 
 /** Returns the aggregation with the buckets of `streams` held to those that may be read. Throws SEARCH_AGGREGATE_INVALID. */
-export function checkAggregate(asked: Asked, scope: SearchScope): Asked {
+export function checkAggregate(asked: AskedAggregate, scope: SearchScope): AskedAggregate {
   if (asked.groups.length > maxGroups) refuse('groups', `${asked.groups.length} groupings`, `${maxGroups}`);
   if (asked.metrics.length > maxMetrics) refuse('metrics', `${asked.metrics.length} metrics`, `${maxMetrics}`);
   const { sort } = asked;
   if (typeof sort?.by === 'number' && asked.metrics[sort.by] === undefined) refuse('sort', `metric ${sort.by}`, `the place of a metric, or key`);
+  if (typeof sort?.by === 'number' && asked.metrics[sort.by]?.kind === 'latest') refuse('sort', `metric ${sort.by}, a latest value`, 'the place of a figure, or key');
   asked.metrics.forEach((metric, at) => checkMetric(metric, `metric ${at}`, scope));
   return { ...asked, groups: asked.groups.map((group, at) => checkGroup(group, `grouping ${at}`, scope)) };
 }
@@ -38,11 +38,12 @@ function checkGroup(group: Grouping, place: string, scope: SearchScope): Groupin
   return group;
 }
 
-function checkMetric(metric: Metric, place: string, scope: SearchScope): void {
-  const { kind, field, percentile } = metric;
+function checkMetric(metric: SearchMetric, place: string, scope: SearchScope): void {
+  const { kind, field } = metric;
   if (kind === 'count') return;
   if (field === undefined || field === '') return refuse(place, `${kind} without a field`, 'a field');
-  if (standardFields.get(field) === 'text') refuse(place, `${kind} of ${field}`, 'a field that is not cut into words');
+  if (!isLatest(metric) && standardFields.get(field) === 'text') refuse(place, `${kind} of ${field}`, 'a field that is not cut into words');
+  const percentile = isLatest(metric) ? undefined : metric.percentile;
   if (kind === 'percentile' && !(percentile !== undefined && percentile >= 0 && percentile <= 100)) refuse(place, `percentile ${percentile}`, '0 to 100');
   // The number of all streams of the messages would tell of those that may not be read.
   if (field === 'streams' && scope.streams !== 'all') refuse(place, `${kind} of streams`, 'a grouping by streams');

@@ -1,18 +1,19 @@
 /** The reference meaning of an aggregation: what both stores must answer for plain documents. */
 import { compareCodePoints } from '../core/values.js';
-import { defaultBucketLimit, type AggregateRequest, type AggregateResult, type Bucket, type BucketInterval, type Grouping, type Metric } from '../schemas/query.js';
+import { defaultBucketLimit, type AggregateRequest, type Bucket, type BucketInterval, type Grouping, type Metric } from '../schemas/query.js';
 import { lowerCase } from '../schemas/words.js';
+import { isLatest, type AggregateAnswer, type AskedAggregate, type MetricValue } from './contract.js';
 import { compileQuery, timeFields } from './evaluate.js';
 
 type Document = Readonly<Record<string, unknown>>;
 type Key = Bucket['key'][number];
-type Asked = Omit<AggregateRequest, 'indices'>;
+type Asked = AskedAggregate & Pick<AggregateRequest, 'query' | 'from' | 'to'>;
 interface Member {
   readonly key: readonly Key[];
   readonly documents: readonly Document[];
 }
 
-export function aggregateDocuments(documents: readonly Document[], request: Asked): Omit<AggregateResult, 'skipped'> {
+export function aggregateDocuments(documents: readonly Document[], request: Asked): Pick<AggregateAnswer, 'total' | 'buckets' | 'otherDocuments'> {
   const matches = compileQuery(request.query);
   const { from = -Infinity, to = Infinity } = request;
   const found = documents.filter((document) => {
@@ -29,7 +30,7 @@ export function aggregateDocuments(documents: readonly Document[], request: Aske
       return members.slice(0, limit);
     });
   }
-  const buckets = level.map((member) => ({ key: member.key, documents: member.documents.length, values: request.metrics.map((metric) => measure(member.documents, metric)) }));
+  const buckets = level.map((member) => ({ key: member.key, documents: member.documents.length, values: request.metrics.map((metric) => (isLatest(metric) ? latestOf(member.documents, metric.field) : measure(member.documents, metric))) }));
   return { total: found.length, buckets, otherDocuments };
 }
 
@@ -73,6 +74,13 @@ export function bucketStart(time: number, { unit, count }: BucketInterval): numb
   return Math.floor((time - start) / width) * width + start;
 }
 
+/** Where the bucket ends that begins at this time. */
+export function bucketEnd(start: number, { unit, count }: BucketInterval): number {
+  const date = new Date(start);
+  if (unit === 'year') return Date.UTC(date.getUTCFullYear() + count, 0, 1);
+  return unit === 'month' ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + count, 1) : start + widths[unit] * count;
+}
+
 /** Numbers before texts; booleans as their texts. */
 function compareKeys(left: Key, right: Key): number {
   if (typeof left === 'number' || typeof right === 'number') return typeof left === typeof right ? Number(left) - Number(right) : typeof left === 'number' ? -1 : 1;
@@ -84,7 +92,8 @@ function memberOrder({ sort, metrics }: Asked, group: Grouping, at: number): (le
   if (group.kind === 'time') return byKey;
   const sign = sort?.direction === 'asc' ? 1 : -1;
   if (sort?.by === 'key') return (left, right) => sign * byKey(left, right);
-  const metric = sort === undefined ? undefined : metrics[sort.by];
+  const sorted = sort === undefined ? undefined : metrics[sort.by];
+  const metric = sorted === undefined || isLatest(sorted) ? undefined : sorted;
   return (left, right) => {
     const a = metric === undefined ? left.documents.length : measure(left.documents, metric);
     const b = metric === undefined ? right.documents.length : measure(right.documents, metric);
@@ -92,6 +101,18 @@ function memberOrder({ sort, metrics }: Asked, group: Grouping, at: number): (le
     if (a === null) return 1;
     return b === null ? -1 : sign * (a - b);
   };
+}
+
+/** Of equal times the document with the larger id, or the later one. */
+function latestOf(documents: readonly Document[], field: string): MetricValue {
+  const order = (document: Document): readonly [number, string] => [Date.parse(String(document['timestamp'])), typeof document['_id'] === 'string' ? document['_id'] : ''];
+  const [first, ...others] = documents.filter((document) => valuesOf(document, field).length > 0);
+  if (first === undefined) return null;
+  const newest = others.reduce((best, one) => {
+    const [[time, id], [bestTime, bestId]] = [order(one), order(best)];
+    return time > bestTime || (time === bestTime && compareCodePoints(id, bestId) >= 0) ? one : best;
+  }, first);
+  return newest[field] as MetricValue;
 }
 
 function measure(documents: readonly Document[], metric: Metric): number | null {
@@ -112,10 +133,22 @@ function measure(documents: readonly Document[], metric: Metric): number | null 
       return sum;
     case 'average':
       return sum / numbers.length;
+    case 'sum_of_squares':
+      return numbers.reduce((total, value) => total + value * value, 0);
+    case 'variance':
+      return finite(varianceOf(numbers, sum / numbers.length));
+    case 'deviation':
+      return finite(Math.sqrt(varianceOf(numbers, sum / numbers.length)));
     case 'percentile':
       return numbers[nearestRank(numbers.length, metric.percentile ?? 50)] ?? null;
   }
 }
+
+function varianceOf(numbers: readonly number[], mean: number): number {
+  return numbers.reduce((total, value) => total + (value - mean) ** 2, 0) / numbers.length;
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** Place of the smallest value that so many percent of the values do not exceed. */
 export function nearestRank(count: number, percentile: number): number {

@@ -1,6 +1,6 @@
 /** What the API, the command line and exports ask of the search layer. It adds the scope to every question: nobody reaches a store without one. */
 import type { SearchScope } from '../schemas/access.js';
-import type { AggregateRequest, AggregateResult, SearchHit } from '../schemas/query.js';
+import type { AggregateRequest, AggregateResult, Bucket, Metric, SearchHit } from '../schemas/query.js';
 
 /** What is searched, before it is read: texts and times as people write them. */
 export interface SearchQuestion {
@@ -45,8 +45,33 @@ export interface MessagesAnswer {
   readonly tookMs: number;
 }
 
+/** What the newest message (by timestamp, then id) of those that have the field has in it: of any type, texts cut to 10,000 characters. Nothing can be sorted by it. */
+export interface LatestMetric {
+  readonly kind: 'latest';
+  readonly field: string;
+}
+
+export type SearchMetric = Metric | LatestMetric;
+export type MetricValue = number | string | boolean | readonly unknown[] | null;
+
+export function isLatest(metric: SearchMetric): metric is LatestMetric {
+  return metric.kind === 'latest';
+}
+
+export interface AskedAggregate extends Pick<AggregateRequest, 'groups' | 'sort'> {
+  readonly metrics: readonly SearchMetric[];
+}
+
+export interface SearchBucket extends Pick<Bucket, 'key' | 'documents'> {
+  readonly values: readonly MetricValue[];
+}
+
+export interface AggregateAnswer extends Omit<AggregateResult, 'buckets' | 'failures'>, Pick<MessagesAnswer, 'failures' | 'tookMs'> {
+  readonly buckets: readonly SearchBucket[];
+}
+
 export interface AggregateQuestion extends SearchQuestion {
-  readonly aggregate: Omit<AggregateRequest, 'indices' | 'query' | 'from' | 'to' | 'signal'>;
+  readonly aggregate: AskedAggregate;
 }
 
 export interface Searcher {
@@ -56,7 +81,7 @@ export interface Searcher {
    */
   messages(request: MessagesRequest, options: SearchOptions): Promise<MessagesAnswer>;
   /** Rejects with SEARCH_AGGREGATE_INVALID, or as above. */
-  aggregate(request: AggregateQuestion, options: SearchOptions): Promise<AggregateResult & Pick<MessagesAnswer, 'failures' | 'tookMs'>>;
+  aggregate(request: AggregateQuestion, options: SearchOptions): Promise<AggregateAnswer>;
   /**
    * All rows in order, of what is searchable when the first batch is taken and nothing that comes later; in batches, as fast as they are taken.
    * Whole or it rejects. The deadline is that of each batch.

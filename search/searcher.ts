@@ -8,6 +8,7 @@ import type { AggregateQuestion, MessagesAnswer, MessagesRequest, Searcher, Sear
 import { newestFirst, readCursor, writeCursor } from './cursor.js';
 import { searchErrors } from './errors.js';
 import { createKnownFields } from './known-fields.js';
+import { addLatest, withoutLatest } from './latest.js';
 import { searchMetrics } from './metrics.js';
 import { checkSort, mayHold, planSearch, type Plan } from './plan.js';
 import { createFairQueue } from './queue.js';
@@ -109,8 +110,9 @@ async function aggregate(context: SearchContext, question: AggregateQuestion, op
   const asked = checkAggregate(question.aggregate, options.scope);
   return runSearch(context, 'aggregate', options, async (turn) => {
     const plan = await planSearch(context, question, options.scope);
-    const result = await context.store.aggregate({ ...asked, ...plan, ...turn, partial: true });
-    return { ...result, failures: failuresOf(result), tookMs: Math.round(performance.now() - started) };
+    const result = await context.store.aggregate({ ...withoutLatest(asked), ...plan, ...turn, partial: true });
+    const buckets = await addLatest(context, plan, turn, asked, result.buckets);
+    return { ...result, buckets, failures: failuresOf(result), tookMs: Math.round(performance.now() - started) };
   });
 }
 

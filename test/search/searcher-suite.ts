@@ -5,7 +5,8 @@ import { Registry } from '../../core/metrics.js';
 import { unrestrictedScope, type SearchScope } from '../../schemas/access.js';
 import type { SearchSettings } from '../../schemas/config/search.js';
 import type { SearchHit } from '../../schemas/query.js';
-import type { Searcher, SearchOptions } from '../../search/contract.js';
+import { aggregateDocuments } from '../../search/aggregate-evaluate.js';
+import type { AskedAggregate, Searcher, SearchOptions } from '../../search/contract.js';
 import { createSearcher, type SearcherOptions } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { storeErrors } from '../../sinks/stores/errors.js';
@@ -150,6 +151,27 @@ async function answers(test: Test, { searcher, create }: Filled): Promise<void> 
     }
     t.same(numbers((await searcher.messages({ query: '', limit: 3, offset: 25, sort: oldestFirst }, everything)).messages), [25, 26, 27]);
     t.match(await searcher.messages({ query: '', limit: 3, offset: 30, sort: oldestFirst }, everything), { total: 30, messages: [], next: undefined });
+  });
+  await test.test('the latest value in each bucket is that of its newest message', async (t) => {
+    const latest = ['number', 'message', 'streams', 'only_b', 'timestamp', 'nowhere'].map((field) => ({ kind: 'latest' as const, field }));
+    const asks: readonly AskedAggregate[] = [
+      { groups: [], metrics: latest },
+      { groups: [{ kind: 'values', field: 'source' }], metrics: [...latest, { kind: 'max', field: 'number' }], sort: { by: 6, direction: 'asc' } },
+      { groups: [{ kind: 'values', field: 'only_b' }, { kind: 'values', field: 'streams' }], metrics: [{ kind: 'count' }, ...latest] },
+      { groups: [{ kind: 'values', field: 'number', limit: 7 }], metrics: latest, sort: { by: 'key', direction: 'desc' } },
+      { groups: [{ kind: 'time', field: 'timestamp', interval: { unit: 'second', count: 7 } }, { kind: 'values', field: 'source' }], metrics: latest },
+      { groups: [{ kind: 'time', field: 'receive_time', interval: { unit: 'month', count: 3 } }], metrics: latest },
+    ];
+    for (const aggregate of asks) {
+      const { buckets } = await searcher.aggregate({ query: 'number:<28', aggregate }, everything);
+      t.same(buckets, aggregateDocuments(documents.slice(0, 28), { query: { kind: 'all' }, ...aggregate }).buckets);
+    }
+    const many = { groups: [{ kind: 'values' as const, field: 'number', limit: 100 }], metrics: Array.from({ length: 40 }, () => ({ kind: 'latest' as const, field: 'source' })) };
+    await t.rejects(searcher.aggregate({ query: '', aggregate: many }, everything), { code: 'SEARCH_AGGREGATE_INVALID', place: 'metrics' });
+    await t.rejects(searcher.aggregate({ query: '', aggregate: { groups: [], metrics: latest } }, { scope: only('a') }), { code: 'SEARCH_AGGREGATE_INVALID' }, 'streams of which some are not to be seen');
+    await t.rejects(searcher.aggregate({ query: '', aggregate: { groups: [{ kind: 'values', field: 'source' }], metrics: latest, sort: { by: 0, direction: 'asc' } } }, everything), { code: 'SEARCH_AGGREGATE_INVALID', place: 'sort' });
+    const restricted = await searcher.aggregate({ query: '', aggregate: { groups: [], metrics: [{ kind: 'latest', field: 'number' }] } }, { scope: only('b') });
+    t.same(restricted.buckets[0]?.values, [24]);
   });
   await test.test('refuses by name what it cannot do', async (t) => {
     const ask = (more: object): Promise<unknown> => searcher.messages({ query: '', limit: 1, ...more }, everything);

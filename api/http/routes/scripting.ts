@@ -2,10 +2,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { timeRangeBody, type TimeRangeBody } from '../../../schemas/api-search.js';
-import type { Grouping, Metric } from '../../../schemas/query.js';
+import type { Grouping } from '../../../schemas/query.js';
+import type { SearchMetric } from '../../../search/contract.js';
 import { parseDuration } from '../../../search/time-range.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
+import { figureKinds, figureOf } from '../search/figures.js';
 import { parseInterval } from '../search/intervals.js';
 import { whenLeaving } from '../search/leaving.js';
 import { messageRow } from '../search/message-lists.js';
@@ -31,7 +33,7 @@ const listQuery = { query: Type.Optional(Type.String({ maxLength: 32_768 })), st
 
 type MessagesBody = Static<typeof messagesBody>;
 type AggregateBody = Static<typeof aggregateBody>;
-const functions: Readonly<Record<string, Metric['kind']>> = { avg: 'average', average: 'average', card: 'cardinality', cardinality: 'cardinality', count: 'count', max: 'max', min: 'min', percentile: 'percentile', sum: 'sum' };
+const functions: typeof figureKinds = { ...figureKinds, average: 'average', cardinality: 'cardinality' };
 
 export function scriptingRoutes(app: ApiServer, services: ApiServices): void {
   const config = { permission: 'authenticated', audit: 'search:execute', produces: tableTypes } as const;
@@ -89,7 +91,7 @@ async function aggregate(services: ApiServices, request: FastifyRequest, reply: 
   return sendTable(request, reply, {
     schema: [
       ...groups.map(({ kind, field }) => ({ column_type: 'grouping' as const, type: kind === 'time' ? 'date' : 'string', field, name: `grouping: ${field}` })),
-      ...body.metrics.map(({ function: kind, field }) => ({ column_type: 'metric' as const, type: 'numeric', function: kind, ...(field === undefined || field === null ? {} : { field }), name: `metric: ${kind}(${field ?? ''})` })),
+      ...body.metrics.map(({ function: kind, field }) => ({ column_type: 'metric' as const, type: functions[kind] === 'latest' ? 'string' : 'numeric', function: kind, ...(field === undefined || field === null ? {} : { field }), name: `metric: ${kind}(${field ?? ''})` })),
     ],
     datarows: found.buckets.map(({ key, values }) => [...key.map((part, at) => (groups[at]?.kind === 'time' ? new Date(Number(part)).toISOString() : part)), ...values]),
     metadata: { effective_timerange: effectiveRange(range, now), total_results: found.total },
@@ -103,11 +105,10 @@ function groupingOf({ field, limit, granularity }: AggregateBody['group_by'][num
   return { kind: 'time', field, interval };
 }
 
-function metricOf({ function: named, field, configuration }: AggregateBody['metrics'][number]): Metric {
+function metricOf({ function: named, field, configuration }: AggregateBody['metrics'][number]): SearchMetric {
   const kind = functions[named];
   if (kind === undefined) throw failure(400, `metrics: There is no function ${JSON.stringify(named)}. Allowed: ${Object.keys(functions).join(', ')}.`, { type: 'RequestError' });
-  const percentile = Number((configuration as { percentile?: unknown } | null | undefined)?.percentile ?? 95);
-  return { kind, ...(field === undefined || field === null || field === '' ? {} : { field }), ...(kind === 'percentile' ? { percentile } : {}) };
+  return figureOf(kind, field === null || field === '' ? undefined : field, (configuration as { percentile?: unknown } | null | undefined)?.percentile);
 }
 
 const split = (texts: readonly string[] | undefined): string[] | undefined => texts?.flatMap((text) => text.split(',')).map((text) => text.trim()).filter((text) => text !== '');

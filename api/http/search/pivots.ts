@@ -1,14 +1,16 @@
 /** Search type `pivot`: groups by values and time, with series of counts and figures. */
-import type { AggregateResult, Bucket, Grouping, Metric } from '../../../schemas/query.js';
+import type { Bucket, Grouping } from '../../../schemas/query.js';
 import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
+import type { AggregateAnswer, SearchBucket, SearchMetric } from '../../../search/contract.js';
 import { failure } from '../failure.js';
+import { figureKinds, figureOf } from './figures.js';
 import { automaticInterval, parseInterval } from './intervals.js';
 import { failuresOf } from './message-lists.js';
 import { askedBy, type Asked, type Context } from './questions.js';
 
 interface Series {
   readonly id: string;
-  readonly metric: Metric;
+  readonly metric: SearchMetric;
   /** Shown as a share of all documents. */
   readonly share: boolean;
 }
@@ -22,7 +24,7 @@ interface Group {
 }
 
 const defaultValues = 15;
-const kinds: Readonly<Record<string, Metric['kind']>> = { avg: 'average', card: 'cardinality', count: 'count', max: 'max', min: 'min', percentile: 'percentile', percentage: 'count', sum: 'sum' };
+const kinds = { ...figureKinds, percentage: 'count' as const };
 
 export async function pivot(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override']): Promise<Readonly<Record<string, unknown>>> {
   const asked = askedBy(context, query, type, override);
@@ -31,7 +33,7 @@ export async function pivot(context: Context, query: QueryOfSearchBody, type: Se
   const range = all.some((group) => group.type === 'time') ? await span(context, asked) : 0;
   const rows = ((type.row_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
   const columns = ((type.column_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
-  const ask = (groups: readonly Grouping[]): Promise<AggregateResult> => aggregate(context, asked, groups, series, type);
+  const ask = (groups: readonly Grouping[]): Promise<AggregateAnswer> => aggregate(context, asked, groups, series, type);
   const byRow = await ask(rows);
   const byBoth = columns.length === 0 ? undefined : await ask([...rows, ...columns]);
   const totals = rows.length > 0 && type.rollup === true ? await ask([]) : undefined;
@@ -42,7 +44,7 @@ export async function pivot(context: Context, query: QueryOfSearchBody, type: Se
   };
 }
 
-function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Context, { question }: Asked, groups: readonly Grouping[], series: readonly Series[], type: SearchTypeBody): Promise<AggregateResult> {
+function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Context, { question }: Asked, groups: readonly Grouping[], series: readonly Series[], type: SearchTypeBody): Promise<AggregateAnswer> {
   const [sort] = (type.sort ?? []) as readonly { readonly type?: unknown; readonly field?: unknown; readonly direction?: unknown }[];
   const at = series.findIndex(({ id }) => id === sort?.field);
   const direction = typeof sort?.direction === 'string' && /^asc/i.test(sort.direction) ? 'asc' as const : 'desc' as const;
@@ -52,12 +54,12 @@ function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Con
 
 function seriesOf(body: Readonly<Record<string, unknown>>): Series {
   const { type, id, field, percentile } = body as { type?: unknown; id?: unknown; field?: unknown; percentile?: unknown };
-  const kind = kinds[String(type)];
+  const kind = kinds[String(type) as keyof typeof kinds];
   if (kind === undefined) throw wrong('series', type, Object.keys(kinds).join(', '));
   const named = typeof field === 'string' && field !== '' ? field : undefined;
   return {
     id: typeof id === 'string' && id !== '' ? id : `${String(type)}(${named ?? ''})`, share: type === 'percentage',
-    metric: { kind, ...(named === undefined ? {} : { field: named }), ...(kind === 'percentile' ? { percentile: Number(percentile ?? 95) } : {}) },
+    metric: figureOf(kind, named, percentile),
   };
 }
 
@@ -79,10 +81,10 @@ async function span(context: Context, { question }: Asked): Promise<number> {
   const { services: { searcher }, identity, signal, deadlineMs } = context;
   const found = await searcher.aggregate({ ...question, aggregate: { groups: [], metrics: [{ kind: 'min', field: 'timestamp' }, { kind: 'max', field: 'timestamp' }] } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
   const [first = null, last = null] = found.buckets[0]?.values ?? [];
-  return first === null || last === null ? 0 : last - first;
+  return typeof first === 'number' && typeof last === 'number' ? last - first : 0;
 }
 
-function rowsOf(byRow: AggregateResult, byBoth: AggregateResult | undefined, rows: readonly Grouping[], columns: readonly Grouping[], series: readonly Series[], rollup: boolean): readonly Readonly<Record<string, unknown>>[] {
+function rowsOf(byRow: AggregateAnswer, byBoth: AggregateAnswer | undefined, rows: readonly Grouping[], columns: readonly Grouping[], series: readonly Series[], rollup: boolean): readonly Readonly<Record<string, unknown>>[] {
   const inner = grouped(byBoth?.buckets ?? [], (bucket) => JSON.stringify(bucket.key.slice(0, rows.length)));
   return byRow.buckets.map((bucket) => ({
     key: keyOf(bucket.key, rows), source: 'leaf',
@@ -93,11 +95,11 @@ function rowsOf(byRow: AggregateResult, byBoth: AggregateResult | undefined, row
   }));
 }
 
-function cells(bucket: Bucket | undefined, columns: readonly unknown[], series: readonly Series[], total: number, rollup: boolean, source: string): readonly Readonly<Record<string, unknown>>[] {
+function cells(bucket: SearchBucket | undefined, columns: readonly unknown[], series: readonly Series[], total: number, rollup: boolean, source: string): readonly Readonly<Record<string, unknown>>[] {
   if (bucket === undefined) return [];
   return series.map(({ id, share }, at) => {
     const value = bucket.values[at] ?? null;
-    return { key: [...columns, id], value: share && value !== null ? (total === 0 ? 0 : value / total) : value, rollup, source };
+    return { key: [...columns, id], value: share && typeof value === 'number' ? (total === 0 ? 0 : value / total) : value, rollup, source };
   });
 }
 

@@ -97,11 +97,24 @@ function statement(base: readonly string[], groups: readonly Slot[], metrics: re
   const parts = [`base AS ${lists.length > 0 ? 'MATERIALIZED ' : ''}(${base.join(' UNION ALL ')})`];
   let source = 'base';
   for (const slot of lists) {
+    case 'sum_of_squares':
+      return `CASE WHEN count(${number}) > 0 THEN fsum(${number} * ${number}) END`;
+    case 'variance':
+      return finiteOnly('var_pop', number);
+    case 'deviation':
+      return finiteOnly('stddev_pop', number);
     parts.push(`${slot.name}_members AS (SELECT *, unnest(${slot.name}_list) AS ${slot.name}_text FROM ${source})`);
     source = `${slot.name}_members`;
   }
   const sets = [[], ...keys.map((_, level) => keys.slice(0, level + 1).flat())];
   const all = [...new Set(keys.flat())];
+/** The engine fails the whole statement where a variance is beyond the largest number. */
+const largestSquared = 1e150;
+
+function finiteOnly(name: string, number: string): string {
+  return `CASE WHEN count(*) FILTER (WHERE abs(${number}) >= ${largestSquared}) = 0 THEN ${name}(${number}) FILTER (WHERE abs(${number}) < ${largestSquared}) END`;
+}
+
   const level = sets.map((set, at) => `WHEN ${groupingId(all, set)} THEN ${at}`).join(' ');
   const perLevel = (set: readonly string[], at: number): string => {
     const last = groups.slice(0, at).findLast((slot) => slot.isList);

@@ -53,6 +53,9 @@ function metricAggregations({ metrics }: AggregateRequest, typeOf: TypeOf): Clau
   }));
 }
 
+/** Figures of squares, by their names in the engine's answer. */
+export const extendedNames: Readonly<Partial<Record<Metric['kind'], string>>> = { sum_of_squares: 'sum_of_squares', variance: 'variance', deviation: 'std_deviation' };
+
 /** Undefined where the engine needs no question: documents are counted anyway, and texts have no sum. */
 function metricBody(metric: Metric, typeOf: TypeOf): Clause | undefined {
   const { kind, field } = metric;
@@ -60,6 +63,7 @@ function metricBody(metric: Metric, typeOf: TypeOf): Clause | undefined {
   if (kind === 'count') return { filter: compileQuery({ kind: 'exists', field }, typeOf) };
   if (kind === 'cardinality') return { cardinality: { field, precision_threshold: exactCardinality } };
   if (!isNumeric(typeOf, field)) return undefined;
+  if (kind in extendedNames) return { extended_stats: { field } };
   if (kind !== 'percentile') return { stats: { field } };
   return { percentiles: { field, percents: [percentOf(metric)], keyed: false, tdigest: { compression: digestCompression } } };
 }
@@ -81,6 +85,6 @@ function metricPath(metric: Metric, at: number, typeOf: TypeOf): string {
     case 'average':
       return `m${at}.avg`;
     default:
-      return `m${at}.${metric.kind}`;
+      return `m${at}.${extendedNames[metric.kind] ?? metric.kind}`;
   }
 }

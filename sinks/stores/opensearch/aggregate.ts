@@ -3,7 +3,8 @@ import { standardFields } from '../../../schemas/index-fields.js';
 import { defaultBucketLimit, maxBuckets, type AggregateRequest, type AggregateResult, type Bucket, type Metric } from '../../../schemas/query.js';
 import { bucketOrder, leafBuckets } from '../buckets.js';
 import { storeErrors } from '../errors.js';
-import { levelAggregations } from './aggregate-body.js';
+import { extendedNames, levelAggregations } from './aggregate-body.js';
+import { joinMoments, joinVariances, type Moments } from './moments.js';
 import { typedFields, type TypeOf } from './query.js';
 import { askUntilAllAnswer, queryClause } from './ask.js';
 import type { Send } from './requests.js';
@@ -18,6 +19,9 @@ interface RawMetric {
   readonly max?: number | null;
   readonly avg?: number | null;
   readonly sum?: number | null;
+  readonly sum_of_squares?: number | string | null;
+  readonly variance?: number | string | null;
+  readonly std_deviation?: number | string | null;
   readonly values?: readonly { readonly value: number | null }[];
 }
 interface RawLevel {
@@ -32,7 +36,7 @@ interface RawResult {
 
 /** A bucket on its way: an average knows how many values it is of. */
 interface Part extends Bucket {
-  readonly weights: readonly number[];
+  readonly moments: readonly Moments[];
 }
 interface Joined {
   total: number;
@@ -93,8 +97,11 @@ function keyOf(key: string | number, field: string | undefined, typeOf: TypeOf):
 
 function partOf(request: AggregateRequest, raw: Readonly<Record<string, unknown>>, documents: number, key: Bucket['key']): Part {
   const values = request.metrics.map((metric, at) => metricValue(metric, raw[`m${at}`] as RawMetric | undefined, documents));
-  const weights = request.metrics.map((_, at) => (raw[`m${at}`] as RawMetric | undefined)?.count ?? 0);
-  return { key, documents, values, weights };
+  const moments = request.metrics.map((_, at) => {
+    const { count = 0, avg } = (raw[`m${at}`] as RawMetric | undefined) ?? {};
+    return { count, mean: avg ?? 0 };
+  });
+  return { key, documents, values, moments };
 }
 
 function metricValue(metric: Metric, raw: RawMetric | undefined, documents: number): number | null {
@@ -102,16 +109,20 @@ function metricValue(metric: Metric, raw: RawMetric | undefined, documents: numb
   if (metric.kind === 'cardinality') return raw?.value ?? 0;
   if (metric.kind === 'percentile') return raw?.values?.[0]?.value ?? null;
   if (raw === undefined || raw.count === 0) return null;
-  return raw[metric.kind === 'average' ? 'avg' : metric.kind] ?? null;
+  const name = extendedNames[metric.kind] ?? (metric.kind === 'average' ? 'avg' : metric.kind);
+  const value = raw[name as 'variance'];
+  return typeof value === 'number' ? value : null;
 }
 
 /** Of the same bucket in indices of different types. */
 function joinParts(request: AggregateRequest, left: Part, right: Part): Part {
-  const values = request.metrics.map((metric, at) => joinValues(metric, [left.values[at] ?? null, right.values[at] ?? null], [left.weights[at] ?? 0, right.weights[at] ?? 0]));
-  return { key: left.key, documents: left.documents + right.documents, values, weights: left.weights.map((weight, at) => weight + (right.weights[at] ?? 0)) };
+  const none: Moments = { count: 0, mean: 0 };
+  const moments = request.metrics.map((_, at) => [left.moments[at] ?? none, right.moments[at] ?? none] as const);
+  const values = request.metrics.map((metric, at) => joinValues(metric, [left.values[at] ?? null, right.values[at] ?? null], moments[at] as readonly [Moments, Moments]));
+  return { key: left.key, documents: left.documents + right.documents, values, moments: moments.map(([one, other]) => joinMoments(one, other)) };
 }
 
-function joinValues(metric: Metric, [left, right]: readonly [number | null, number | null], [leftWeight, rightWeight]: readonly [number, number]): number | null {
+function joinValues(metric: Metric, [left, right]: readonly [number | null, number | null], moments: readonly [Moments, Moments]): number | null {
   if (left === null || right === null) return left ?? right;
   switch (metric.kind) {
     case 'min':
@@ -119,7 +130,11 @@ function joinValues(metric: Metric, [left, right]: readonly [number | null, numb
     case 'max':
       return Math.max(left, right);
     case 'average':
-      return (left * leftWeight + right * rightWeight) / (leftWeight + rightWeight);
+      return joinMoments(...moments).mean;
+    case 'variance':
+      return joinVariances(left, right, moments);
+    case 'deviation':
+      return Math.sqrt(joinVariances(left ** 2, right ** 2, moments));
     case 'percentile':
       throw storeErrors.create('STORE_QUERY_INVALID', { place: metric.field, got: 'a percentile over indices that hold the fields of this request in different types', allowed: 'one index set, or a time range within one index' });
     default:
@@ -155,6 +170,6 @@ function siblingsOf(parts: readonly Part[], level: number): Part[][] {
 }
 
 function emptyPart(request: AggregateRequest): Part {
-  return { key: [], documents: 0, values: request.metrics.map((metric) => (metric.kind === 'count' || metric.kind === 'cardinality' ? 0 : null)), weights: [] };
+  return { key: [], documents: 0, values: request.metrics.map((metric) => (metric.kind === 'count' || metric.kind === 'cardinality' ? 0 : null)), moments: [] };
 }
 
