@@ -8,13 +8,13 @@ const patienceMs = 60_000;
 
 /** Repeats what fails with a retryable error. */
 export async function patiently<Result>(what: string, log: Log, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> {
-  const until = Date.now() + patienceMs;
+  const until = performance.now() + patienceMs;
   const backOff = createBackOff(200, 2_000);
   for (;;) {
     try {
       return await run();
     } catch (error) {
-      if (!isSluiceError(error) || !error.retryable || signal.aborted || Date.now() > until) throw error;
+      if (!isSluiceError(error) || !error.retryable || signal.aborted || performance.now() > until) throw error;
       log.warn({ error: errorText(error) }, `${what}; trying again`);
       await pause(backOff(), signal);
     }

@@ -107,7 +107,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     ledger, epochs, store, topics, group: processing.group, consumedTopics, deadLettersTopic, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
     retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, parkedLeft, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
   });
-  const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: Date.now, onBlocked: createBlockedReport(registry, log) });
+  const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: () => performance.now(), onBlocked: createBlockedReport(registry, log) });
   const deliver: DeliverContext = {
     store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, log, metrics, blockages, parkingTopics, signal: stopping.signal,
     route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender', forwarder: options.forwarder },

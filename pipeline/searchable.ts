@@ -21,10 +21,10 @@ export function createSearchableProbe(store: IndexStore, registry: Registry, log
   const { searchableSeconds } = buildMetrics(registry, pipelineMetrics);
   let next = 0;
   const sample = async (indexSet: string, index: string, id: string, receivedAt: number): Promise<void> => {
-    const deadline = Date.now() + patienceMs;
+    const deadline = performance.now() + patienceMs;
     while (store.isSearchable !== undefined && !(await store.isSearchable(index, id))) {
       if (signal.aborted) return;
-      if (Date.now() > deadline) return log.warn({ index, id }, 'a stored document is not found by a search after a minute');
+      if (performance.now() > deadline) return log.warn({ index, id }, 'a stored document is not found by a search after a minute');
       await pause(pollMs, signal);
     }
     searchableSeconds.observe({ index_set: indexSet }, Math.max(0, Date.now() - receivedAt) / 1000);

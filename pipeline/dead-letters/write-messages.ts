@@ -65,8 +65,8 @@ function joined(batches: readonly IndexBatch[]): IndexBatch {
 
 /** Of no partition: nobody can take it away, but an index that does not answer is not waited for without end. */
 function placeOf() {
-  const deadline = Date.now() + patienceMs;
-  return { topic: 'replay', topicGeneration: 0, partition: 0, nextOffset: 0, lost: () => Date.now() > deadline, mayPark: false, longestPauseMs } as const;
+  const deadline = performance.now() + patienceMs;
+  return { topic: 'replay', topicGeneration: 0, partition: 0, nextOffset: 0, lost: () => performance.now() > deadline, mayPark: false, longestPauseMs } as const;
 }
 
 function replayStore(writes: readonly MessageWrite[], store: IndexStore): Pick<IndexStore, 'write'> {

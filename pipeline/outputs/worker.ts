@@ -104,10 +104,10 @@ export class OutputWorker {
     this.#stopping = true;
     clearInterval(this.#timer);
     clearInterval(this.#limiting);
-    const end = Date.now() + deadlineMs;
+    const end = performance.now() + deadlineMs;
     await this.#sender?.stop(deadlineMs / 2);
     await this.#commitConfirmed();
-    await this.#consumer?.stop(Math.max(500, end - Date.now()));
+    await this.#consumer?.stop(Math.max(500, end - performance.now()));
   }
 
   async status(): Promise<OutputStatus> {

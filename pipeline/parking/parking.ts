@@ -94,12 +94,12 @@ export function createParking(options: ParkingOptions): Parking {
   const need = (indexSet: string): void => {
     const known = drains.get(indexSet);
     if (known !== undefined) {
-      known.neededAt = Date.now();
+      known.neededAt = performance.now();
       return;
     }
     log.info({ index_set: indexSet }, 'the drain of a parking topic begins');
     const consumer = open(indexSet);
-    drains.set(indexSet, { consumer, neededAt: Date.now() });
+    drains.set(indexSet, { consumer, neededAt: performance.now() });
     consumer.catch((error: unknown) => {
       log.warn({ index_set: indexSet, error: errorText(error) }, 'a parking topic cannot be drained yet; trying again');
       drains.delete(indexSet);
@@ -115,9 +115,9 @@ export function createParking(options: ParkingOptions): Parking {
       return;
     }
     let last = lookedAt.get(indexSet);
-    if (last === undefined || (last.drainedTo !== drainedTo && Date.now() - last.at > oldestMs)) {
+    if (last === undefined || (last.drainedTo !== drainedTo && performance.now() - last.at > oldestMs)) {
       const record = await parkingTopics.oldest(indexSet, drainedTo);
-      last = { at: Date.now(), drainedTo, oldest: record?.timestamp, bytes: record?.value.length ?? 0 };
+      last = { at: performance.now(), drainedTo, oldest: record?.timestamp, bytes: record?.value.length ?? 0 };
       lookedAt.set(indexSet, last);
     }
     seen.set(indexSet, { messages, bytes: Math.round(messages * (parkingTopics.meanBytes(indexSet) || last.bytes)), oldest: last.oldest });
@@ -125,16 +125,16 @@ export function createParking(options: ParkingOptions): Parking {
 
   const tick = async (check: () => Promise<void>): Promise<void> => {
     const parked = parkedHere();
-    const sweep = Date.now() - sweptAt >= options.sweepMs;
+    const sweep = performance.now() - sweptAt >= options.sweepMs;
     const looked = new Set([...parked, ...drains.keys(), ...(sweep ? await ledger.parkingSets() : [])]);
-    if (sweep) sweptAt = Date.now();
+    if (sweep) sweptAt = performance.now();
     for (const indexSet of looked) {
       await look(indexSet);
       if (parked.has(indexSet) || (seen.get(indexSet)?.messages ?? 0) > 0) need(indexSet);
     }
     if (parked.size > 0) await check();
     for (const [indexSet, drain] of drains) {
-      if (Date.now() - drain.neededAt < lingerMs) continue;
+      if (performance.now() - drain.neededAt < lingerMs) continue;
       drains.delete(indexSet);
       await drain.consumer.then((consumer) => consumer.stop(endMs), () => undefined);
       await parkingTopics.trim(indexSet);

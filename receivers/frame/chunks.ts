@@ -64,7 +64,7 @@ const maxNamed = 1000;
 /** Kept of a named set: enough to recognise the message, 8 MB for all of them. */
 const headBytes = 8192;
 
-export function createChunkAssembler(options: ChunkAssemblerOptions, now: () => number = Date.now): ChunkAssembler {
+export function createChunkAssembler(options: ChunkAssemblerOptions, now: () => number = () => performance.now()): ChunkAssembler {
   return new Assembler(options, now);
 }
 

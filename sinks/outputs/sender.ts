@@ -20,7 +20,7 @@ const standsAfterMs = 600;
 
 interface Waiting {
   readonly parcel: Parcel;
-  /** When the system took it; 0: not on this connection. */
+  /** When the system took it (`performance.now()`); 0: not on this connection. */
   writtenAt: number;
   /** Bytes written on this connection up to its end. */
   end: number;
@@ -212,7 +212,7 @@ export class Sender {
       this.#position += 1;
       this.#written += next.parcel.bytes;
       this.#unwrittenBytes -= next.parcel.bytes;
-      next.writtenAt = Date.now();
+      next.writtenAt = performance.now();
       next.end = this.#written;
       if (answer?.answered === true) this.#confirmFirst(1, answer.refused, answer.reason);
       else this.#confirmBySize();
@@ -247,7 +247,7 @@ export class Sender {
   /** What the other side's system acknowledged and that left long enough ago. */
   #confirm(): void {
     if (this.#position === 0 || this.#connection === undefined) return;
-    const until = Date.now() - this.#options.confirmAfterMs;
+    const until = performance.now() - this.#options.confirmAfterMs;
     const first = this.#window[0] as Waiting;
     if (first.writtenAt > until) return;
     const unacknowledged = this.#connection.unacknowledged() ?? 0;
@@ -266,9 +266,9 @@ export class Sender {
     const acknowledged = this.#written - unacknowledged;
     if (acknowledged !== this.#acknowledged || unacknowledged === 0) {
       this.#acknowledged = acknowledged;
-      this.#progressAt = Date.now();
+      this.#progressAt = performance.now();
     }
-    return Date.now() - this.#progressAt > standsAfterMs;
+    return performance.now() - this.#progressAt > standsAfterMs;
   }
 
   #confirmFirst(count: number, refused = 0, reason?: string): void {

@@ -116,7 +116,7 @@ export class KafkaAppender {
   }
 
   writable(): { readonly ok: boolean; readonly reason: string } {
-    const now = Date.now();
+    const now = performance.now();
     for (const [topic, { partitions }] of this.#topics) {
       for (const [partition, appender] of partitions) {
         const oldest = appender.oldest();
@@ -139,8 +139,8 @@ export class KafkaAppender {
     if (this.#stopped) return;
     this.#stopped = true;
     const all = [...this.#topics.values()].flatMap(({ partitions }) => [...partitions.values()]);
-    const deadline = Date.now() + deadlineMs;
-    while (all.some((appender) => !appender.idle) && Date.now() < deadline) await sleep(idlePollMs);
+    const deadline = performance.now() + deadlineMs;
+    while (all.some((appender) => !appender.idle) && performance.now() < deadline) await sleep(idlePollMs);
     for (const appender of all) appender.abandon();
     await Promise.race([Promise.all([...this.#topics.values()].map(({ connection }) => connection.close())), sleep(1_000, undefined, { ref: false })]);
   }

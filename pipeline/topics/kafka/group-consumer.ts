@@ -146,7 +146,7 @@ export class GroupConsumer implements Consumer {
     this.#consumer = consumer;
     consumer.on(consumer.events.GROUP_JOIN, (event) => this.#onJoin(consumer, event));
     consumer.on(consumer.events.HEARTBEAT, () => {
-      this.#heartbeatAt = Date.now();
+      this.#heartbeatAt = performance.now();
       this.#restarts = 0;
     });
     consumer.on(consumer.events.CRASH, (event) => void this.#onCrash(consumer, event));
@@ -168,7 +168,7 @@ export class GroupConsumer implements Consumer {
       for (const partition of numbers) partitions.set(keyOf(topic, partition), this.#createPartition(consumer, { topic, partition, session }, offsetsOf));
     }
     this.#epoch = { session, partitions };
-    this.#heartbeatAt = Date.now();
+    this.#heartbeatAt = performance.now();
     for (const [key, partition] of partitions) {
       const run = (this.#tails.get(key) ?? Promise.resolve()).then(() => partition.run());
       this.#tails.set(key, run);
@@ -216,7 +216,7 @@ export class GroupConsumer implements Consumer {
 
   /** kafkajs beats between fetches; while one of them hangs on a broker that is away, this does. */
   #heartbeatIfSilent(): void {
-    if (this.#epoch === undefined || Date.now() - this.#heartbeatAt < this.#settings.heartbeatMs) return;
+    if (this.#epoch === undefined || performance.now() - this.#heartbeatAt < this.#settings.heartbeatMs) return;
     this.#epoch.session.heartbeat().catch(() => undefined);
   }
 
@@ -275,10 +275,10 @@ export class GroupConsumer implements Consumer {
   }
 
   async #stop(deadlineMs: number): Promise<void> {
-    const deadline = Date.now() + deadlineMs;
+    const deadline = performance.now() + deadlineMs;
     await this.#endEpoch(deadlineMs);
     clearInterval(this.#heartbeats);
-    const left = Math.max(disconnectMs, deadline - Date.now());
+    const left = Math.max(disconnectMs, deadline - performance.now());
     const disconnected = this.#consumer?.disconnect().catch(() => undefined) ?? Promise.resolve();
     await Promise.race([disconnected.then(() => this.#membership.end()), sleep(left, undefined, { ref: false })]).catch(() => undefined);
     this.#finish.resolve();

@@ -61,12 +61,12 @@ export class KafkaTopicLog implements TopicLog {
 
   /** Brokers that start together with us refuse much for some seconds: too few replicas, no controller, no coordinator. */
   async #patiently<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
-    const until = Date.now() + this.#settings.startPatienceMs;
+    const until = performance.now() + this.#settings.startPatienceMs;
     for (;;) {
       try {
         return await run();
       } catch (thrown: unknown) {
-        if (Date.now() >= until || this.#stopped || permanentErrors.has(errorType(thrown))) throw thrown;
+        if (performance.now() >= until || this.#stopped || permanentErrors.has(errorType(thrown))) throw thrown;
         this.#settings.log.warn({ brokers: this.#settings.brokers, error: errorText(thrown), type: errorType(thrown) }, what);
         await sleep(startPauseMs);
       }

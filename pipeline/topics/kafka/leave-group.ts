@@ -21,7 +21,7 @@ export async function leaveFor(kafka: Kafka, group: string, members: readonly st
   try {
     await cluster.connect();
     const coordinator = await coordinatorOf(cluster, group);
-    for (const until = Date.now() + joinPatienceMs; Date.now() < until; await sleep(pollMs)) {
+    for (const until = performance.now() + joinPatienceMs; performance.now() < until; await sleep(pollMs)) {
       const { groups } = await coordinator.describeGroups({ groupIds: [group] });
       if (groups[0]?.state !== 'Stable') break;
     }

@@ -81,7 +81,7 @@ export class PartitionAppender {
 
   append(records: readonly TopicRecord[], bytes: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ records, bytes, since: Date.now(), resolve, reject, done: 0 });
+      this.#queue.push({ records, bytes, since: performance.now(), resolve, reject, done: 0 });
       this.#waitingBytes += bytes;
       if (!this.#running) void this.#run();
     });

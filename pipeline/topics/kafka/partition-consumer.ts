@@ -236,9 +236,9 @@ export class PartitionConsumer {
   async #isFullOrWaited(): Promise<boolean> {
     const waitMs = this.#options.waitForMoreMs ?? 0;
     const isFull = (): boolean => this.#queue.length >= this.#options.maxBatchRecords || this.#queuedBytes >= this.#options.maxBatchBytes;
-    const until = Date.now() + waitMs;
+    const until = performance.now() + waitMs;
     while (!isFull() && !this.#draining && !this.#over) {
-      const left = until - Date.now();
+      const left = until - performance.now();
       if (left <= 0) break;
       await this.#untilWoken(left);
     }

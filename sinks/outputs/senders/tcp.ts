@@ -95,9 +95,9 @@ class TcpConnection implements Connection {
   /** Bytes written as the look at the kernel's queue began. */
   #writtenBefore = 0;
   #acknowledged: number | undefined;
-  #progressAt = Date.now();
+  #progressAt = performance.now();
   /** When it was last seen to hang. */
-  #hungAt = 0;
+  #hungAt = Number.NEGATIVE_INFINITY;
   readonly #timer: NodeJS.Timeout;
 
   constructor(socket: Socket, place: string, options: Pick<TcpLinkOptions, 'writeTimeoutMs' | 'hangTimeoutMs'>) {
@@ -117,19 +117,20 @@ class TcpConnection implements Connection {
       before: () => { this.#writtenBefore = this.#written; },
       after: (look) => this.#observe(look),
     });
-    this.#timer = setInterval(() => this.#checkProgress(), Math.min(1_000, options.writeTimeoutMs / 4)).unref();
+    // Judged right after a look, since a process that was busy for long has not looked for long either; this is for systems without looks.
+    this.#timer = setInterval(() => this.#checkProgress(this.#acknowledged === undefined ? 1 : 2), Math.min(1_000, options.writeTimeoutMs / 4)).unref();
   }
 
   write(parcel: Parcel): Promise<WriteAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#error !== undefined) return reject(this.#error);
-      if (this.#written === (this.#acknowledged ?? this.#written)) this.#progressAt = Date.now();
+      if (this.#written === (this.#acknowledged ?? this.#written)) this.#progressAt = performance.now();
       this.#rejectWrite = reject;
       this.#socket.write(parcel.parts[0] as Buffer, (error) => {
         this.#rejectWrite = undefined;
         if (error !== undefined && error !== null) return reject(this.#error ?? toError(error));
         this.#written += parcel.bytes;
-        this.#progressAt = Date.now();
+        this.#progressAt = performance.now();
         resolve(notAnswered);
       });
     });
@@ -140,7 +141,7 @@ class TcpConnection implements Connection {
   }
 
   hangsSince(): number | undefined {
-    return this.#hungAt > this.#progressAt ? this.#progressAt : undefined;
+    return this.#hungAt > this.#progressAt ? Math.round(Date.now() - (performance.now() - this.#progressAt)) : undefined;
   }
 
   finish(deadlineMs: number): Promise<boolean> {
@@ -163,23 +164,24 @@ class TcpConnection implements Connection {
   }
 
   #observe({ unacknowledged, hangs }: KernelLook): void {
-    if (hangs) this.#hungAt = Date.now();
+    if (hangs) this.#hungAt = performance.now();
     const acknowledged = Math.max(this.#acknowledged ?? 0, this.#writtenBefore - unacknowledged);
-    if (acknowledged > (this.#acknowledged ?? -1) || acknowledged === this.#written) this.#progressAt = Date.now();
+    if (acknowledged > (this.#acknowledged ?? -1) || acknowledged === this.#written) this.#progressAt = performance.now();
     this.#acknowledged = acknowledged;
+    this.#checkProgress(1);
   }
 
   /**
    * A write that hangs, or bytes that nobody acknowledges. While the other side's system answers, a second connection would help nobody: its program would read both
    * in any order, and what was acknowledged and not read yet could come behind what follows it.
    */
-  #checkProgress(): void {
+  #checkProgress(times: number): void {
     const { writeTimeoutMs, hangTimeoutMs } = this.#options;
     const pending = this.#rejectWrite !== undefined || (this.unacknowledged() ?? 0) > 0;
-    const now = Date.now();
+    const now = performance.now();
     const timeoutMs = now - this.#hungAt < writeTimeoutMs ? Math.max(writeTimeoutMs, hangTimeoutMs) : writeTimeoutMs;
-    if (!pending || now - this.#progressAt < timeoutMs) return;
-    this.#end(outputErrors.create('OUTPUT_TIMED_OUT', { place: this.#place, got: `nothing taken for ${now - this.#progressAt} ms` }));
+    if (!pending || now - this.#progressAt < timeoutMs * times) return;
+    this.#end(outputErrors.create('OUTPUT_TIMED_OUT', { place: this.#place, got: `nothing taken for ${Math.round(now - this.#progressAt)} ms` }));
   }
 
   #end(error: Error): void {
