@@ -84,6 +84,7 @@ function checkApi({ api }: Config, report: Report): void {
   for (const file of ['cert_file', 'key_file'] as const) {
     if (api.tls.enabled && api.tls[file] === '') report(['api', 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
   }
+  if (api.tls.enabled && api.tls.client_auth !== 'none' && api.tls.ca_file === '') report(['api', 'tls', 'ca_file'], `nothing, with client_auth: ${api.tls.client_auth}`, 'a PEM file with the authorities of client certificates');
 }
 
 /** Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share depends on the role. */

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { DropArgument, Socket } from 'node:net';
+import type { CertificateWatch } from '../core/certificate-watch.js';
 import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
 import { buildMetrics } from '../core/metrics.js';
 import type { GelfHttpOptions } from '../schemas/config/receivers.js';
@@ -18,7 +19,7 @@ import { bodyTooLarge, createBodyBudget, encodingsOf, readBody, splitBody, tooLa
 import { createMessageTaker, type MessageTaker } from './listen/http-messages.js';
 import { createInFlight } from './listen/in-flight.js';
 import { peerText } from './listen/peer.js';
-import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
+import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, receiverMetrics, type CloseReason, type ConnectionCounters, type MessageCounters } from './metrics.js';
 
 /** A header takes one packet or two; a body of 8 MiB passes a slow line in this time. */

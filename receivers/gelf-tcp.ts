@@ -1,6 +1,7 @@
 /** GELF over TCP and TLS: frames end with NUL (or newline), the receiver never writes, and reads no faster than the topic takes. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
+import type { CertificateWatch } from '../core/certificate-watch.js';
 import { errorText } from '../core/errors.js';
 import type { GelfTcpOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
@@ -17,7 +18,7 @@ import { peerText } from './listen/peer.js';
 import { createPenalties } from './listen/penalty.js';
 import { createPressure } from './listen/pressure.js';
 import { createTurns } from './listen/turns.js';
-import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates, type CertificateWatch } from './listen/tls.js';
+import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, type ConnectionCounters } from './metrics.js';
 
 /** One read of libuv takes 64 KiB at most; a larger mark would only let more pile up while reading is stopped. */

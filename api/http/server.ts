@@ -1,27 +1,32 @@
 /** The HTTP server of the API: everything that holds for all routes. */
-import { readFileSync } from 'node:fs';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import type { AddressInfo } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
+import { watchCertificateFiles, type CertificateWatch } from '../../core/certificate-watch.js';
 import type { ApiOptions } from '../../schemas/config/api.js';
 import type { ApiAddress } from '../contract.js';
 import { apiErrors } from '../errors.js';
 import { acceptable } from './accept.js';
 import { createErrorAnswer } from './answer-errors.js';
 import { auditHook } from './audit-hook.js';
+import { answerClientError } from './client-errors.js';
 import type { ApiServer } from './contract.js';
 import { failure } from './failure.js';
 import { createGuard } from './guard.js';
 import { createRouteTable, type RouteTable } from './route-table.js';
 import { apiRoutes } from './routes.js';
 import type { ApiRoutes, ApiServices } from './services.js';
+import { apiTlsOptions } from './tls.js';
 import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
 
 export interface ApiHttpServer {
   readonly app: ApiServer;
   readonly table: RouteTable;
+  /** Undefined without TLS. */
+  readonly certificates: CertificateWatch | undefined;
   /** Rejects with API_PORT_TAKEN or API_ADDRESS_INVALID. */
   start(): Promise<void>;
   address(): ApiAddress;
@@ -51,10 +56,7 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   app.setErrorHandler(errorAnswer);
   app.setValidatorCompiler(createValidatorCompiler());
   app.setSerializerCompiler(createSerializerCompiler());
-  app.decorate('routeList', routes);
-  app.decorateRequest('identity');
-  app.decorateRequest('streamId', '');
-  app.decorateRequest('audited', null);
+  decorate(app, routes);
   app.addHook('onRoute', (route) => {
     if (route.method !== 'HEAD') table.add(route);
   });
@@ -70,11 +72,14 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   await app.ready();
   const server = app.server;
   server.maxConnections = options.max_connections;
+  const { tls } = options;
+  const certificates = tls.enabled ? watchCertificateFiles(server as unknown as TlsServer, { files: tls, load: () => apiTlsOptions(tls), about: { listener: 'api' }, log: services.log }) : undefined;
   return {
-    app, table,
+    app, table, certificates,
     start: () => listen(app, options),
     address: () => ({ host: options.host, port: (server.address() as AddressInfo | null)?.port ?? options.port, tls: options.tls.enabled }),
     async stop(deadlineMs) {
+      certificates?.stop();
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await app.close();
       clearTimeout(cut);
@@ -82,22 +87,20 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   };
 }
 
+function decorate(app: ApiServer, routes: readonly ApiRoutes[]): void {
+  app.decorate('routeList', routes);
+  app.decorateRequest('identity');
+  app.decorateRequest('streamId', '');
+  app.decorateRequest('audited', null);
+}
+
 function serverOptions(options: ApiOptions): FastifyServerOptions {
   const { tls } = options;
-  const https = tls.enabled ? {
-    https: {
-      cert: readFileSync(tls.cert_file), key: readFileSync(tls.key_file), ...(tls.key_password === '' ? {} : { passphrase: tls.key_password }),
-      ...(tls.ca_file === '' ? {} : { ca: readFileSync(tls.ca_file) }), requestCert: tls.client_auth !== 'none', rejectUnauthorized: tls.client_auth === 'required',
-      maxHeaderSize: maxHeaderBytes, minVersion: 'TLSv1.2' as const,
-    },
-  } : { http: { maxHeaderSize: maxHeaderBytes } };
+  const https = tls.enabled ? { https: { ...apiTlsOptions(tls), maxHeaderSize: maxHeaderBytes } } : { http: { maxHeaderSize: maxHeaderBytes } };
   return {
     ...https, logger: false, bodyLimit: options.max_body_bytes, requestTimeout: options.request_timeout_ms, keepAliveTimeout: keepAliveMs, forceCloseConnections: 'idle',
     trustProxy: options.behind_proxy ? options.trusted_proxies : false, routerOptions: { maxParamLength: maxParameterLength, ignoreTrailingSlash: true },
-    clientErrorHandler: (_, socket) => {
-      const body = JSON.stringify({ type: 'ApiError', message: 'The request is not valid HTTP, or its head is too long.' });
-      if (socket.writable) socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
-    },
+    clientErrorHandler: answerClientError,
   };
 }
 

@@ -1,14 +1,13 @@
 /** TLS of a listener: files read once at start, and again when one of them has changed. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createSecureContext, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
+import { watchCertificateFiles, type CertificateWatch } from '../../core/certificate-watch.js';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Diagnosis } from '../diagnosis.js';
 import type { ServerTls } from '../../schemas/config/receivers.js';
 import { listenErrors } from './errors.js';
 
-/** How often the certificate files are looked at; a renewal need not be quicker. */
-const checkEveryMs = 10_000;
 /** A handshake that takes longer belongs to a peer that is gone. */
 const handshakeTimeoutMs = 30_000;
 
@@ -56,36 +55,7 @@ export function handshakeDiagnosis(error: NodeJS.ErrnoException): Diagnosis | un
   return { name: 'tls_handshake_failed', got: code === '' ? error.message : code };
 }
 
-export interface CertificateWatch {
-  /** Looks at the files now; true when a new certificate is in use. */
-  check(): boolean;
-  stop(): void;
-}
-
 /** New connections get the new certificate; files that cannot be used leave the running one in place. */
 export function watchCertificates(server: Pick<Server, 'setSecureContext'>, receiver: string, tls: ServerTls, log: Log): CertificateWatch {
-  let seen = fingerprint(tls);
-  const check = () => {
-    const current = fingerprint(tls);
-    if (current === seen) return false;
-    seen = current;
-    try {
-      server.setSecureContext(tlsOptions(receiver, tls));
-      log.info({ event: 'certificate_reloaded', receiver, cert_file: tls.cert_file }, 'The changed certificate is in use.');
-      return true;
-    } catch (error) {
-      log.error({ event: 'certificate_refused', receiver, cert_file: tls.cert_file, error: errorText(error) }, 'The changed certificate cannot be used; the previous one stays.');
-      return false;
-    }
-  };
-  const timer = setInterval(check, checkEveryMs);
-  timer.unref();
-  return { check, stop: () => { clearInterval(timer); } };
-}
-
-function fingerprint(tls: ServerTls): string {
-  return [tls.cert_file, tls.key_file, tls.ca_file].map((file) => {
-    const stat = file === '' ? undefined : statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? '-' : `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
-  }).join(' ');
+  return watchCertificateFiles(server, { files: tls, load: () => tlsOptions(receiver, tls), about: { receiver }, log });
 }

@@ -1,0 +1,57 @@
+/** A TLS listener takes a renewed certificate without a restart. */
+import { statSync } from 'node:fs';
+import type { SecureContextOptions, Server } from 'node:tls';
+import { errorText } from './errors.js';
+import type { Log } from './log.js';
+
+/** How often the certificate files are looked at; a renewal need not be quicker. */
+const checkEveryMs = 10_000;
+
+export interface CertificateFiles {
+  readonly cert_file: string;
+  readonly key_file: string;
+  readonly ca_file: string;
+}
+
+export interface CertificateWatch {
+  /** Looks at the files now; true when a new certificate is in use. */
+  check(): boolean;
+  stop(): void;
+}
+
+export interface CertificateWatchOptions {
+  readonly files: CertificateFiles;
+  /** Reads the files; throws where they cannot be used. */
+  readonly load: () => SecureContextOptions;
+  /** Members of the log lines that name the listener. */
+  readonly about: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+/** New connections get the new certificate; files that cannot be used leave the running one in place. */
+export function watchCertificateFiles(server: Pick<Server, 'setSecureContext'>, { files, load, about, log }: CertificateWatchOptions): CertificateWatch {
+  let seen = fingerprint(files);
+  const check = () => {
+    const current = fingerprint(files);
+    if (current === seen) return false;
+    seen = current;
+    try {
+      server.setSecureContext(load());
+      log.info({ event: 'certificate_reloaded', ...about, cert_file: files.cert_file }, 'The changed certificate is in use.');
+      return true;
+    } catch (error) {
+      log.error({ event: 'certificate_refused', ...about, cert_file: files.cert_file, error: errorText(error) }, 'The changed certificate cannot be used; the previous one stays.');
+      return false;
+    }
+  };
+  const timer = setInterval(check, checkEveryMs);
+  timer.unref();
+  return { check, stop: () => { clearInterval(timer); } };
+}
+
+function fingerprint({ cert_file: cert, key_file: key, ca_file: ca }: CertificateFiles): string {
+  return [cert, key, ca].map((file) => {
+    const stat = file === '' ? undefined : statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? '-' : `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
+  }).join(' ');
+}
