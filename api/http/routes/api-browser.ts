@@ -23,7 +23,7 @@ const start = `window.onload = () => SwaggerUIBundle({
 `;
 /** The page's own files only; swagger-ui sets styles in attributes and has its pictures in data addresses. */
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'";
-const text = (type: string) => ({ 200: { content: { [type]: { schema: Type.Unsafe<string | Buffer>(Type.String()) } } } });
+const text = (...types: readonly string[]) => ({ 200: { content: Object.fromEntries(types.map((type) => [type, { schema: Type.Unsafe<string | Buffer>(Type.String()) }])) } });
 
 export function apiBrowserRoutes(app: ApiServer, services: ApiServices): void {
   let description: Promise<string> | undefined;
@@ -38,7 +38,7 @@ export function apiBrowserRoutes(app: ApiServer, services: ApiServices): void {
     config: { permission: 'public', produces: ['text/html'] }, schema: { summary: 'A page to read and try the API', tags: ['API'], response: text('text/html') },
   }, async (_, reply) => reply.headers({ 'content-security-policy': contentSecurityPolicy }).type('text/html; charset=utf-8').send(page));
   app.get('/api/api-browser/:file', {
-    config: { permission: 'public', produces: ['text/css', 'text/javascript', 'image/png'] }, schema: { summary: 'Files of the page', tags: ['API'], params: Type.Object({ file: Type.String({ maxLength: 100 }) }), response: text('text/javascript') },
+    config: { permission: 'public', produces: ['text/css', 'text/javascript', 'image/png'] }, schema: { summary: 'Files of the page', tags: ['API'], params: Type.Object({ file: Type.String({ maxLength: 100 }) }), response: text('text/javascript', 'text/css', 'image/png') },
   }, async ({ params: { file } }, reply) => {
     if (file === 'start.js') return reply.type('text/javascript; charset=utf-8').send(start);
     const type = Object.hasOwn(files, file) ? files[file] : undefined;
