@@ -21,7 +21,9 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     permission?: Permission;
-    /** Name of the audit event, `<object>:<action>`; every route that changes something declares one. */
+    /** What the handler looks at beyond the permission, in words, for the reference of roles. */
+    checks?: string;
+    /** Name of the audit event, `<object>:<action>` in words of small letters joined by `_`; every route that changes something declares one. */
     audit?: string;
     /** Of a POST that changes nothing and need not be recorded, such as a check of a query text. */
     reads?: true;

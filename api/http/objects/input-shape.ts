@@ -21,6 +21,11 @@ export const inputAnswer = Type.Object({
   configuration, attributes: configuration, secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }), static_fields: Type.Record(Type.String(), Type.String()), node: nullable(Type.String()), desired_state: Type.String(),
 }, { description: 'A receiver.' });
 
+export const inputStateAnswer = Type.Object({
+  id: Type.String(), name: Type.String(), state: Type.Enum(['STARTING', 'RUNNING', 'FAILED', 'STOPPED', 'ELSEWHERE'], { description: 'In this process; ELSEWHERE: it has no role receiver.' }), detailed_message: nullable(Type.String()),
+  address: nullable(Type.Object({ protocol: Type.String(), host: Type.String(), port: Type.Integer(), tls: Type.Boolean() })),
+});
+
 const secretSettings = [['token'], ['tls', 'key_password']] as const;
 
 /** With every default, and without secrets. */

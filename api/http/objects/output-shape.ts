@@ -38,6 +38,12 @@ export const outputAnswer = Type.Object({
   secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }), content_pack: Type.Null(), state: nullable(outputState),
 }, { description: 'An output.' });
 
+/** Kinds of outputs, for those who make one. */
+export const outputTypes: Readonly<Record<string, { name: string; human_name: string; transports: string[] }>> = {
+  GELF: { name: 'GELF', human_name: 'GELF', transports: ['TCP', 'TCP+TLS', 'UDP', 'HTTP', 'HTTP+TLS'] },
+  SYSLOG: { name: 'SYSLOG', human_name: 'Syslog, RFC 5424 or RFC 3164', transports: ['TCP', 'TCP+TLS', 'UDP'] },
+};
+
 export function showState(status: Status | undefined): Static<typeof outputState> | null {
   if (status === undefined) return null;
   const { state, address, lag, oldest, sent, failed, dropped, unconfirmedMessages, lastError, lastErrorAt } = status;

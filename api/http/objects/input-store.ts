@@ -1,0 +1,96 @@
+/** Reading and changing receivers: those of the settings file, which stand there, and those of the API. */
+import type { Static } from 'typebox';
+import { findId } from '../../../core/object-ids.js';
+import { idFromTitle } from '../../../pipeline/objects/names.js';
+import { runtimeReceivers } from '../../../pipeline/objects/receiver-options.js';
+import { failure, invalidMembers } from '../failure.js';
+import type { ApiServices } from '../services.js';
+import { found, storing } from './changing.js';
+import { showInput, takeInput, type inputAnswer, type InputBody, type inputStateAnswer } from './input-shape.js';
+
+type Input = Static<typeof inputAnswer>;
+type Settings = Readonly<Record<string, unknown>>;
+type Secrets = Readonly<Record<string, string | undefined>>;
+type World = ApiServices['sluice']['world'];
+
+export type InputStore = ReturnType<typeof createInputStore>;
+
+export function createInputStore(services: ApiServices) {
+  const { world } = services.sluice;
+  const list = (): Input[] => listInputs(services);
+  const read = (name: string): Input => {
+    const inputs = list();
+    const id = findId(inputs.map((input) => input.name), name);
+    return found('receiver', inputs.find((input) => input.name === id));
+  };
+  /** The id of one that stands in no file. */
+  const changeable = (name: string): string => {
+    const input = read(name);
+    if (input.origin === 'file') throw failure(409, `The receiver ${input.name} stands in the settings file and is changed there.`, { body: { origin: 'file' } });
+    return input.name;
+  };
+
+  return {
+    list,
+    read,
+    stateOf: (input: Input) => stateOf(services, input),
+    create: (body: InputBody, by: string) => create(world, body, list().map(({ name }) => name), by),
+    /** Its id. */
+    async change(name: string, body: InputBody, by: string): Promise<string> {
+      const id = changeable(name);
+      const { definition, secrets } = takeInput(body, read(id).type);
+      await update(world, id, by, definition, secrets);
+      return id;
+    },
+    async setEnabled(name: string, enabled: boolean, by: string) {
+      const id = changeable(name);
+      await update(world, id, by, { enabled });
+      return stateOf(services, read(id));
+    },
+    async remove(name: string, by: string): Promise<void> {
+      const id = changeable(name);
+      for (const extractor of world.kept().filter(({ kind, definition }) => kind === 'extractors' && definition['input'] === id)) await storing(() => world.objects().remove('extractors', extractor.id, by));
+      await storing(() => world.objects().remove('receivers', id, by));
+    },
+  };
+}
+
+function listInputs({ config, sluice: { world } }: ApiServices): Input[] {
+  return [
+    ...config.receivers.map((options) => showInput(options, { title: options.name, enabled: true, createdAt: null, createdBy: '', origin: 'file' })),
+    ...runtimeReceivers(world.kept()).map(({ id, title, enabled, options }) => {
+      const kept = world.kept().find((object) => object.kind === 'receivers' && object.id === id);
+      return showInput(options, { title, enabled, createdAt: kept?.created_at ?? null, createdBy: kept?.created_by ?? '', origin: 'api' });
+    }),
+  ];
+}
+
+function stateOf({ sluice }: ApiServices, { id, name }: Input): Static<typeof inputStateAnswer> {
+  const own = sluice.runtimeReceivers?.state(name);
+  const running = sluice.receivers.find((receiver) => receiver.name === name);
+  const state = sluice.runtimeReceivers === undefined ? 'ELSEWHERE' : own?.state ?? (running === undefined ? 'STARTING' : 'RUNNING');
+  return { id, name, state, detailed_message: own?.problem ?? null, address: running?.address() ?? null };
+}
+
+/** The id of the new receiver. */
+async function create(world: World, body: InputBody, names: readonly string[], by: string): Promise<string> {
+  const { title, type } = body;
+  if (title === undefined || type === undefined) throw invalidMembers({ ...(title === undefined ? { title: ['A receiver needs a title.'] } : {}), ...(type === undefined ? { type: ['gelf_tcp, gelf_udp or gelf_http.'] } : {}) });
+  const { definition, secrets } = takeInput(body, undefined);
+  const objects = world.objects();
+  const id = idFromTitle(title, 'receiver', (taken) => names.includes(taken) || objects.wasUsed('receivers', taken));
+  await storing(() => objects.create('receivers', id, { definition: { ...definition, id }, secrets: keptSecrets(secrets) }, by));
+  return id;
+}
+
+async function update(world: World, id: string, by: string, settings: Settings, secrets: Secrets = {}): Promise<void> {
+  await storing(() => world.objects().change('receivers', id, (before) => ({
+    definition: { ...before?.definition, ...settings, id, ...(settings['tls'] === undefined ? {} : { tls: { ...(before?.definition['tls'] as object | undefined), ...(settings['tls'] as object) } }) },
+    secrets: keptSecrets({ ...Object.fromEntries(Object.entries(before?.secrets ?? {}).map(([name, { value }]) => [name, value])), ...secrets }),
+  }), by));
+}
+
+/** Undefined: forget it. */
+function keptSecrets(secrets: Secrets): Record<string, string> {
+  return Object.fromEntries(Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
