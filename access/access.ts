@@ -2,7 +2,7 @@
 import { isSluiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
-import type { Identity } from '../schemas/access.js';
+import type { FileRole, Identity } from '../schemas/access.js';
 import type { AccessOptions } from '../schemas/config/access.js';
 import type { StateStore } from '../state/contract.js';
 import type { AccessAdministration } from './administration.js';
@@ -15,7 +15,7 @@ import { createLogins, type Logins } from './login.js';
 import { accessMetrics } from './metrics.js';
 import { createAdministratorGuard } from './parts.js';
 import { createPasswords } from './passwords.js';
-import { createPeople, identityOf, type People } from './people.js';
+import { createPeople, identityOf, type People, type StreamOwner } from './people.js';
 import { sessionPrefix, tokenPrefix, type SessionRecord, type TokenRecord, type UserRecord } from './records.js';
 import type { StreamName } from './rights.js';
 import { createRoleAdministration } from './roles.js';
@@ -31,6 +31,9 @@ export interface CreateAccessOptions {
   readonly state: StateStore;
   /** Streams that exist now; the same array as long as they do not change. */
   readonly streams: () => readonly StreamName[];
+  /** Roles of the rule files, and who created which stream; both as `streams`. Default: none. */
+  readonly fileRoles?: (() => readonly FileRole[]) | undefined;
+  readonly owners?: (() => readonly StreamOwner[]) | undefined;
   readonly registry: Registry;
   readonly log: Log;
   readonly now?: () => number;
@@ -42,9 +45,9 @@ const noteSessionMs = 60_000;
 const noteTokenMs = 5 * 60_000;
 
 export function createAccess(options: CreateAccessOptions): Access & AccessAdministration {
-  const { settings, state, streams, registry, log, now = Date.now } = options;
+  const { settings, state, streams, fileRoles, owners, registry, log, now = Date.now } = options;
   const metrics = buildMetrics(registry, accessMetrics);
-  const people = createPeople({ state, log, streams });
+  const people = createPeople({ state, log, streams, fileRoles, owners });
   const throttle = settings.throttle ? (options.throttle ?? createThrottle()) : undefined;
   const passwords = createPasswords({ concurrency: settings.hash_concurrency, minimumLength: settings.minimum_password_length, onHash: () => metrics.hashes.inc() });
   const sessions = createSecrets<SessionRecord>({ state, prefix: sessionPrefix, encode: (random) => random.toString('hex'), log, now });
@@ -88,7 +91,7 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
     ...createUserAdministration(parts),
     ...createRoleAdministration(parts),
     ...createTokenAdministration(parts),
-    ...createDirectoryAdministration({ source, people }),
+    ...createDirectoryAdministration({ source, people, throttle }),
   };
 }
 

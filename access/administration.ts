@@ -41,6 +41,9 @@ export interface RoleDefinition {
   readonly description: string;
   readonly permissions: readonly string[];
   readonly readOnly: boolean;
+  readonly origin: 'shipped' | 'file' | 'api';
+  /** Of origin `file`: the rule file in which it is changed. */
+  readonly file: string | undefined;
 }
 
 export interface SessionActivity {

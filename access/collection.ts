@@ -22,88 +22,113 @@ export interface Collection<Value> {
 }
 
 export function createCollection<Value>(state: StateStore, prefix: string, log: Log): Collection<Value> {
-  let entries = new Map<string, StateEntry>();
-  let values = new Map<string, Value>();
-  let ownChanges = 0;
-  let reading: Promise<void> | undefined;
-  let readAgain = false;
-  let stopWatching = (): void => undefined;
+  return new WatchedCollection<Value>(state, prefix, log);
+}
 
-  const show = (): void => {
-    values = new Map([...entries].map(([key, entry]) => [key, entry.value as Value]));
-  };
-  const set = (key: string, entry: StateEntry | undefined): void => {
-    ownChanges += 1;
-    if (entry === undefined) entries.delete(key);
-    else entries.set(key, entry);
-    show();
-  };
-  /** A list that began before an own change may not know it: it is read once more. */
-  const readAll = async (): Promise<void> => {
-    do {
-      readAgain = false;
-      const before = ownChanges;
-      const listed = await state.list(prefix);
-      if (ownChanges !== before) readAgain = true;
-      else entries = new Map(listed.map((entry) => [entry.key, entry]));
-    } while (readAgain);
-    show();
-  };
-  const refresh = (): Promise<void> => {
-    if (reading !== undefined) {
-      readAgain = true;
-      return reading;
+class WatchedCollection<Value> implements Collection<Value> {
+  readonly #state: StateStore;
+  readonly #prefix: string;
+  readonly #log: Log;
+  #entries = new Map<string, StateEntry>();
+  #values = new Map<string, Value>();
+  #ownChanges = 0;
+  #reading: Promise<void> | undefined;
+  #readAgain = false;
+  #stopWatching = (): void => undefined;
+
+  constructor(state: StateStore, prefix: string, log: Log) {
+    this.#state = state;
+    this.#prefix = prefix;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    this.#stopWatching = this.#state.watch(this.#prefix, () => {
+      void this.refresh().catch((error: unknown) => this.#log.warn({ error: errorText(error), prefix: this.#prefix }, 'users and roles could not be read again; what was read before stays'));
+    });
+    await this.refresh();
+  }
+
+  stop(): void {
+    this.#stopWatching();
+  }
+
+  values(): ReadonlyMap<string, Value> {
+    return this.#values;
+  }
+
+  async create(key: string, value: Value): Promise<void> {
+    this.#set(key, await this.#state.put(key, value, undefined));
+  }
+
+  async change(key: string, change: (value: Value) => Value | undefined): Promise<Value | undefined> {
+    return this.#onNewest(key, async (entry) => {
+      if (entry === undefined) return undefined;
+      const changed = change(entry.value as Value);
+      if (changed === undefined) return entry.value as Value;
+      this.#set(key, await this.#state.put(key, changed, entry.revision));
+      return changed;
+    });
+  }
+
+  async remove(key: string): Promise<boolean> {
+    return this.#onNewest(key, async (entry) => {
+      if (entry === undefined) return false;
+      await this.#state.delete(key, entry.revision);
+      this.#set(key, undefined);
+      return true;
+    });
+  }
+
+  refresh(): Promise<void> {
+    if (this.#reading !== undefined) {
+      this.#readAgain = true;
+      return this.#reading;
     }
-    reading = readAll().finally(() => { reading = undefined; });
-    return reading;
-  };
-  const newest = async (key: string): Promise<StateEntry | undefined> => {
-    const entry = await state.get(key);
-    set(key, entry);
-    return entry;
-  };
+    this.#reading = this.#readAll().finally(() => { this.#reading = undefined; });
+    return this.#reading;
+  }
 
-  return {
-    async start() {
-      stopWatching = state.watch(prefix, () => {
-        void refresh().catch((error: unknown) => log.warn({ error: errorText(error), prefix }, 'users and roles could not be read again; what was read before stays'));
-      });
-      await refresh();
-    },
-    stop: () => stopWatching(),
-    values: () => values,
-    async create(key, value) {
-      set(key, await state.put(key, value, undefined));
-    },
-    async change(key, change) {
-      for (let tries = 1; ; tries += 1) {
-        const entry = tries === 1 ? (entries.get(key) ?? (await newest(key))) : await newest(key);
-        if (entry === undefined) return undefined;
-        const changed = change(entry.value as Value);
-        if (changed === undefined) return entry.value as Value;
-        try {
-          set(key, await state.put(key, changed, entry.revision));
-          return changed;
-        } catch (thrown) {
-          if (!isConflict(thrown) || tries === maxTries) throw thrown;
-        }
+  /** On what is in memory first, and on what the state has when somebody else was faster. */
+  async #onNewest<Result>(key: string, work: (entry: StateEntry | undefined) => Promise<Result>): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      const entry = tries === 1 ? (this.#entries.get(key) ?? (await this.#newest(key))) : await this.#newest(key);
+      try {
+        return await work(entry);
+      } catch (thrown) {
+        if (!isConflict(thrown) || tries === maxTries) throw thrown;
       }
-    },
-    async remove(key) {
-      for (let tries = 1; ; tries += 1) {
-        const entry = tries === 1 ? (entries.get(key) ?? (await newest(key))) : await newest(key);
-        if (entry === undefined) return false;
-        try {
-          await state.delete(key, entry.revision);
-          set(key, undefined);
-          return true;
-        } catch (thrown) {
-          if (!isConflict(thrown) || tries === maxTries) throw thrown;
-        }
-      }
-    },
-    refresh,
-  };
+    }
+  }
+
+  async #newest(key: string): Promise<StateEntry | undefined> {
+    const entry = await this.#state.get(key);
+    this.#set(key, entry);
+    return entry;
+  }
+
+  #set(key: string, entry: StateEntry | undefined): void {
+    this.#ownChanges += 1;
+    if (entry === undefined) this.#entries.delete(key);
+    else this.#entries.set(key, entry);
+    this.#show();
+  }
+
+  /** A list that began before an own change may not know it: it is read once more. */
+  async #readAll(): Promise<void> {
+    do {
+      this.#readAgain = false;
+      const before = this.#ownChanges;
+      const listed = await this.#state.list(this.#prefix);
+      if (this.#ownChanges !== before) this.#readAgain = true;
+      else this.#entries = new Map(listed.map((entry) => [entry.key, entry]));
+    } while (this.#readAgain);
+    this.#show();
+  }
+
+  #show(): void {
+    this.#values = new Map([...this.#entries].map(([key, entry]) => [key, entry.value as Value]));
+  }
 }
 
 export function isConflict(thrown: unknown): boolean {

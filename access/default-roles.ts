@@ -1,6 +1,6 @@
 /** The roles that ship. They are no records: what they mean comes with the program. */
-import type { Capability } from '../schemas/access.js';
-import { keyOfName } from './names.js';
+import { allCapabilities, type Capability, type shippedRoleNames } from '../schemas/access.js';
+import { keyOfName } from '../core/names.js';
 
 export interface Role {
   readonly name: string;
@@ -13,21 +13,16 @@ export interface Role {
   readonly administrator: boolean;
   readonly capabilities: readonly Capability[];
   readonly otherPermissions: readonly string[];
-  readonly readOnly: boolean;
+  readonly origin: 'shipped' | 'file' | 'api';
+  /** Of origin `file`. */
+  readonly file: string | undefined;
 }
 
-export const allCapabilities = [
-  'views:edit', 'system:read', 'users:edit', 'roles:edit', 'rules:edit', 'streams:create', 'index-sets:edit', 'outputs:edit', 'receivers:edit', 'dead-letters', 'obfuscation:edit', 'authentication:edit', 'audit:read',
-] as const satisfies readonly Capability[];
-
-/** These are for administrators only, whatever a role is asked to hold. */
-export const administratorCapabilities: ReadonlySet<Capability> = new Set<Capability>(['dead-letters', 'audit:read']);
-
-const shipped = { edit: [], audit: false, administrator: false, capabilities: ['views:edit', 'system:read'], otherPermissions: [], readOnly: true } as const;
+const shipped = { edit: [], audit: false, administrator: false, capabilities: ['views:edit', 'system:read'], otherPermissions: [], origin: 'shipped', file: undefined } as const;
 
 export const administratorRole = 'administrator';
 
-const list: readonly Role[] = [
+const list: readonly (Role & { readonly name: (typeof shippedRoleNames)[number] })[] = [
   { ...shipped, name: 'Administrator', description: 'Full rights on the system.', read: 'all', edit: 'all', audit: true, administrator: true, capabilities: allCapabilities },
   { ...shipped, name: 'Reader', description: 'Read-only: sees the state of the system and keeps own searches; opens no stream by itself.', read: [] },
   { ...shipped, name: 'Operator', description: 'Read-only on all streams except Audit logs.', read: 'all' },

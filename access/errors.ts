@@ -17,6 +17,7 @@ export const accessErrors = defineErrors({
   ACCESS_VALUE_INVALID: { retryable: false, summary: 'A value cannot be used.' },
   ACCESS_PASSWORD_INVALID: { retryable: false, summary: 'The new password cannot be used.' },
   ACCESS_OLD_PASSWORD_WRONG: { retryable: false, summary: 'Old password is missing or incorrect.' },
+  ACCESS_ROLE_OF_FILE: { retryable: false, summary: 'The role stands in a rule file, and is changed there.' },
   ACCESS_READ_ONLY: { retryable: false, summary: 'It cannot be changed here.' },
   ACCESS_LAST_ADMINISTRATOR: { retryable: false, summary: 'The last administrator who can log in with a password of its own stays one.' },
   ACCESS_OWN_ACCOUNT: { retryable: false, summary: 'Nobody disables or deletes the account that asks for it.' },

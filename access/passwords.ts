@@ -2,7 +2,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { randomInt } from 'node:crypto';
 import { accessErrors } from './errors.js';
-import { keyOfName } from './names.js';
+import { keyOfName } from '../core/names.js';
 
 /** Longer ones are a mistake or an attack. */
 const maxPasswordBytes = 1024;

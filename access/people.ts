@@ -1,10 +1,11 @@
 /** Users and roles as they are now, and what each user may do. */
 import type { Log } from '../core/log.js';
-import type { Identity } from '../schemas/access.js';
+import type { FileRole, Identity } from '../schemas/access.js';
 import type { StateStore } from '../state/contract.js';
 import { createCollection, type Collection } from './collection.js';
 import { defaultRoles, type Role } from './default-roles.js';
-import { keyOfName, storeKey } from './names.js';
+import { keyOfName } from '../core/names.js';
+import { storeKey } from './names.js';
 import { rolePrefix, userPrefix, type RoleRecord, type UserRecord } from './records.js';
 import { rightsOf, type Rights, type StreamName } from './rights.js';
 
@@ -17,7 +18,7 @@ export interface People {
   byId(id: string): UserRecord | undefined;
   /** An id comes first: names do not look like ids. */
   find(nameOrId: string): UserRecord | undefined;
-  /** The ones that ship and own ones, in any case. */
+  /** The ones that ship, those of rule files, and own ones, in any case; of two with one name the first of these. */
   role(name: string): Role | undefined;
   allRoles(): readonly Role[];
   rightsOf(user: UserRecord): Rights;
@@ -29,22 +30,37 @@ export interface PeopleOptions {
   readonly log: Log;
   /** The same array as long as nothing changes. */
   readonly streams: () => readonly StreamName[];
+  /** Roles of the rule files; the same array as long as nothing changes. Default: none. */
+  readonly fileRoles?: (() => readonly FileRole[]) | undefined;
+  /** Who created which stream without being an administrator; the same array as long as nothing changes. */
+  readonly owners?: (() => readonly StreamOwner[]) | undefined;
 }
 
-export function createPeople({ state, log, streams }: PeopleOptions): People {
+export interface StreamOwner {
+  readonly stream: string;
+  readonly userId: string;
+}
+
+const none: readonly never[] = [];
+
+export function createPeople({ state, log, streams, fileRoles = () => none, owners = () => none }: PeopleOptions): People {
   const users = createCollection<UserRecord>(state, userPrefix, log);
   const roles = createCollection<RoleRecord>(state, rolePrefix, log);
-  const byId = derived(() => users.values(), (all) => new Map([...all.values()].map((user) => [user.id, user])));
-  const known = derived(() => roles.values(), (all) => new Map([...[...all.values()].map((record) => [keyOfName(record.name), ownRole(record)] as const), ...defaultRoles]));
+  const byId = derived(() => [users.values()], () => new Map([...users.values().values()].map((user) => [user.id, user])));
+  const known = derived(() => [roles.values(), fileRoles()], () => {
+    const own = [...[...roles.values().values()].map(ownRole), ...fileRoles().map(roleOfFile)];
+    return new Map([...own.map((role) => [keyOfName(role.name), role] as const), ...defaultRoles]);
+  });
   let rights = new WeakMap<UserRecord, Rights>();
   let rightsFor: readonly unknown[] = [];
   const rightsOfUser = (user: UserRecord): Rights => {
-    const basis = [known(), streams()];
+    const basis = [known(), streams(), owners()];
     if (basis.some((part, at) => part !== rightsFor[at])) {
       rights = new WeakMap();
       rightsFor = basis;
     }
-    const kept = rights.get(user) ?? rightsOf(user, user.roles.flatMap((name) => known().get(name) ?? []), streams());
+    const owned = (): readonly string[] => owners().filter(({ userId }) => userId === user.id).map(({ stream }) => stream);
+    const kept = rights.get(user) ?? rightsOf(user, user.roles.flatMap((name) => known().get(name) ?? []), streams(), owned());
     rights.set(user, kept);
     return kept;
   };
@@ -64,20 +80,25 @@ export function createPeople({ state, log, streams }: PeopleOptions): People {
   };
 }
 
-function derived<From extends object, To>(source: () => From, make: (from: From) => To): () => To {
-  let from: From | undefined;
-  let made: To | undefined;
+/** Made again when one of the sources is another object than before. */
+function derived<To>(sources: () => readonly object[], make: () => To): () => To {
+  let from: readonly object[] = [];
+  let made: { readonly value: To } | undefined;
   return () => {
-    const now = source();
-    if (from !== now || made === undefined) made = make(now);
+    const now = sources();
+    if (made === undefined || now.some((source, at) => source !== from[at])) made = { value: make() };
     from = now;
-    return made;
+    return made.value;
   };
 }
 
 function ownRole(record: RoleRecord): Role {
   const { name, description, read, edit, capabilities, read_all: readAll, other_permissions: otherPermissions } = record;
-  return { name, description, read: readAll === true ? 'all' : read, edit, audit: false, administrator: false, capabilities, otherPermissions, readOnly: false };
+  return { name, description, read: readAll === true ? 'all' : read, edit, audit: false, administrator: false, capabilities, otherPermissions, origin: 'api', file: undefined };
+}
+
+function roleOfFile({ id: name, description, read, edit, capabilities, file }: FileRole): Role {
+  return { name, description, read, edit, audit: false, administrator: false, capabilities, otherPermissions: [], origin: 'file', file };
 }
 
 export function identityOf(user: UserRecord, { administrator, scope, editableStreams, capabilities, roles }: Rights, by: Identity['by'], sessionId?: string): Identity {

@@ -1,8 +1,7 @@
 /** What a user may do: the sum of the roles, made once for each state of users, roles and streams. */
 import { apiIdOf } from '../core/object-ids.js';
-import type { Capability, Identity, SearchScope } from '../schemas/access.js';
-import { administratorCapabilities, type Role } from './default-roles.js';
-import { auditStream } from './names.js';
+import { administratorCapabilities, auditStream, type Capability, type Identity, type SearchScope } from '../schemas/access.js';
+import type { Role } from './default-roles.js';
 import type { UserRecord } from './records.js';
 
 export interface StreamName {
@@ -23,8 +22,8 @@ export const unrestrictedRights = (roles: readonly Role[], capabilities: readonl
   administrator: true, scope: { streams: 'all', except: [], deadLetters: true }, editableStreams: 'all', capabilities: new Set(capabilities), roles: roles.map(({ name }) => name),
 });
 
-/** Rights add up; the stream of the audit is never a part of `all`, and no own role opens it. */
-export function rightsOf(user: Pick<UserRecord, 'read_streams' | 'edit_streams'>, roles: readonly Role[], streams: readonly StreamName[]): Rights {
+/** Rights add up; the stream of the audit is never a part of `all`, and no own role opens it. `owned`: streams that the user created. */
+export function rightsOf(user: Pick<UserRecord, 'read_streams' | 'edit_streams'>, roles: readonly Role[], streams: readonly StreamName[], owned: readonly string[] = []): Rights {
   const administrator = roles.find((role) => role.administrator);
   if (administrator !== undefined) return unrestrictedRights(roles, administrator.capabilities);
   const audit = roles.some((role) => role.audit);
@@ -32,14 +31,14 @@ export function rightsOf(user: Pick<UserRecord, 'read_streams' | 'edit_streams'>
   const resolved = (ids: Iterable<string>): readonly string[] => [...new Set(ids)].map((id) => byApiId.get(id) ?? id).filter((id) => id !== auditStream);
   const sum = (own: readonly string[] | undefined, of: 'read' | 'edit'): 'all' | readonly string[] =>
     roles.some((role) => role[of] === 'all') ? 'all' : resolved([...(own ?? []), ...roles.flatMap((role) => [...role[of]])]);
-  const editableStreams = sum(user.edit_streams, 'edit');
+  const editableStreams = sum([...(user.edit_streams ?? []), ...owned], 'edit');
   const read = sum(user.read_streams, 'read');
   const readable = read === 'all' || editableStreams === 'all' ? 'all' : [...new Set([...read, ...editableStreams])];
   return {
     administrator: false,
     scope: { streams: readable, except: audit ? [] : [auditStream], deadLetters: false },
     editableStreams,
-    capabilities: new Set(roles.flatMap((role) => role.capabilities.filter((one) => role.readOnly || !administratorCapabilities.has(one)))),
+    capabilities: new Set(roles.flatMap((role) => role.capabilities.filter((one) => role.origin === 'shipped' || !administratorCapabilities.has(one)))),
     roles: roles.map(({ name }) => name),
   };
 }

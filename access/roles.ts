@@ -2,9 +2,10 @@
 import type { Identity } from '../schemas/access.js';
 import type { RoleAdministration, RoleDefinition } from './administration.js';
 import { isConflict } from './collection.js';
-import { defaultRoles, type Role } from './default-roles.js';
+import type { Role } from './default-roles.js';
 import { accessErrors } from './errors.js';
-import { checkName, keyOfName, storeKey } from './names.js';
+import { keyOfName } from '../core/names.js';
+import { checkName, storeKey } from './names.js';
 import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
 import type { People } from './people.js';
 import { readPermissions, rolePermissionTexts } from './permissions.js';
@@ -25,8 +26,12 @@ export function createRoleAdministration(parts: AdministrationParts): RoleAdmini
       const checked = checkName('name', name);
       const role = { name: checked, description: checkDescription(description), ...readPermissions(permissions, people.streams()), created_at: now() };
       assertCovered(people, by, role);
-      if (defaultRoles.has(keyOfName(checked))) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
+      const taken = people.role(checked);
+      if (taken?.origin === 'file') throw ofFile(taken);
+      if (taken !== undefined) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
       if (people.roles.values().size >= maxRoles) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxRoles} roles` });
+      // One of this name may have stood in a file that is gone.
+      await forgetMembers(parts, keyOfName(checked));
       try {
         await people.roles.create(storeKey(rolePrefix, checked), role);
       } catch (thrown) {
@@ -52,13 +57,8 @@ export function createRoleAdministration(parts: AdministrationParts): RoleAdmini
       assertMay(by, 'roles:edit');
       const role = ownRole(people, name);
       assertCovered(people, by, role);
-      const key = keyOfName(role.name);
       await people.roles.remove(storeKey(rolePrefix, role.name));
-      // A role of the same name that comes later must not find old members.
-      await people.users.refresh();
-      for (const user of people.users.values().values()) {
-        if (user.roles.includes(key)) await changeRecord(parts, user, (record) => ({ ...record, roles: record.roles.filter((one) => one !== key) }));
-      }
+      await forgetMembers(parts, keyOfName(role.name));
     },
     members(by, name) {
       if (!by.capabilities.has('users:edit')) assertMay(by, 'roles:edit');
@@ -68,6 +68,15 @@ export function createRoleAdministration(parts: AdministrationParts): RoleAdmini
     addMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, true)),
     removeMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, false)),
   };
+}
+
+/** A role of the same name that comes later must not find old members. */
+async function forgetMembers(parts: AdministrationParts, key: string): Promise<void> {
+  const { users } = parts.people;
+  await users.refresh();
+  for (const user of users.values().values()) {
+    if (user.roles.includes(key)) await changeRecord(parts, user, (record) => ({ ...record, roles: record.roles.filter((one) => one !== key) }));
+  }
 }
 
 async function changeMember(parts: AdministrationParts, by: Identity, name: string, nameOrId: string, member: boolean): Promise<void> {
@@ -90,14 +99,19 @@ function findRole(people: People, name: string): Role {
 
 function ownRole(people: People, name: string): RoleRecord {
   const role = findRole(people, name);
-  if (role.readOnly) throw accessErrors.create('ACCESS_READ_ONLY', { place: role.name, allowed: 'roles that you made; this one ships' });
+  if (role.origin === 'file') throw ofFile(role);
+  if (role.origin === 'shipped') throw accessErrors.create('ACCESS_READ_ONLY', { place: role.name, allowed: 'roles that you made; this one ships' });
   const record = people.roles.values().get(storeKey(rolePrefix, name));
   if (record === undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(name.slice(0, 100)) });
   return record;
 }
 
+function ofFile({ name, file }: Role): Error {
+  return accessErrors.create('ACCESS_ROLE_OF_FILE', { place: name, got: `the rule file ${file ?? ''}` });
+}
+
 function assertCovered(people: People, by: Identity, record: RoleRecord): void {
-  const role: Role = { ...record, read: record.read_all === true ? 'all' : record.read, audit: false, administrator: false, otherPermissions: [], readOnly: false };
+  const role: Role = { ...record, read: record.read_all === true ? 'all' : record.read, audit: false, administrator: false, otherPermissions: [], origin: 'api', file: undefined };
   if (!covers(by, rightsOf({}, [role], people.streams()))) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'rights that you have yourself' });
 }
 
@@ -107,5 +121,5 @@ function checkDescription(text: string): string {
 }
 
 function definitionOf(role: Role): RoleDefinition {
-  return { name: role.name, description: role.description, permissions: rolePermissionTexts(role), readOnly: role.readOnly };
+  return { name: role.name, description: role.description, permissions: rolePermissionTexts(role), readOnly: role.origin !== 'api', origin: role.origin, file: role.file };
 }

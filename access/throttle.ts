@@ -7,9 +7,9 @@
  * address leaves: nobody can stand in front of everybody else.
  * A pair that has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
  */
-import { isIPv6 } from 'node:net';
+import { keyOfName } from '../core/names.js';
+import { createAttemptCounts, dropOldest, firstGapMs, placeOf, type AttemptCounts, type CountKey } from './attempt-counts.js';
 import { throttled } from './errors.js';
-import { keyOfName } from './names.js';
 
 export interface Attempt {
   /** This account has logged in from this address before. */
@@ -36,40 +36,18 @@ export interface ThrottleOptions {
   readonly random?: () => number;
 }
 
-/** Wrong attempts without any wait. Typing errors of a person; of an office behind one address; of an account that is attacked from many addresses. */
-const free = { pair: 5, account: 20, address: 50 } as const;
-const firstGapMs = 1_000;
-const longestGapMs = 30_000;
-/** A count is forgotten when nothing wrong came for this long. */
-const forgetMs = 15 * 60_000;
 const longestWaitMs = 10_000;
 /** Attempts that wait: in all, and at one count. Each holds a connection open. */
 const maxWaiting = 256;
 const maxWaitingAtOne = 16;
-/** Counts of each kind, and pairs that have logged in. Past it the oldest is forgotten. */
-const maxCounts = 10_000;
-
-interface Count {
-  failures: number;
-  /** Attempts whose outcome is not known yet: those at the same time count as wrong ones. */
-  pending: number;
-  lastFailure: number;
-  /** No attempt before this time. */
-  nextSlot: number;
-}
 
 interface Waiter {
-  readonly keys: readonly Key[];
+  readonly keys: readonly CountKey[];
   /** The address that it came from. */
   readonly place: string;
   readonly pass: () => void;
   readonly refuse: (error: Error) => void;
   cancel: () => void;
-}
-
-interface Key {
-  readonly kind: keyof typeof free;
-  readonly name: string;
 }
 
 export function createThrottle(options: ThrottleOptions = {}): Throttle {
@@ -80,7 +58,7 @@ class LoginThrottle implements Throttle {
   readonly #now: () => number;
   readonly #timer: (run: () => void, milliseconds: number) => () => void;
   readonly #random: () => number;
-  readonly #counts = { pair: new Map<string, Count>(), account: new Map<string, Count>(), address: new Map<string, Count>() };
+  readonly #counts: AttemptCounts;
   /** Pairs that have logged in, oldest first. */
   readonly #known = new Set<string>();
   readonly #waiters = new Set<Waiter>();
@@ -90,6 +68,7 @@ class LoginThrottle implements Throttle {
     this.#now = now;
     this.#timer = timer;
     this.#random = random;
+    this.#counts = createAttemptCounts(now);
   }
 
   async attempt(username: string, address: string): Promise<Attempt> {
@@ -97,31 +76,29 @@ class LoginThrottle implements Throttle {
     const place = placeOf(address);
     const pair = `${place} ${account}`;
     const known = this.#known.has(pair);
-    const keys: readonly Key[] = [
+    const keys: readonly CountKey[] = [
       { kind: 'pair', name: pair },
       ...(known ? [] : [{ kind: 'account', name: account } as const, { kind: 'address', name: place } as const]),
     ];
-    if (this.#slotOf(keys) > this.#now()) await this.#wait(keys, place);
-    else this.#take(keys);
+    if (this.#counts.slotOf(keys) > this.#now()) await this.#wait(keys, place);
+    else this.#counts.take(keys);
     return {
       known,
       succeeded: () => {
-        this.#settle(keys, false);
-        this.#counts.pair.delete(pair);
+        this.#counts.settle(keys, false);
+        this.#counts.forget({ kind: 'pair', name: pair });
         this.#known.delete(pair);
-        keepNewest(this.#known);
+        dropOldest(this.#known);
         this.#known.add(pair);
         this.#draw();
       },
-      failed: () => this.#settle(keys, true),
-      abandoned: () => this.#settle(keys, false),
+      failed: () => this.#counts.settle(keys, true),
+      abandoned: () => this.#counts.settle(keys, false),
     };
   }
 
   forgive(username: string): void {
-    const account = keyOfName(username);
-    this.#counts.account.delete(account);
-    for (const pair of this.#counts.pair.keys()) if (pair.endsWith(` ${account}`)) this.#counts.pair.delete(pair);
+    this.#counts.forgive(keyOfName(username));
     this.#draw();
   }
 
@@ -134,49 +111,12 @@ class LoginThrottle implements Throttle {
     for (const waiter of this.#waiters) this.#refuse(waiter, longestWaitMs);
   }
 
-  /** When the last of these counts lets an attempt pass. */
-  #slotOf(keys: readonly Key[]): number {
-    return Math.max(...keys.map(({ kind, name }) => this.#countOf(kind, name)?.nextSlot ?? 0));
-  }
-
-  #countOf(kind: Key['kind'], name: string): Count | undefined {
-    const count = this.#counts[kind].get(name);
-    if (count === undefined || this.#now() - count.lastFailure < forgetMs) return count;
-    this.#counts[kind].delete(name);
-    return undefined;
-  }
-
-  #take(keys: readonly Key[]): void {
-    for (const { kind, name } of keys) {
-      const counts = this.#counts[kind];
-      const count = this.#countOf(kind, name) ?? { failures: 0, pending: 0, lastFailure: this.#now(), nextSlot: 0 };
-      count.pending += 1;
-      count.nextSlot = Math.max(count.nextSlot, this.#now() + gapOf(count.failures + count.pending + 1 - free[kind]));
-      counts.delete(name);
-      keepNewest(counts);
-      counts.set(name, count);
-    }
-  }
-
-  #settle(keys: readonly Key[], wrong: boolean): void {
-    for (const { kind, name } of keys) {
-      const count = this.#counts[kind].get(name);
-      if (count === undefined) continue;
-      count.pending = Math.max(0, count.pending - 1);
-      if (wrong) {
-        count.failures += 1;
-        count.lastFailure = this.#now();
-        count.nextSlot = Math.max(count.nextSlot, this.#now() + gapOf(count.failures + 1 - free[kind]));
-      } else if (count.failures + count.pending === 0) this.#counts[kind].delete(name);
-    }
-  }
-
-  #wait(keys: readonly Key[], place: string): Promise<void> {
+  #wait(keys: readonly CountKey[], place: string): Promise<void> {
     const atOne = [...this.#waiters].filter((waiter) => waiter.keys.some(({ name }) => keys.some((key) => key.name === name)));
     const crowd = atOne.length >= maxWaitingAtOne ? atOne : this.#waiters.size >= maxWaiting ? [...this.#waiters] : [];
     return new Promise((pass, refuse) => {
       const waiter: Waiter = { keys, place, pass, refuse, cancel: () => undefined };
-      waiter.cancel = this.#timer(() => this.#refuse(waiter, this.#slotOf(keys) - this.#now()), longestWaitMs);
+      waiter.cancel = this.#timer(() => this.#refuse(waiter, this.#counts.slotOf(keys) - this.#now()), longestWaitMs);
       this.#waiters.add(waiter);
       const leaves = this.#oneOf(mostCrowded([...crowd, waiter]));
       if (crowd.length > 0 && leaves !== undefined) this.#refuse(leaves, longestWaitMs);
@@ -193,19 +133,19 @@ class LoginThrottle implements Throttle {
   #schedule(): void {
     this.#cancelDraw?.();
     this.#cancelDraw = undefined;
-    const next = Math.min(...[...this.#waiters].map(({ keys }) => this.#slotOf(keys)));
+    const next = Math.min(...[...this.#waiters].map(({ keys }) => this.#counts.slotOf(keys)));
     if (Number.isFinite(next)) this.#cancelDraw = this.#timer(() => this.#draw(), Math.max(1, next - this.#now()));
   }
 
   #draw(): void {
     for (;;) {
       const now = this.#now();
-      const due = groups([...this.#waiters].filter(({ keys }) => this.#slotOf(keys) <= now));
+      const due = groups([...this.#waiters].filter(({ keys }) => this.#counts.slotOf(keys) <= now));
       const lucky = this.#oneOf(this.#oneOf([...due.values()]) ?? []);
       if (lucky === undefined) break;
       lucky.cancel();
       this.#waiters.delete(lucky);
-      this.#take(lucky.keys);
+      this.#counts.take(lucky.keys);
       lucky.pass();
     }
     this.#schedule();
@@ -226,26 +166,6 @@ function groups(waiters: readonly Waiter[]): Map<string, Waiter[]> {
   const byPlace = new Map<string, Waiter[]>();
   for (const waiter of waiters) byPlace.set(waiter.place, [...(byPlace.get(waiter.place) ?? []), waiter]);
   return byPlace;
-}
-
-/** Whoever has one address of an IPv6 network has all of its /64. */
-function placeOf(address: string): string {
-  const plain = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = (plain.split('%')[0] ?? '').split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0'), ...after];
-  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
-}
-
-function gapOf(over: number): number {
-  return over <= 0 ? 0 : Math.min(longestGapMs, firstGapMs * 2 ** (Math.min(over, 20) / 3));
-}
-
-function keepNewest(kept: Map<string, unknown> | Set<string>): void {
-  const oldest = kept.size >= maxCounts ? kept.keys().next().value : undefined;
-  if (oldest !== undefined) kept.delete(oldest);
 }
 
 function startTimer(run: () => void, milliseconds: number): () => void {

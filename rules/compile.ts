@@ -13,6 +13,7 @@ import { buildOutputs } from './outputs.js';
 import { parseRuleFile } from './parse.js';
 import { didYouMean, shown, type ParsedFile, type Place, type Problem } from './problems.js';
 import { createProgram, rememberProgram, type CompiledRule } from './program.js';
+import { buildRoles } from './roles.js';
 import { versionOf } from './source.js';
 import { buildStreams } from './streams.js';
 
@@ -33,6 +34,7 @@ function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems
   const streams = buildStreams(streamDefinitions, indexSets);
   const streamIds = streams.map((stream) => stream.definition.id);
   const outputs = buildOutputs(joinDefinitions('outputs', files, problems), streamDefinitions, streamIds);
+  const roles = buildRoles(joinDefinitions('roles', files, problems), streamIds);
   const obfuscation = buildObfuscation(files, streamIds, problems);
   const definitions = joinDefinitions('rules', files, problems);
   const ids = definitions.map(({ id }) => id);
@@ -40,7 +42,7 @@ function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems
   const version = versionOf(source);
   const program = createProgram({ version, source, rules, streams, indexSets, obfuscation: obfuscation.compiled });
   const { apply, takeCounts } = createEngine(program);
-  const ruleSet: RuleSet = { version, source, streams: streams.map((stream) => stream.definition), indexSets, outputs, apply, takeCounts };
+  const ruleSet: RuleSet = { version, source, streams: streams.map((stream) => stream.definition), indexSets, outputs, roles, apply, takeCounts };
   return rememberProgram(ruleSet, program);
 }
 

@@ -1,4 +1,5 @@
 /** What the pipeline knows of the rules. */
+import type { FileRole } from '../schemas/access.js';
 import type { OutputSettings } from '../schemas/outputs.js';
 import type { RetentionSettings, RotationSettings } from '../schemas/index-sets.js';
 import type { LogDocument } from '../schemas/messages.js';
@@ -64,6 +65,7 @@ export interface RuleSet {
   readonly streams: readonly StreamDefinition[];
   readonly indexSets: readonly IndexSetDefinition[];
   readonly outputs?: readonly OutputSettings[];
+  readonly roles?: readonly FileRole[];
   /**
    * Runs all rules over the document, changing it in place (obfuscation included), and says where it goes. It never throws:
    * a rule that does costs that rule for that message and a count.

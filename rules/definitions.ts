@@ -12,7 +12,7 @@ export interface Definition<Settings extends { readonly id: string }> {
   readonly placeOf: (key: keyof Settings & string) => Place;
 }
 
-export type Listed = 'rules' | 'streams' | 'index_sets' | 'outputs';
+export type Listed = 'rules' | 'streams' | 'index_sets' | 'outputs' | 'roles';
 type ItemOf<List extends Listed> = NonNullable<RuleFile[List]>[number];
 
 /** Setting one of these in a later file drops the other of an earlier one. */

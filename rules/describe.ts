@@ -26,7 +26,7 @@ export function describeRules(source: RuleSource): Description | undefined {
     const places = filesById(list, files);
     return joinDefinitions(list, files, problems).map(({ id, settings }) => ({ id, settings: { ...settings }, files: places.get(id) ?? [] }));
   };
-  return { rules: described('rules'), streams: described('streams'), index_sets: described('index_sets'), outputs: described('outputs'), obfuscation: obfuscationOf(files) };
+  return { rules: described('rules'), streams: described('streams'), index_sets: described('index_sets'), outputs: described('outputs'), roles: described('roles'), obfuscation: obfuscationOf(files) };
 }
 
 function filesById(list: Listed, files: readonly ParsedFile[]): ReadonlyMap<string, readonly string[]> {

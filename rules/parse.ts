@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { toError } from '../core/errors.js';
 import type { RuleFileOutput } from '../schemas/outputs.js';
-import { ruleFileSchema, type RuleFileIndexSet, type RuleFileObfuscation, type RuleFileRule, type RuleFileStream } from '../schemas/rule-files.js';
+import { ruleFileSchema, type RuleFileIndexSet, type RuleFileObfuscation, type RuleFileRole, type RuleFileRule, type RuleFileStream } from '../schemas/rule-files.js';
 import { actions } from './actions/registry.js';
 import { conditions } from './conditions/registry.js';
 import { createPlace, didYouMean, shown, type ParsedFile, type Path, type Problem } from './problems.js';
@@ -13,7 +13,7 @@ export interface RuleFile {
   readonly streams?: readonly RuleFileStream[];
   readonly index_sets?: readonly RuleFileIndexSet[];
   readonly outputs?: readonly RuleFileOutput[];
-  readonly roles?: readonly { readonly id: string }[];
+  readonly roles?: readonly RuleFileRole[];
   readonly obfuscation?: RuleFileObfuscation;
 }
 

@@ -13,10 +13,46 @@ export interface SearchScope {
 /** Everything, for the local operator behind the control socket and for administrators. */
 export const unrestrictedScope: SearchScope = { streams: 'all', except: [], deadLetters: true };
 
-/** What a person may do beside reading and editing streams. One word per kind of thing, as in `docs/access.md`. */
-export type Capability =
-  | 'views:edit' | 'system:read' | 'users:edit' | 'roles:edit' | 'rules:edit' | 'streams:create' | 'index-sets:edit' | 'outputs:edit' | 'receivers:edit'
-  | 'dead-letters' | 'obfuscation:edit' | 'authentication:edit' | 'audit:read';
+/** What a person may do beside reading and editing streams: one word per kind of thing. The texts are those of `docs/reference/roles.md`. */
+const capabilityTexts = {
+  'views:edit': 'Keep searches and views of one\'s own.',
+  'system:read': 'See the state of the system: receivers, outputs, rules, index sets, warnings, throughput. How many documents an index holds is told only to those who may read all of them, or edit index sets.',
+  'users:edit': 'Create, change and delete users, and give roles, all within one\'s own rights.',
+  'roles:edit': 'Create, change and delete roles within one\'s own rights.',
+  'rules:edit': 'Change rules, and try them. Rules decide which stream a message goes to, Audit logs too: this opens what comes in from then on.',
+  'streams:create': 'Create streams; whoever creates one reads and edits it. The rules of a stream decide what it holds: this opens what comes in from then on, except for Audit logs.',
+  'index-sets:edit': 'Create, change, rotate and delete index sets; close, reopen and delete indices.',
+  'outputs:edit': 'Create outputs, and change those whose streams one may edit.',
+  'receivers:edit': 'Create, change, start and stop receivers.',
+  'dead-letters': 'See, replay and drop dead letters.',
+  'obfuscation:edit': 'See and change what is replaced in sensitive messages, from then on.',
+  'authentication:edit': 'See and try the settings of the directory; only administrators change them.',
+  'audit:read': 'The mark of those who read Audit logs.',
+} as const;
+
+export type Capability = keyof typeof capabilityTexts;
+export const capabilities: Readonly<Record<Capability, string>> = capabilityTexts;
+export const allCapabilities = Object.keys(capabilityTexts) as readonly Capability[];
+/** These come with the roles that ship, whatever another role is asked to hold. */
+export const administratorCapabilities: ReadonlySet<Capability> = new Set<Capability>(['dead-letters', 'audit:read']);
+export const grantableCapabilities = allCapabilities.filter((one) => !administratorCapabilities.has(one));
+
+/** Its messages are for administrators and AuditViewer only, whatever other stream they are in. */
+export const auditStream = 'audit-logs';
+
+export const shippedRoleNames = ['Administrator', 'Reader', 'Operator', 'AuditViewer'] as const;
+
+/** A role of a rule file: it can be given, and is changed in its file. */
+export interface FileRole {
+  /** Its name. */
+  readonly id: string;
+  readonly description: string;
+  /** Ids of streams; `all`: every one but Audit logs, also those that come later. */
+  readonly read: 'all' | readonly string[];
+  readonly edit: readonly string[];
+  readonly capabilities: readonly Capability[];
+  readonly file: string;
+}
 
 export interface Identity {
   /** 24 hexadecimal characters. */

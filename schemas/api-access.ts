@@ -55,7 +55,11 @@ export const userBody = Type.Object(userMembers, { description: 'What is to chan
 export const preferencesBody = Type.Object({ preferences: Type.Record(Type.String(), Type.Unknown()) });
 export const passwordBody = Type.Object({ password: text('New password.', 4_096), old_password: optionalText('Needed for one\'s own.', 4_096) }, { description: 'A change of password.' });
 
-export const roleAnswer = Type.Object({ name: Type.String(), description: Type.String(), permissions: names('`streams:read:<id>` (Allow reading), `streams:edit:<id>` (Allow editing), `streams:read` (all but Audit logs), capabilities.'), read_only: Type.Boolean() }, { description: 'A role.' });
+export const roleAnswer = Type.Object({
+  name: Type.String(), description: Type.String(), permissions: names('`streams:read:<id>` (Allow reading), `streams:edit:<id>` (Allow editing), `streams:read` (all but Audit logs), capabilities.'), read_only: Type.Boolean(),
+  origin: Type.Enum(['shipped', 'file', 'api'], { description: 'shipped: comes with the program. file: stands in a rule file, and is changed there. api: made here. Members can be changed in each case.' }),
+  file: nullable(Type.String({ description: 'Of origin file: which one.' })),
+}, { description: 'A role.' });
 export const newRoleBody = Type.Object({ name: text('Name.'), description: optionalText('What it is for.'), permissions: Type.Optional(Type.Union([names('As in the answer.'), Type.Null()])), read_only: Type.Optional(Type.Unknown()) }, { description: 'A new role.' });
 export const roleBody = Type.Object({ name: optionalText('As it is.'), description: optionalText('What it is for.'), permissions: Type.Optional(Type.Union([names('As in the answer.'), Type.Null()])) }, { description: 'What is to change.' });
 export const membersAnswer = Type.Object({ role: Type.String(), users: Type.Array(userAnswer) });

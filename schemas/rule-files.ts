@@ -1,5 +1,6 @@
 /** The shape of a rule file. The schemas of conditions and actions come from their registries in `rules/`. */
 import { Type, type Static, type TSchema } from 'typebox';
+import { grantableCapabilities } from './access.js';
 import { outputSchema } from './outputs.js';
 
 const closed = { additionalProperties: false } as const;
@@ -79,14 +80,22 @@ export const obfuscationSchema = Type.Object({
   white_patterns: Type.Optional(Type.Array(Type.Object(pattern, closed), { description: 'A match that one of these matches as a whole is not sensitive.' })),
 }, { ...closed, description: 'Anonymising of sensitive text.' });
 
-const laterSection = (description: string) => Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true }), { description });
+const streamIds = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });
+
+export const roleSchema = Type.Object({
+  id: Type.String({ description: 'Name of the role, as users and mappings of a directory name it, in any case; the same name in a later file changes the settings it names.', minLength: 1, maxLength: 100 }),
+  description: Type.Optional(Type.String({ description: 'What the role is for.', maxLength: 1_000 })),
+  read: Type.Optional(Type.Union([Type.Literal('all'), streamIds('Ids of streams.')], { description: 'Streams whose messages may be read: their ids, or all (every stream but Audit logs, also those that come later).' })),
+  edit: Type.Optional(streamIds('Streams that may be changed, and read.')),
+  capabilities: Type.Optional(Type.Array(Type.Enum([...grantableCapabilities]), { description: 'What may be done beside that; see docs/reference/roles.md.' })),
+}, { ...closed, description: 'What users may do who are members of it.' });
 
 const lists = {
   rules: Type.Optional(Type.Array(ruleSchema, { description: 'All rules run, in file-name order and position, each seeing what the ones before changed.' })),
   streams: Type.Optional(Type.Array(streamSchema, { description: 'Streams.' })),
   index_sets: Type.Optional(Type.Array(indexSetSchema, { description: 'Index sets.' })),
   outputs: Type.Optional(Type.Array(outputSchema, { description: 'Destinations outside that messages of streams are forwarded to.' })),
-  roles: Type.Optional(laterSection('Roles.')),
+  roles: Type.Optional(Type.Array(roleSchema, { description: 'Roles of users. They can be given through the API, and are changed in their file.' })),
   obfuscation: Type.Optional(obfuscationSchema),
 };
 
@@ -120,5 +129,6 @@ export type RuleFileRule = Static<typeof ruleSchema>;
 export type RuleFileStream = Static<typeof streamSchema>;
 export type RuleFileStreamRule = Static<typeof streamRuleSchema>;
 export type RuleFileIndexSet = Static<typeof indexSetSchema>;
+export type RuleFileRole = Static<typeof roleSchema>;
 export type RuleFileObfuscation = Static<typeof obfuscationSchema>;
 export type RuleFileSize = number | string;

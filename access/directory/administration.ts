@@ -4,12 +4,19 @@ import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { accessErrors } from '../errors.js';
 import { assertMay } from '../parts.js';
 import type { People } from '../people.js';
+import type { Throttle } from '../throttle.js';
 import type { DirectoryAdministration, DirectorySettings } from './contract.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
 import { rightsByGroups } from './mapping.js';
 import type { DirectorySource } from './source.js';
 
-export function createDirectoryAdministration({ source, people }: { readonly source: DirectorySource; readonly people: People }): DirectoryAdministration {
+export interface DirectoryParts {
+  readonly source: DirectorySource;
+  readonly people: People;
+  readonly throttle: Throttle | undefined;
+}
+
+export function createDirectoryAdministration({ source, people, throttle }: DirectoryParts): DirectoryAdministration {
   const shown = (): DirectorySettings => {
     const { bind_password: password, ...settings } = source.settings();
     return { fromFile: source.fromFile, settings, passwordSet: password !== '' };
@@ -50,10 +57,14 @@ export function createDirectoryAdministration({ source, people }: { readonly sou
     },
     async testLogin(by, username, password, settings = {}) {
       assertMay(by, 'authentication:edit');
+      // A wrong password counts as a wrong login: a test is no place to guess from.
+      const attempt = await throttle?.attempt(username, `tests of ${by.userId}`);
       try {
         const tried = merged(withoutUndefined(settings));
         checkLdapSettings(tried);
         const user = await createLdapDirectory(tried).login(username, password);
+        if (user === undefined) attempt?.failed();
+        else attempt?.succeeded();
         if (user === undefined) return { success: false, message: 'The directory knows no such user, or the password is another one.' };
         const { roles, read, edit } = rightsByGroups(tried, user.groups, people.allRoles(), people.streams());
         const outcome = roles.length > 0 ? 'The login succeeds.' : 'The password is right, but no role fits the groups of this user: the login is refused.';
@@ -61,6 +72,7 @@ export function createDirectoryAdministration({ source, people }: { readonly sou
         const message = local !== undefined && !local.external ? 'The password is right, but a local user has this name and comes first.' : outcome;
         return { success: roles.length > 0 && (local === undefined || local.external), message, user, roles, streams: [...read.map((id) => `${id}/view`), ...edit.map((id) => `${id}/edit`)] };
       } catch (thrown) {
+        attempt?.abandoned();
         if (!isSluiceError(thrown)) throw thrown;
         return { success: false, message: errorText(thrown) };
       }

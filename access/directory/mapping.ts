@@ -2,7 +2,8 @@
 import { apiIdOf } from '../../core/object-ids.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import type { Role } from '../default-roles.js';
-import { auditStream, keyOfName } from '../names.js';
+import { keyOfName } from '../../core/names.js';
+import { auditStream } from '../../schemas/access.js';
 import type { StreamName } from '../rights.js';
 
 export interface MappedRights {

@@ -1,10 +1,11 @@
 /** Users, for the operator of the machine who lost a password: who opens the control socket may do all of it. Each change is an audit record. */
 import { createAccess } from '../../access/access.js';
 import type { AccessAdministration } from '../../access/administration.js';
-import { allCapabilities, defaultUsers } from '../../access/default-roles.js';
-import { keyOfName } from '../../access/names.js';
+import { defaultUsers } from '../../access/default-roles.js';
+import { keyOfName } from '../../core/names.js';
 import { randomPassword } from '../../access/passwords.js';
-import { unrestrictedScope, type Identity } from '../../schemas/access.js';
+import { allCapabilities, unrestrictedScope, type Identity } from '../../schemas/access.js';
+import { accessSources } from '../access-sources.js';
 import type { ApiOptions } from '../contract.js';
 import { apiErrors } from '../errors.js';
 import { createAuditTrail } from '../http/audit-trail.js';
@@ -67,7 +68,7 @@ async function resetFirst(access: AccessAdministration, username: string): Promi
 
 async function withAccess<Result>({ sluice, config, registry, log }: ApiOptions, run: (access: AccessAdministration) => Promise<Result>): Promise<Result> {
   if (sluice.state === undefined) throw apiErrors.create('API_REQUEST_INVALID', { got: 'a question about users to a process without the store', allowed: 'role all, processor or api' });
-  const access = createAccess({ settings: config.access, state: sluice.state, streams: () => sluice.rules()?.streams ?? [], registry, log });
+  const access = createAccess({ settings: config.access, state: sluice.state, ...accessSources(sluice), registry, log });
   await access.start();
   try {
     return await run(access);

@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import type { Attempt, Throttle } from '../../access/throttle.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { createCertificates } from '../receivers/certificates.js';
 import { bindDn, createSlapd, directoryPassword, slapdMissing, type Slapd } from './slapd.js';
@@ -176,4 +177,39 @@ await t.test('a directory of the settings file cannot be changed through the API
   const { access } = await withSlapd(test);
   test.match(await access.directory(administrator), { fromFile: true, passwordSet: true });
   test.equal(await codeOf(access.setDirectory(administrator, { enabled: false })), 'ACCESS_READ_ONLY');
+});
+
+await t.test('one login is one connection; local users, sessions and passwords of the last minute are none', slow, async (test) => {
+  const slapd = await createSlapd(test, certificates);
+  let connections = 0;
+  const relay = createServer((socket) => {
+    connections += 1;
+    const onward = connect(Number(new URL(slapd.url).port), '127.0.0.1');
+    socket.on('error', () => undefined).pipe(onward.on('error', () => undefined)).pipe(socket);
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  test.teardown(() => void relay.close());
+  const access = await createTestAccess(test, { settings: { ldap: { ...base, urls: [`ldap://127.0.0.1:${(relay.address() as AddressInfo).port}`] } } });
+  test.equal(connections, 0, 'nothing is asked at the start');
+  await Promise.all(Array.from({ length: 5 }, () => access.authenticate(password('bob', 'bob-secret'), here)));
+  const { sessionId } = await access.openSession('bob', 'bob-secret', here);
+  for (let request = 0; request < 5; request += 1) await access.authenticate({ kind: 'session', sessionId }, here);
+  test.equal(connections, 1, 'bind, search, groups and the bind of the user go over one connection, and requests at the same time share it');
+  await access.authenticate(password('admin', 'admin-secret'), here);
+  test.equal(await codeOf(access.authenticate(password('Operator', 'wrong'), here)), 'ACCESS_DENIED');
+  test.equal(connections, 1, 'none for local users');
+  test.equal(await codeOf(access.authenticate(password('bob', 'wrong'), here)), 'ACCESS_DENIED');
+  test.equal(connections, 2, 'a wrong password is asked once');
+});
+
+await t.test('a test of a login is no place to guess from: it counts as a login', slow, async (test) => {
+  const slapd = await createSlapd(test, certificates);
+  const counted: string[] = [];
+  const attempt = async (username: string): Promise<Attempt> => ({ known: false, succeeded: () => void counted.push(`${username} right`), failed: () => void counted.push(`${username} wrong`), abandoned: () => void counted.push(`${username} neither`) });
+  const throttle: Throttle = { attempt, forgive: () => undefined, waiting: () => 0, stop: () => undefined };
+  const access = await createTestAccess(test, { throttle, settings: { ldap: { ...base, urls: [slapd.url] } } });
+  await access.testLogin(administrator, 'bob', 'a guess');
+  await access.testLogin(administrator, 'bob', 'bob-secret');
+  await access.testLogin(administrator, 'bob', 'bob-secret', { urls: [] });
+  test.same(counted, ['bob wrong', 'bob right', 'bob neither']);
 });

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { defaultRoles, type Role } from '../../access/default-roles.js';
-import { checkName, keyOfName, storeKey } from '../../access/names.js';
+import { keyOfName } from '../../core/names.js';
+import { checkName, storeKey } from '../../access/names.js';
 import { readPermissions, rolePermissionTexts } from '../../access/permissions.js';
 import { covers, rightsOf } from '../../access/rights.js';
 import { apiIdOf } from '../../core/object-ids.js';
@@ -20,7 +21,7 @@ const word = fc.oneof(
 function roleOf(texts: readonly string[]): Role | undefined {
   try {
     const rights = readPermissions(texts, shippedStreams);
-    return { name: 'x', description: '', read: rights.read_all === true ? 'all' : rights.read, edit: rights.edit, audit: false, administrator: false, capabilities: rights.capabilities, otherPermissions: rights.other_permissions, readOnly: false };
+    return { name: 'x', description: '', read: rights.read_all === true ? 'all' : rights.read, edit: rights.edit, audit: false, administrator: false, capabilities: rights.capabilities, otherPermissions: rights.other_permissions, origin: 'api', file: undefined };
   } catch (thrown) {
     if (isSluiceError(thrown) && thrown.code === 'ACCESS_VALUE_INVALID') return undefined;
     throw thrown;

@@ -1,6 +1,6 @@
 /** The matrix: roles by streams, by capabilities, and by what may be done to users and roles. */
 import t from 'tap';
-import { allCapabilities } from '../../access/default-roles.js';
+import { allCapabilities } from '../../schemas/access.js';
 import { apiIdOf } from '../../core/object-ids.js';
 import { mayEditStream, mayReadStream, type Capability, type Identity } from '../../schemas/access.js';
 import { administrator, codeOf, createTestAccess, createTestState, here, password, shippedStreams, type TestAccess } from './support.js';

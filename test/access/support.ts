@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import { createAccess, type CreateAccessOptions } from '../../access/access.js';
 import type { AccessAdministration } from '../../access/administration.js';
 import type { Access } from '../../access/contract.js';
-import { allCapabilities } from '../../access/default-roles.js';
+import { allCapabilities } from '../../schemas/access.js';
 import type { FirstPassword } from '../../access/first-start.js';
 import type { StreamName } from '../../access/rights.js';
 import { isSluiceError } from '../../core/errors.js';
