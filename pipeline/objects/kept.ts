@@ -27,10 +27,10 @@ export interface KeptValue {
   readonly created_by: string;
   readonly changed_at: string;
   readonly changed_by: string;
-}
-
   /** Of a stream that somebody created without being an administrator: the id of the user, who may read and edit it for as long as it is there. */
   readonly owner_id?: string | undefined;
+}
+
 export interface KeptObject extends KeptValue {
   readonly kind: ObjectKind;
   readonly id: string;

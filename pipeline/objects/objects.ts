@@ -34,10 +34,10 @@ export interface Wanted {
   readonly definition: Settings;
   /** Secrets to keep from now on; undefined: those of before, none: `{}`. */
   readonly secrets?: Readonly<Record<string, string>> | undefined;
-}
-
   /** See KeptValue; stays as it was made. */
   readonly ownerId?: string | undefined;
+}
+
 export class Objects {
   readonly #options: ObjectsOptions;
   readonly #listeners = new Set<() => void>();
@@ -161,9 +161,9 @@ export class Objects {
     const at = new Date(this.#now()).toISOString();
     const value = {
       definition, secrets: secretsOf(before, secrets), created_at: before?.created_at ?? at, created_by: before?.created_by ?? by, changed_at: at, changed_by: by,
+      ...owned(before === undefined ? ownerId : before.owner_id),
     };
     const bytes = Buffer.byteLength(JSON.stringify(value));
-      ...owned(before === undefined ? ownerId : before.owner_id),
     if (bytes > maxObjectBytes) throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${maxObjectBytes} bytes` });
     const object: KeptObject = { ...value, kind, id, revision: '' };
     const after = before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
@@ -204,11 +204,11 @@ function valueOf({ definition, secrets, created_at: createdAt, created_by: creat
   return { definition, secrets, created_at: createdAt, created_by: createdBy, changed_at: changedAt, changed_by: changedBy, ...owned(ownerId) };
 }
 
+const owned = (ownerId: string | undefined): { readonly owner_id?: string } => (ownerId === undefined ? {} : { owner_id: ownerId });
+
 /** A secret that stays the same keeps its version. */
 function secretsOf(before: KeptObject | undefined, wanted: Readonly<Record<string, string>> | undefined): Readonly<Record<string, KeptSecret>> {
   if (wanted === undefined) return before?.secrets ?? {};
-const owned = (ownerId: string | undefined): { readonly owner_id?: string } => (ownerId === undefined ? {} : { owner_id: ownerId });
-
   return Object.fromEntries(Object.entries(wanted).map(([name, value]) => {
     const known = before?.secrets[name];
     return [name, known?.value === value ? known : { value, version: randomBytes(4).toString('hex') }];
