@@ -29,7 +29,19 @@ for (const file of filesNamed('metrics.js').filter((path) => path !== 'core/metr
   }
 }
 const pages = { 'docs/reference/errors.md': errorsReference(tables), 'docs/reference/metrics.md': metricsReference(declared) };
+pages['docs/reference/roles.md'] = await rolesPage();
 pages['docs/upgrading.md'] = upgradingPage(readFileSync(join(root, 'docs/upgrading.md'), 'utf8'), formatVersions);
+
+/** From the routes of an API over nothing: none of them is asked. */
+async function rolesPage() {
+  const [{ createApiServer }, { rolesReference }, { loadConfig }, { Registry }, { silentLog }] = await Promise.all(['api/http/server.js', 'api/http/roles-reference.js', 'config/load.js', 'core/metrics.js', 'core/log.js'].map(load));
+  const { config } = loadConfig({ folder: join(root, 'examples', 'none'), environment: {} });
+  const services = { config, access: {}, searcher: {}, state: {}, sluice: {}, audit: {}, registry: new Registry(), log: silentLog, rules: () => undefined };
+  const server = await createApiServer({ options: config.api, services });
+  const page = rolesReference(server.table.routes);
+  await server.stop(0);
+  return page;
+}
 
 let stale = 0;
 mkdirSync(join(root, 'docs/reference'), { recursive: true });

@@ -6,6 +6,8 @@ export interface RouteFacts {
   readonly method: string;
   readonly url: string;
   readonly permission: string | undefined;
+  readonly checks: string | undefined;
+  readonly summary: string;
   readonly audit: string | undefined;
   readonly hasBody: boolean;
   readonly hasResponse: boolean;
@@ -34,7 +36,7 @@ export function createRouteTable(): RouteTable {
         if (schema?.response === undefined) throw problem('no response schema', 'schema.response with the statuses of success');
         if (url.includes(':') && schema.params === undefined) throw problem('no schema of its path parameters', 'schema.params');
         const hidden = (schema as { hide?: boolean }).hide === true;
-        routes.push({ method: one, url, permission: config.permission, audit: config.audit, hasBody: schema.body !== undefined, hasResponse: true, hidden, pattern: patternOf(url) });
+        routes.push({ method: one, url, permission: config.permission, checks: config.checks, summary: (schema as { summary?: string }).summary ?? '', audit: config.audit, hasBody: schema.body !== undefined, hasResponse: true, hidden, pattern: patternOf(url) });
       }
     },
     methodsOf: (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort(),

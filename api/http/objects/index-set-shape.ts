@@ -32,7 +32,7 @@ export const indexSetBody = Type.Object({
 }, { description: 'An index set.' });
 export type IndexSetBody = Static<typeof indexSetBody>;
 
-export const statsAnswer = Type.Object({ indices: Type.Integer(), documents: Type.Integer(), size: Type.Integer({ description: 'Bytes.' }) });
+export const statsAnswer = Type.Object({ indices: Type.Integer(), documents: Type.Integer({ description: 'Of those that the asker may read.' }), size: nullable(Type.Integer({ description: 'Bytes; null for who may not read every message.' })) });
 
 export const indexSetAnswer = Type.Object({
   id: Type.String(), ...originFields, title: Type.String(), description: Type.String(), index_prefix: Type.String(), shards: Type.Integer(), replicas: Type.Integer(), refresh_interval_ms: Type.Integer(),

@@ -1,7 +1,7 @@
 /** Reading and changing streams for those who may. */
 import { apiIdOf } from '../../../core/object-ids.js';
 import { idFromTitle } from '../../../pipeline/objects/names.js';
-import { mayEditStream, mayReadStream, type Identity } from '../../../schemas/access.js';
+import { mayEditStream, mayReadStream, unrestrictedScope, type Identity } from '../../../schemas/access.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { assertChangeable, found, storing } from './changing.js';
@@ -12,7 +12,9 @@ type Catalog = Awaited<ReturnType<ApiServices['sluice']['world']['catalog']>>;
 type CatalogItem = ReturnType<Catalog['list']>[number];
 type Settings = Readonly<Record<string, unknown>>;
 
-export function createStreamStore({ sluice }: ApiServices) {
+export type StreamStore = ReturnType<typeof createStreamStore>;
+
+export function createStreamStore({ sluice, searcher }: ApiServices) {
   const { world } = sluice;
   const catalog = (): Promise<Catalog> => world.catalog();
 
@@ -44,8 +46,8 @@ export function createStreamStore({ sluice }: ApiServices) {
       return show(found('stream', all.find('streams', id)), all, identity);
     },
     item: async (id: string): Promise<CatalogItem> => found('stream', (await catalog()).find('streams', id)),
-    /** The id of the new stream. */
-    async create(body: StreamBody, by: string, more: Settings = {}): Promise<string> {
+    /** The id of the new stream. Who is no administrator may read and edit it from then on. */
+    async create(body: StreamBody, by: Identity, more: Settings = {}): Promise<string> {
       const settings = { ...more, ...takeStream(body, indexSetOf(await catalog())) };
       const { title, name } = body.entity ?? body;
       if (title === undefined) throw invalidMembers({ title: ['A stream needs a title.'] });
@@ -53,7 +55,8 @@ export function createStreamStore({ sluice }: ApiServices) {
       const objects = world.objects();
       if (name !== undefined && all.find('streams', name) !== undefined) throw failure(409, `There is a stream ${name} already.`);
       const id = name ?? idFromTitle(title, 'stream', (taken) => all.find('streams', taken) !== undefined || objects.wasUsed('streams', taken));
-      await storing(() => objects.create('streams', id, { definition: { id, enabled: false, ...settings } }, by));
+      if (!by.administrator && (objects.wasUsed('streams', id) || (await holdsMessages(searcher, id)))) throw failure(409, `A stream ${id} was there before, and its messages still are: only an administrator gives its id to another one.`);
+      await storing(() => objects.create('streams', id, { definition: { id, enabled: false, ...settings }, ownerId: by.administrator ? undefined : by.userId }, by.username));
       return id;
     },
     async update(id: string, body: StreamBody, by: string): Promise<void> {
@@ -73,6 +76,11 @@ export function createStreamStore({ sluice }: ApiServices) {
       await storing(() => objects.remove('streams', id, by));
     },
   };
+}
+
+/** Of a stream that stood in a file, or was deleted: who creates one of its id would read them. */
+async function holdsMessages(searcher: ApiServices['searcher'], id: string): Promise<boolean> {
+  return (await searcher.aggregate({ query: '', streams: [id], aggregate: { groups: [], metrics: [] } }, { scope: unrestrictedScope })).total > 0;
 }
 
 function outputsOf(stream: string, all: Catalog): { id: string; title: string; type: string }[] {

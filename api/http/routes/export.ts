@@ -23,7 +23,7 @@ const exportBody = Type.Object({
 }, { description: 'Default: everything of the last five minutes; timestamp, source and message.' });
 
 const csv = { 200: { content: { 'text/csv': { schema: Type.String() } } } };
-const config = { permission: 'authenticated', audit: 'search:export', produces: ['text/csv'] } as const;
+const config = { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:export', produces: ['text/csv'] } as const;
 
 export function exportRoutes(app: ApiServer, services: ApiServices): void {
   const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
@@ -55,12 +55,12 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
   }
 
   app.get('/api/exports', {
-    config: { permission: 'authenticated' },
+    config: { permission: 'authenticated', checks: 'of others: an administrator' },
     schema: { summary: 'Exports under way', description: 'Own ones; administrators see all.', tags, response: { 200: Type.Object({ exports: Type.Array(exportState) }) } },
   }, async ({ identity }) => ({ exports: exports.list().filter(({ owner_id: owner }) => identity.administrator || owner === identity.userId).map((one) => ({ ...one, total: one.total ?? null })) }));
 
   app.delete('/api/exports/:exportId', {
-    config: { permission: 'authenticated', audit: 'export:cancel' }, schema: { summary: 'Cancel an export', tags, params: Type.Object({ exportId: Type.String({ maxLength: 64 }) }), response: { 204: Type.Null() } },
+    config: { permission: 'authenticated', checks: 'of others: an administrator', audit: 'export:cancel' }, schema: { summary: 'Cancel an export', tags, params: Type.Object({ exportId: Type.String({ maxLength: 64 }) }), response: { 204: Type.Null() } },
   }, async ({ identity, params }, reply) => {
     const found = exports.list().find(({ id, owner_id: owner }) => id === params.exportId && (identity.administrator || owner === identity.userId));
     if (found === undefined) throw failure(404, 'There is no such export.');

@@ -5,12 +5,14 @@ import { has, type Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure, invalidMembers } from '../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../objects/changing.js';
+import { indexCounts, sumOf } from '../objects/index-counts.js';
 import { indexSetAnswer, indexSetBody, showIndexSet, statsAnswer, takeIndexSet } from '../objects/index-set-shape.js';
 import { nothing, objectId } from '../objects/shapes.js';
 import { processorOf } from '../objects/processor.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Index sets'];
+const counts = 'counts what may be read';
 const base = '/api/system/indices/index_sets';
 const params = Type.Object({ indexSetId: objectId('Index set.') });
 const listQuery = Type.Object({ skip: Type.Integer({ minimum: 0, default: 0 }), limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: '0: all.' }), stats: Type.Boolean({ default: false, description: 'With numbers of indices, documents and bytes.' }) });
@@ -20,29 +22,23 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
   const inForce = (id: string) => services.rules()?.indexSets.find((set) => set.id === id);
   const show = (item: Parameters<typeof showIndexSet>[0], identity: Identity) => showIndexSet(item, inForce(item.id), has(identity, 'index-sets:edit'));
   const itemOf = async (name: string) => found('index set', (await world.catalog()).find('index-sets', name));
-  const statsOf = async (id: string) => {
-    const infos = (await services.sluice.store?.listIndices(id)) ?? [];
-    return { indices: infos.length, documents: infos.reduce((sum, info) => sum + info.documents, 0), size: infos.reduce((sum, info) => sum + info.bytes, 0) };
-  };
 
   app.get(base, {
-    config: { permission: 'system:read' },
+    config: { permission: 'system:read', checks: counts },
     schema: { summary: 'Index sets', tags, querystring: listQuery, response: { 200: Type.Object({ total: Type.Integer(), index_sets: Type.Array(indexSetAnswer), stats: Type.Record(Type.String(), statsAnswer) }) } },
   }, async ({ identity, query: { skip, limit, stats } }) => {
     const items = (await world.catalog()).list('index-sets');
     const shown = items.slice(skip, limit === 0 ? undefined : skip + limit);
-    const entries = stats ? await Promise.all(shown.map(async ({ id }) => [apiIdOf(id), await statsOf(id)] as const)) : [];
+    const entries = stats ? await Promise.all(shown.map(async ({ id }) => [apiIdOf(id), await indexCounts(services, id, identity)] as const)) : [];
     return { total: items.length, index_sets: shown.map((item) => show(item, identity)), stats: Object.fromEntries(entries) };
   });
 
-  app.get(`${base}/stats`, { config: { permission: 'system:read' }, schema: { summary: 'What all index sets hold together', tags, response: { 200: statsAnswer } } }, async () => {
-    const all = await Promise.all((await world.catalog()).list('index-sets').map(({ id }) => statsOf(id)));
-    return all.reduce((sum, one) => ({ indices: sum.indices + one.indices, documents: sum.documents + one.documents, size: sum.size + one.size }), { indices: 0, documents: 0, size: 0 });
-  });
+  app.get(`${base}/stats`, { config: { permission: 'system:read', checks: counts }, schema: { summary: 'What all index sets hold together', tags, response: { 200: statsAnswer } } }, async ({ identity }) =>
+    sumOf(await Promise.all((await world.catalog()).list('index-sets').map(({ id }) => indexCounts(services, id, identity)))));
 
   app.get(`${base}/:indexSetId`, { config: { permission: 'system:read' }, schema: { summary: 'One index set', tags, params, response: { 200: indexSetAnswer } } }, async ({ params: { indexSetId }, identity }) => show(await itemOf(indexSetId), identity));
 
-  app.get(`${base}/:indexSetId/stats`, { config: { permission: 'system:read' }, schema: { summary: 'What an index set holds', tags, params, response: { 200: statsAnswer } } }, async ({ params: { indexSetId } }) => statsOf((await itemOf(indexSetId)).id));
+  app.get(`${base}/:indexSetId/stats`, { config: { permission: 'system:read', checks: counts }, schema: { summary: 'What an index set holds', tags, params, response: { 200: statsAnswer } } }, async ({ params: { indexSetId }, identity }) => indexCounts(services, (await itemOf(indexSetId)).id, identity));
 
   app.post(base, {
     config: { permission: 'index-sets:edit', audit: 'index_set:create' }, schema: { summary: 'Create an index set; its first index is there when this is answered', tags, body: indexSetBody, response: { 200: indexSetAnswer } },

@@ -1,45 +1,51 @@
 /** Indices and the store behind them: health, lists, close, open again, delete, failures. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
+import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { processorOf } from '../objects/processor.js';
 import { selectionOf } from '../../control/dead-letters.js';
-import { nothing, textOf } from '../objects/shapes.js';
+import { countsAll } from '../objects/index-counts.js';
+import { nothing, nullable, textOf } from '../objects/shapes.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Indices'];
+const counts = 'numbers: reading of every message, or `index-sets:edit`';
 const base = '/api/system/indexer';
 const params = Type.Object({ index: Type.String({ minLength: 1, maxLength: 200, description: 'Name of an index.' }) });
 const indexAnswer = Type.Object({
   name: Type.String(), index_set_id: Type.String(), index_set: Type.String(), current: Type.Boolean({ description: 'Messages are written to it.' }), state: Type.Enum(['open', 'closed', 'closing', 'deleting']),
-  reopened: Type.Boolean({ description: 'Opened again by somebody: retention leaves it alone.' }), documents: Type.Integer(), size_bytes: Type.Integer(), created_at: Type.String(),
+  reopened: Type.Boolean({ description: 'Opened again by somebody: retention leaves it alone.' }), documents: nullable(Type.Integer({ description: 'Null for who may not read every message.' })), size_bytes: nullable(Type.Integer()), created_at: Type.String(),
 });
 const indexList = Type.Object({ total: Type.Integer(), indices: Type.Record(Type.String(), indexAnswer) });
 const failureAnswer = Type.Object({ letter_id: Type.String(), index: Type.String(), type: Type.String(), message: Type.String(), timestamp: Type.String() });
 
 export function indexerRoutes(app: ApiServer, services: ApiServices): void {
-  const list = async () => {
+  const list = async (identity: Identity) => {
     const facts = await processorOf(services).indexRequests.list((services.rules()?.indexSets ?? []).map(({ id }) => id));
-    return facts.map(({ indexSet, bytes, createdAt, ...rest }) => ({ ...rest, index_set_id: apiIdOf(indexSet), index_set: indexSet, size_bytes: bytes, created_at: new Date(createdAt).toISOString() }));
+    return facts.map(({ indexSet, documents, bytes, createdAt, ...rest }) => {
+      const counted = countsAll(identity, indexSet);
+      return { ...rest, index_set_id: apiIdOf(indexSet), index_set: indexSet, documents: counted ? documents : null, size_bytes: counted ? bytes : null, created_at: new Date(createdAt).toISOString() };
+    });
   };
   const byName = (indices: Awaited<ReturnType<typeof list>>) => ({ total: indices.length, indices: Object.fromEntries(indices.map((index) => [index.name, index])) });
 
   app.get(`${base}/cluster/health`, {
     config: { permission: 'system:read' },
     schema: { summary: 'Whether the store works', tags, response: { 200: Type.Object({ status: Type.Enum(['green', 'yellow', 'red']), reason: Type.String(), shards: Type.Object({ active: Type.Integer(), initializing: Type.Integer(), relocating: Type.Integer(), unassigned: Type.Integer() }) }) } },
-  }, async () => {
+  }, async ({ identity }) => {
     const { ok, reason } = (await services.sluice.store?.health()) ?? { ok: false, reason: 'this process has no store' };
-    const open = ok ? (await list()).filter(({ state }) => state !== 'closed').length : 0;
+    const open = ok ? (await list(identity)).filter(({ state }) => state !== 'closed').length : 0;
     return { status: ok ? 'green' as const : 'red' as const, reason, shards: { active: open, initializing: 0, relocating: 0, unassigned: 0 } };
   });
 
   app.get(`${base}/cluster/name`, { config: { permission: 'system:read' }, schema: { summary: 'Which store it is', tags, response: { 200: Type.Object({ name: Type.String() }) } } }, async () => ({ name: services.config.store.kind }));
 
-  app.get(`${base}/indices`, { config: { permission: 'system:read' }, schema: { summary: 'All indices', tags, response: { 200: indexList } } }, async () => byName(await list()));
-  app.get(`${base}/indices/open`, { config: { permission: 'system:read' }, schema: { summary: 'Open indices', tags, response: { 200: indexList } } }, async () => byName((await list()).filter(({ state }) => state !== 'closed')));
-  app.get(`${base}/indices/closed`, { config: { permission: 'system:read' }, schema: { summary: 'Closed indices', tags, response: { 200: indexList } } }, async () => byName((await list()).filter(({ state }) => state === 'closed')));
-  app.get(`${base}/indices/reopened`, { config: { permission: 'system:read' }, schema: { summary: 'Indices that somebody opened again', tags, response: { 200: indexList } } }, async () => byName((await list()).filter(({ reopened }) => reopened)));
+  app.get(`${base}/indices`, { config: { permission: 'system:read', checks: counts }, schema: { summary: 'All indices', tags, response: { 200: indexList } } }, async ({ identity }) => byName(await list(identity)));
+  app.get(`${base}/indices/open`, { config: { permission: 'system:read', checks: counts }, schema: { summary: 'Open indices', tags, response: { 200: indexList } } }, async ({ identity }) => byName((await list(identity)).filter(({ state }) => state !== 'closed')));
+  app.get(`${base}/indices/closed`, { config: { permission: 'system:read', checks: counts }, schema: { summary: 'Closed indices', tags, response: { 200: indexList } } }, async ({ identity }) => byName((await list(identity)).filter(({ state }) => state === 'closed')));
+  app.get(`${base}/indices/reopened`, { config: { permission: 'system:read', checks: counts }, schema: { summary: 'Indices that somebody opened again', tags, response: { 200: indexList } } }, async ({ identity }) => byName((await list(identity)).filter(({ reopened }) => reopened)));
 
   app.post(`${base}/indices/:index/close`, {
     config: { permission: 'index-sets:edit', audit: 'index:close' }, schema: { summary: 'Close an index, as soon as nothing writes to it any more', tags, params, response: { 204: nothing } },

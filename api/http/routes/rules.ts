@@ -80,7 +80,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.post(`${base}/try/history`, {
-    config: { permission: 'rules:edit', reads: true },
+    config: { permission: 'rules:edit', checks: 'shows what may be read', reads: true },
     schema: { summary: 'How many of the newest stored messages fulfil a condition; they are as all rules have left them', tags, body: Type.Object({ when: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'A condition, as in rule files.' }), ...historyBody }), response: { 200: historyAnswer } },
   }, async (request, reply) => tryHistory(services, await storing(() => streamMatcher({ when: request.body.when })), request.body, request.identity, requestSignal(reply)));
 }

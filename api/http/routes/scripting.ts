@@ -36,7 +36,7 @@ type AggregateBody = Static<typeof aggregateBody>;
 const functions: typeof figureKinds = { ...figureKinds, average: 'average', cardinality: 'cardinality' };
 
 export function scriptingRoutes(app: ApiServer, services: ApiServices): void {
-  const config = { permission: 'authenticated', audit: 'search:execute', produces: tableTypes } as const;
+  const config = { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:execute', produces: tableTypes } as const;
   const response = { 200: table };
   app.post('/api/search/messages', { config, schema: { summary: 'Messages as a table', tags: ['Scripting'], body: messagesBody, response } }, (request, reply) => messages(services, request, reply, request.body));
   app.get('/api/search/messages', {

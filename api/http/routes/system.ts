@@ -4,6 +4,8 @@ import { hostname, platform, release } from 'node:os';
 import { Type } from 'typebox';
 import { packageVersion } from '../../../core/package-root.js';
 import type { ApiServer } from '../contract.js';
+import { deadLetterSet } from '../../../pipeline/route.js';
+import { countsAll } from '../objects/index-counts.js';
 import { nothing, nullable } from '../objects/shapes.js';
 import type { ApiServices } from '../services.js';
 
@@ -80,15 +82,21 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.get('/api/metrics/prometheus', {
-    config: { permission: 'system:read', produces: ['text/plain', 'application/json'] }, schema: { summary: 'Metrics of this process in Prometheus text format', tags, response: { 200: Type.String() } },
-  }, async (_, reply) => {
+    config: { permission: 'system:read', checks: 'of single streams, rules and index sets: reading of every message, or `index-sets:edit`', produces: ['text/plain', 'application/json'] }, schema: { summary: 'Metrics of this process in Prometheus text format', description: 'Without those of single streams, rules and index sets for who may not read every message.', tags, response: { 200: Type.String() } },
+  }, async ({ identity }, reply) => {
     await sluice.processor?.collect();
     await sluice.outputs?.collect();
-    return reply.type(services.registry.contentType).serializer(String).send(await services.registry.metrics());
+    const metrics = await services.registry.metrics();
+    return reply.type(services.registry.contentType).serializer(String).send(countsAll(identity, deadLetterSet) ? metrics : withoutCountsOfParts(metrics));
   });
 
   app.get('/api/system/throughput', { config: { permission: 'system:read' }, schema: { summary: 'Messages stored since this process started', tags, response: { 200: Type.Object({ throughput: Type.Number(), stored: Type.Integer(), since: nullable(Type.String()) }) } } }, async () => {
     const { stored } = await sluice.view.counts();
     return { throughput: Math.round((stored / Math.max(1, process.uptime())) * 10) / 10, stored, since: startedAt };
   });
+}
+
+/** They count messages that may not be read: of Audit logs, of single streams. */
+function withoutCountsOfParts(metrics: string): string {
+  return metrics.split('\n').filter((line) => !/[{,](?:stream|rule|index_set)="|receiver="audit"|^sluice_dead_letters/.test(line)).join('\n');
 }

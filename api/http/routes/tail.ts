@@ -28,7 +28,7 @@ export function tailRoutes(app: ApiServer, services: ApiServices): void {
 
   app.get('/api/search/tail', {
     exposeHeadRoute: false,
-    config: { permission: 'authenticated', audit: 'search:tail', produces: ['text/event-stream', 'application/json'] },
+    config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:tail', produces: ['text/event-stream', 'application/json'] },
     schema: {
       summary: 'Live tail', tags: ['Search'], description: 'Server-sent events: `message` with {message, index}, oldest first; `failure` before the end when something goes wrong.',
       querystring: Type.Object({ query: Type.String({ default: '*', maxLength: 32_768 }), streams: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })) }), response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },

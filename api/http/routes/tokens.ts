@@ -10,7 +10,7 @@ const tags = ['Tokens'];
 const params = nameParameter('username', 'Name of the user, in any case, or id.');
 const withToken = (description: string) => Type.Object({ ...params.properties, token: Type.String({ description, minLength: 1, maxLength: 400 }) });
 const paths = (request: { params: unknown }): { username: string; token: string } => request.params as { username: string; token: string };
-const config = { permission: 'authenticated' } as const;
+const config = { permission: 'authenticated', checks: 'others than oneself: `users:edit`, and all rights of that user' } as const;
 
 export function tokenRoutes(app: ApiServer, { access }: ApiServices): void {
   app.get('/api/users/:username/tokens', {

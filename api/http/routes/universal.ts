@@ -41,7 +41,7 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
   for (const kind of ['relative', 'absolute', 'keyword'] as const) {
     const querystring = Type.Object({ ...common, ...ranges[kind] });
     const schema = { summary: `Search by ${kind === 'relative' || kind === 'keyword' ? 'a' : 'an'} ${kind} time range`, tags: ['Search'], querystring, response: { 200: answer } };
-    app.get(`/api/search/universal/${kind}`, { config: { permission: 'authenticated', audit: 'search:execute', produces: ['application/json', 'text/csv'] }, schema }, async (request, reply) => {
+    app.get(`/api/search/universal/${kind}`, { config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:execute', produces: ['application/json', 'text/csv'] }, schema }, async (request, reply) => {
       const asked = read(services, request, { type: kind, ...request.query });
       if (acceptable(request.headers.accept, ['application/json', 'text/csv']) === 'text/csv') return exports.send(request, reply, { ...asked, fields: asked.fields ?? defaultFields, limit: request.query.limit });
       request.audited = { object: asked.question.query };
@@ -54,7 +54,7 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
     });
     app.get(`/api/search/universal/${kind}/export`, {
       exposeHeadRoute: false,
-      config: { permission: 'authenticated', audit: 'search:export', produces: ['text/csv'] }, schema: { ...schema, summary: `${schema.summary}, as CSV`, tags: ['Export'], querystring: Type.Object({ ...common, ...ranges[kind], limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }) }), response: { 200: { content: { 'text/csv': { schema: Type.String() } } } } },
+      config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:export', produces: ['text/csv'] }, schema: { ...schema, summary: `${schema.summary}, as CSV`, tags: ['Export'], querystring: Type.Object({ ...common, ...ranges[kind], limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }) }), response: { 200: { content: { 'text/csv': { schema: Type.String() } } } } },
     }, async (request, reply) => {
       const asked = read(services, request, { type: kind, ...(request.query as object) } as Question);
       const { limit } = request.query as { limit: number };

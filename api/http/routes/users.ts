@@ -14,15 +14,21 @@ const byName = (request: { params: unknown }): string => (request.params as { us
 const none = { 204: Type.Null({ description: 'Done.' }) };
 /** JSON has no empty value: null would be sent as its four letters. */
 const emptyBody = '' as unknown as null;
-/** Checked once more, for the user that is meant, where the users are kept. */
-const config = { permission: 'authenticated' } as const;
+/** Checked where the users are kept. */
+const config = { permission: 'authenticated', checks: 'others than oneself: `users:edit`' } as const;
+const changing = { permission: 'authenticated', checks: 'others than oneself: `users:edit`, and all rights of that user' } as const;
+const ending = { permission: 'users:edit', checks: 'all rights of that user' } as const;
 
 export function userRoutes(app: ApiServer, services: ApiServices): void {
-  const { access } = services;
   addReading(app, services);
+  addPages(app, services);
+  addChanging(app, services);
+  addEnding(app, services);
+}
 
+function addChanging(app: ApiServer, { access }: ApiServices): void {
   app.post('/api/users', {
-    config: { permission: 'users:edit', audit: 'user:create' },
+    config: { permission: 'users:edit', checks: 'all rights of the roles that are given', audit: 'user:create' },
     schema: { summary: 'Create a user', tags, body: newUserBody, response: { 201: Type.Null({ description: 'Created; Location names it.' }) } },
   }, async (request, reply) => {
     const { username, password } = request.body;
@@ -32,25 +38,27 @@ export function userRoutes(app: ApiServer, services: ApiServices): void {
     return reply.code(201).header('location', `/api/users/${encodeURIComponent(user.username)}`).send(emptyBody);
   });
 
-  app.put('/api/users/:username', { config: { ...config, audit: 'user:update' }, schema: { summary: 'Change a user', tags, params, body: userBody, response: none } }, async (request, reply) => {
+  app.put('/api/users/:username', { config: { ...changing, audit: 'user:update' }, schema: { summary: 'Change a user', tags, params, body: userBody, response: none } }, async (request, reply) => {
     const user = await access.changeUser(request.identity, byName(request), changeOf(request.body));
     request.audited = { object: `username=${user.username}`, details: { changed: Object.keys(request.body), roles: user.roles } };
     return reply.code(204).send(null);
   });
 
-  app.put('/api/users/:username/preferences', { config: { ...config, audit: 'user:update' }, schema: { summary: 'Change what the client keeps of a user', tags, params, body: preferencesBody, response: none } }, async (request, reply) => {
+  app.put('/api/users/:username/preferences', { config: { ...changing, audit: 'user:update' }, schema: { summary: 'Change what the client keeps of a user', tags, params, body: preferencesBody, response: none } }, async (request, reply) => {
     await access.changeUser(request.identity, byName(request), { preferences: request.body.preferences });
     return reply.code(204).send(null);
   });
 
-  app.put('/api/users/:username/password', { config: { ...config, audit: 'user:password' }, schema: { summary: 'Change a password; the sessions of the user end', tags, params, body: passwordBody, response: none } }, async (request, reply) => {
+  app.put('/api/users/:username/password', { config: { ...changing, audit: 'user:password' }, schema: { summary: 'Change a password; the sessions of the user end', tags, params, body: passwordBody, response: none } }, async (request, reply) => {
     const { password, old_password: old } = request.body;
     await access.setPassword(request.identity, byName(request), password, old ?? undefined, { address: request.ip });
     return reply.code(204).send(null);
   });
+}
 
+function addEnding(app: ApiServer, { access }: ApiServices): void {
   app.put('/api/users/:username/status/:status', {
-    config: { permission: 'users:edit', audit: 'user:status' },
+    config: { ...ending, audit: 'user:status' },
     schema: {
       summary: 'Enable or disable a user; the sessions of a disabled one end', tags,
       params: Type.Object({ ...params.properties, status: Type.Union([Type.Literal('enabled'), Type.Literal('disabled'), Type.Literal('deleted')]) }),
@@ -64,29 +72,40 @@ export function userRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   for (const path of ['/api/users/:username', '/api/users/id/:username']) {
-    app.delete(path, { config: { permission: 'users:edit', audit: 'user:delete' }, schema: { summary: 'Delete a user, with sessions and tokens', tags, params, response: none } }, async (request, reply) => {
+    app.delete(path, { config: { ...ending, audit: 'user:delete' }, schema: { summary: 'Delete a user, with sessions and tokens', tags, params, response: none } }, async (request, reply) => {
       await access.deleteUser(request.identity, byName(request));
       return reply.code(204).send(null);
     });
   }
 }
 
-function addReading(app: ApiServer, { access }: ApiServices): void {
-  const shown = async (by: Identity, users: readonly User[], permissions: boolean, withSessions: boolean): Promise<UserAnswer[]> => {
-    const sessions = withSessions ? await access.sessions(by) : undefined;
-    const directory = access.directoryEnabled();
-    return users.map((user) => userAnswerOf(user, { activity: sessions?.get(user.id), permissions, directory }));
-  };
-  const flag = (description: string) => Type.Boolean({ description, default: false });
+async function shown({ access }: ApiServices, by: Identity, users: readonly User[], { permissions, sessions }: { readonly permissions: boolean; readonly sessions: boolean }): Promise<UserAnswer[]> {
+  const activity = sessions ? await access.sessions(by) : undefined;
+  const directory = access.directoryEnabled();
+  return users.map((user) => userAnswerOf(user, { activity: activity?.get(user.id), permissions, directory }));
+}
 
+function addReading(app: ApiServer, services: ApiServices): void {
+  const { access } = services;
   app.get('/api/users', {
     config,
     schema: {
       summary: 'Users that one may see: all, or oneself', tags, querystring: Type.Object({ include_permissions: Type.Boolean({ default: true }), include_sessions: Type.Boolean({ default: true }) }),
       response: { 200: Type.Object({ users: Type.Array(userAnswer) }) },
     },
-  }, async ({ identity, query }) => ({ users: await shown(identity, access.users(identity), query.include_permissions, query.include_sessions) }));
+  }, async ({ identity, query }) => ({ users: await shown(services, identity, access.users(identity), { permissions: query.include_permissions, sessions: query.include_sessions }) }));
 
+  for (const path of ['/api/users/:username', '/api/users/id/:username']) {
+    app.get(path, { config, schema: { summary: 'A user', tags, params, response: { 200: userAnswer } } }, async (request) => {
+      const [answer] = await shown(services, request.identity, [access.user(request.identity, byName(request))], { permissions: true, sessions: true });
+      if (answer === undefined) throw failure(404, 'There is no such user.');
+      return answer;
+    });
+  }
+}
+
+function addPages(app: ApiServer, services: ApiServices): void {
+  const { access } = services;
   app.get('/api/users/paginated', {
     config,
     schema: {
@@ -94,25 +113,17 @@ function addReading(app: ApiServer, { access }: ApiServices): void {
       querystring: Type.Object({
         page: Type.Integer({ minimum: 1, default: 1 }), per_page: Type.Integer({ minimum: 1, maximum: 1_000, default: 50 }), query: Type.String({ maxLength: 200, default: '', description: 'Part of the name, the full name or the mail address.' }),
         sort: Type.Union([Type.Literal('username'), Type.Literal('full_name'), Type.Literal('email')], { default: 'username' }), order: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc' }),
-        include_permissions: flag('With permissions.'),
+        include_permissions: Type.Boolean({ description: 'With permissions.', default: false }),
       }),
       response: { 200: Type.Object({ users: Type.Array(userAnswer), query: Type.String(), total: Type.Integer(), count: Type.Integer(), page: Type.Integer(), per_page: Type.Integer() }) },
     },
   }, async ({ identity, query: { page, per_page: perPage, query, sort, order, include_permissions: permissions } }) => {
-    const all = await shown(identity, access.users(identity), permissions, true);
+    const all = await shown(services, identity, access.users(identity), { permissions, sessions: true });
     const wanted = query.toLowerCase();
     const found = all.filter((user) => [user.username, user.full_name, user.email].some((text) => text.toLowerCase().includes(wanted))).sort((a, b) => (a[sort] < b[sort] ? -1 : 1) * (order === 'asc' ? 1 : -1));
     const users = found.slice((page - 1) * perPage, page * perPage);
     return { users, query, total: found.length, count: users.length, page, per_page: perPage };
   });
-
-  for (const path of ['/api/users/:username', '/api/users/id/:username']) {
-    app.get(path, { config, schema: { summary: 'A user', tags, params, response: { 200: userAnswer } } }, async (request) => {
-      const [answer] = await shown(request.identity, [access.user(request.identity, byName(request))], true, true);
-      if (answer === undefined) throw failure(404, 'There is no such user.');
-      return answer;
-    });
-  }
 }
 
 /** Null is as if it was left out. */

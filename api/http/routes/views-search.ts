@@ -11,6 +11,7 @@ import { createObjects, newObjectId, type Objects } from '../search/objects.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Search'];
+const shows = 'shows what may be read';
 const idParameter = Type.Object({ id: Type.String({ maxLength: 64 }) });
 const jobParameter = Type.Object({ jobId: Type.String({ maxLength: 64 }) });
 /** What a client that waits gives up after. */
@@ -24,7 +25,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   app.addHook('preClose', async () => jobs.stop());
 
   app.post('/api/views/search', {
-    config: { permission: 'authenticated', audit: 'search:create' },
+    config: { permission: 'authenticated', checks: 'of an id that is there: its owner, or an administrator', audit: 'search:create' },
     schema: { summary: 'Create a search', description: 'A client may choose the id. The same id again overwrites the search of its owner.', tags, body: searchBody, response: { 201: searchAnswer } },
   }, async (request, reply) => {
     const search = storedSearch(request.body, request.identity);
@@ -38,7 +39,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   }, async ({ params }) => shown(await existing(objects, params.id)));
 
   app.post('/api/views/search/:id/execute', {
-    config: { permission: 'authenticated', audit: 'search:execute' },
+    config: { permission: 'authenticated', checks: shows, audit: 'search:execute' },
     schema: { summary: 'Run a search', description: 'Answers at once; the results are found under the job.', tags, params: idParameter, body: Type.Optional(executeBody), response: { 201: jobAnswer } },
   }, async (request, reply) => {
     const search = await existing(objects, request.params.id);
@@ -49,18 +50,18 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.get('/api/views/search/status/:jobId', {
-    config: { permission: 'authenticated' }, schema: { summary: 'State and results of a job', tags, params: jobParameter, querystring: Type.Object({ page: Type.Optional(Type.Integer()), per_page: Type.Optional(Type.Integer()) }), response: { 200: jobStatusAnswer } },
+    config: { permission: 'authenticated', checks: 'who began it, or an administrator' }, schema: { summary: 'State and results of a job', tags, params: jobParameter, querystring: Type.Object({ page: Type.Optional(Type.Integer()), per_page: Type.Optional(Type.Integer()) }), response: { 200: jobStatusAnswer } },
   }, async (request, reply) => sendJob(reply, jobs.find(request.params.jobId, request.identity)));
 
   app.delete('/api/views/search/cancel/:jobId', {
-    config: { permission: 'authenticated', audit: 'search:cancel' }, schema: { summary: 'Cancel a job', tags, params: jobParameter, response: { 204: Type.Null() } },
+    config: { permission: 'authenticated', checks: 'who began it, or an administrator', audit: 'search:cancel' }, schema: { summary: 'Cancel a job', tags, params: jobParameter, response: { 204: Type.Null() } },
   }, async (request, reply) => {
     jobs.cancel(request.params.jobId, request.identity);
     return reply.code(204).send(null);
   });
 
   app.post('/api/views/search/sync', {
-    config: { permission: 'authenticated', audit: 'search:execute' },
+    config: { permission: 'authenticated', checks: shows, audit: 'search:execute' },
     schema: { summary: 'Run a search and wait for its results', tags, querystring: Type.Object({ timeout: Type.Integer({ minimum: 1, maximum: 300_000, default: defaultSyncMs, description: 'Milliseconds.' }) }), body: searchBody, response: { 200: jobStatusAnswer } },
   }, async (request, reply) => {
     const search = storedSearch(request.body, request.identity);

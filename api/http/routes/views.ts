@@ -18,7 +18,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
   const objects = createObjects(services.state, { maxSearches, maxViews });
 
   app.post('/api/views', {
-    config: { permission: 'views:edit', audit: 'view:create' },
+    config: { permission: 'views:edit', checks: 'of one that is there: its owner, or an administrator', audit: 'view:create' },
     schema: { summary: 'Create a view', description: 'The search must exist. A client may choose the id; the same id again overwrites the view of its owner.', tags, body: viewBody, response: { 200: viewAnswer } },
   }, async (request) => {
     const body = unwrapped(request.body);
@@ -26,7 +26,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.put('/api/views/:id', {
-    config: { permission: 'views:edit', audit: 'view:update' }, schema: { summary: 'Change a view', tags, params: idParameter, body: viewBody, response: { 200: viewAnswer } },
+    config: { permission: 'views:edit', checks: 'of one that is there: its owner, or an administrator', audit: 'view:update' }, schema: { summary: 'Change a view', tags, params: idParameter, body: viewBody, response: { 200: viewAnswer } },
   }, async (request) => shown(await save(objects, request, unwrapped(request.body), checkedId(request.params.id), 'exist')));
 
   app.get('/api/views/:id', {
@@ -38,7 +38,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.delete('/api/views/:id', {
-    config: { permission: 'views:edit', audit: 'view:delete' }, schema: { summary: 'Delete a view', tags, params: idParameter, response: { 200: viewAnswer } },
+    config: { permission: 'views:edit', checks: 'of one that is there: its owner, or an administrator', audit: 'view:delete' }, schema: { summary: 'Delete a view', tags, params: idParameter, response: { 200: viewAnswer } },
   }, async (request) => {
     const view = await objects.deleteView(checkedId(request.params.id), request.identity);
     request.audited = { object: `view=${view.id} ${view.title}` };

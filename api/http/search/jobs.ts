@@ -69,8 +69,10 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
   };
   const find = (id: string, identity: Identity): Kept => {
     const job = jobs.get(id);
-    if (job === undefined) throw failure(404, 'There is no such search job. Results are kept for five minutes.');
+    if (job === undefined) throw unknownJob();
     if (job.owner.userId !== identity.userId && !identity.administrator) throw failure(403, 'Not allowed: this search job is of somebody else.');
+    // Results stay with the rights that they were found with.
+    if (!identity.administrator && JSON.stringify(job.owner.scope) !== JSON.stringify(identity.scope)) throw unknownJob();
     job.touched = now();
     return job;
   };
@@ -100,3 +102,5 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
     },
   };
 }
+
+const unknownJob = (): Error => failure(404, 'There is no such search job. Results are kept for five minutes.');

@@ -9,7 +9,7 @@ await t.test('roles are made with streams to read and to edit, and read back as 
   const { ask, access } = await createAccessWorld(test);
   const created = await ask('POST', '/api/roles', { as: 'Admin', body: { name: 'Shop team', description: 'of the shop', permissions: [read('system-logs'), edit('integration-logs'), 'dashboards:read:5e2'], read_only: false } });
   test.equal(created.statusCode, 201);
-  const expected = { name: 'Shop team', description: 'of the shop', permissions: [read('system-logs'), read('integration-logs'), edit('integration-logs'), 'dashboards:read:5e2'], read_only: false };
+  const expected = { name: 'Shop team', description: 'of the shop', permissions: [read('system-logs'), read('integration-logs'), edit('integration-logs'), 'dashboards:read:5e2'], read_only: false, origin: 'api', file: null };
   test.same(created.json(), expected, 'editing a stream is reading it, too');
   test.same((await ask('GET', '/api/roles/SHOP%20TEAM', { as: 'Admin' })).json(), expected);
   const list = (await ask('GET', '/api/roles', { as: 'Admin' })).json<{ total: number; roles: { name: string; read_only: boolean }[] }>();

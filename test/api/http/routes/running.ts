@@ -6,7 +6,7 @@ import { noAudit, type AuditMessage } from '../../../../api/http/audit-trail.js'
 import { createApiServer } from '../../../../api/http/server.js';
 import type { ApiRoutes, ApiServices } from '../../../../api/http/services.js';
 import { loadConfig } from '../../../../config/load.js';
-import { silentLog } from '../../../../core/log.js';
+import { silentLog, type Log } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import { Sluice } from '../../../../pipeline/sluice.js';
 import type { Searcher } from '../../../../search/contract.js';
@@ -20,7 +20,19 @@ export interface Running extends World {
   told(method: string, path: string, options?: AskOptions): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
 }
 
-export async function startRunning(t: Test, parts: { readonly routes: readonly ApiRoutes[]; readonly files?: Readonly<Record<string, string>>; readonly settings?: Readonly<Record<string, unknown>>; readonly searcher?: Partial<Searcher> }): Promise<Running> {
+export interface RunningParts {
+  readonly routes: readonly ApiRoutes[];
+  readonly files?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly searcher?: Partial<Searcher>;
+  /** Default: the people of `world.ts`. */
+  readonly access?: (sluice: Sluice) => Promise<ApiServices['access']>;
+  /** Header of who asks; default: the password of the people of `world.ts`. */
+  readonly authorization?: (as: string) => string;
+  readonly log?: Log;
+}
+
+export async function startRunning(t: Test, parts: RunningParts): Promise<Running> {
   const folder = testFolder(t);
   const rulesFolder = join(folder, 'rules');
   mkdirSync(rulesFolder);
@@ -35,13 +47,14 @@ export async function startRunning(t: Test, parts: { readonly routes: readonly A
   await sluice.start();
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
-    config, access: fakeAccess, searcher: { ...(sluice.searcher as Searcher), ...parts.searcher }, state: sluice.state as NonNullable<typeof sluice.state>, sluice, rules: () => sluice.rules(),
-    audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry, log: silentLog,
+    config, access: (await parts.access?.(sluice)) ?? fakeAccess, searcher: { ...(sluice.searcher as Searcher), ...parts.searcher }, state: sluice.state as NonNullable<typeof sluice.state>, sluice, rules: () => sluice.rules(),
+    audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry, log: parts.log ?? silentLog,
   } as ApiServices;
   const server = await createApiServer({ options: config.api, services, routes: parts.routes });
   t.teardown(() => server.stop(1_000));
+  const authorization = parts.authorization ?? basic;
   const ask: World['ask'] = (method, path, { as = 'admin', body, headers = {} } = {}) => server.app.inject({
-    method: method as 'GET', url: path, headers: { 'x-requested-by': 'test', ...(as === '' ? {} : { authorization: basic(as) }), ...headers }, ...(body === undefined ? {} : { payload: body as object }),
+    method: method as 'GET', url: path, headers: { 'x-requested-by': 'test', ...(as === '' ? {} : { authorization: authorization(as) }), ...headers }, ...(body === undefined ? {} : { payload: body as object }),
   });
   return {
     ...server, services, recorded, ask, sluice, rulesFolder,

@@ -1,0 +1,46 @@
+/** The directory through the API, against a real slapd: set, tried, and used by who logs in. */
+import t from 'tap';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import { createCertificates } from '../../../receivers/certificates.js';
+import { bindDn, createSlapd, directoryPassword, slapdMissing } from '../../../access/slapd.js';
+import { basic } from '../world.js';
+import { createAccessWorld } from './access-world.js';
+
+const path = '/api/system/authentication/ldap';
+const slow = { skip: slapdMissing };
+const team = { id: 'eu team', description: '', read: ['application-logs'], edit: [], capabilities: ['views:edit'], file: 'team.yaml' } as const;
+const fileRoles = [team];
+
+await t.test('set, tested, and logged in with', slow, async (test) => {
+  const slapd = await createSlapd(test, createCertificates(test));
+  const { ask, recorded } = await createAccessWorld(test, { fileRoles: () => fileRoles });
+  const settings = {
+    enabled: true, urls: [slapd.url], bind_dn: bindDn, bind_password: directoryPassword, search_base: 'ou=people,dc=example,dc=org', group_attribute: '', group_search_base: 'ou=groups,dc=example,dc=org', group_search_filter: '(member={dn})',
+    role_mapping: [{ group: 'log admins', roles: ['Administrator'] }, { group: 'log-readers-*', roles: ['Reader', 'EU Team'] }, { group: '*', roles: ['Operator'] }], stream_mapping: [{ group: 'log-readers-eu', streams: ['System logs', 'integration-logs/edit'] }],
+  };
+  const as = 'Admin';
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: { settings } })).json(), { success: true, message: /answers/ }, 'before it is set');
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: { settings: { ...settings, bind_password: 'wrong' } } })).json(), { success: false });
+  test.equal((await ask('POST', '/api/system/sessions', { body: { username: 'bob', password: 'bob-secret' } })).statusCode, 401, 'a test sets nothing');
+  const set = await ask('PUT', path, { as, body: settings });
+  test.match(set.json(), { bind_password_set: true });
+  const tried = await ask('POST', `${path}/test-login`, { as, body: { username: 'bob', password: 'bob-secret' } });
+  test.match(tried.json(), { success: true, user: { username: 'bob', full_name: 'Bob Example', email: 'bob@example.org' }, roles: ['reader', 'eu team'], streams: ['system-logs/view', 'integration-logs/edit'] }, 'the first entry that fits one of the groups');
+  test.match((await ask('POST', `${path}/test-login`, { as, body: { username: 'alice', password: 'alice-secret' } })).json(), { roles: ['administrator'] });
+  test.equal((await ask('GET', '/api/users/bob', { as })).statusCode, 404, 'a test makes no user');
+
+  const login = await ask('POST', '/api/system/sessions', { body: { username: 'bob', password: 'bob-secret' } });
+  test.equal(login.statusCode, 200);
+  const headers = { authorization: basic((login.json() as { session_id: string }).session_id, 'session') };
+  const bob = (await ask('GET', '/api/users/bob', { headers })).json<{ permissions: string[] }>();
+  test.match(bob, { username: 'bob', external: true, roles: ['Reader', 'eu team'], full_name: 'Bob Example' });
+  test.same(bob.permissions.filter((text) => text.startsWith('streams:')).sort(), [...['system-logs', 'application-logs', 'integration-logs'].map((id) => `streams:read:${apiIdOf(id)}`), `streams:edit:${apiIdOf('integration-logs')}`].sort());
+  test.equal((await ask('PUT', '/api/users/bob/password', { headers, body: { old_password: 'bob-secret', password: 'bob-secret-2' } })).statusCode, 403, 'the directory keeps its password');
+  await slapd.stop();
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: {} })).json(), { success: false });
+  test.equal((await ask('POST', '/api/system/sessions', { body: { username: 'alice', password: 'alice-secret' } })).statusCode, 503);
+  test.equal((await ask('POST', '/api/system/sessions', { body: { username: 'Operator', password: 'operator-secret' } })).statusCode, 200, 'local users log in while it is down');
+  test.equal((await ask('GET', '/api/users/bob', { headers })).statusCode, 200, 'and sessions go on');
+  const said = [set.body, tried.body, (await ask('GET', path, { as })).body, JSON.stringify(recorded)].join('\n');
+  test.notMatch(said, new RegExp(`${directoryPassword}|bob-secret|alice-secret`));
+});
