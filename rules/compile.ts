@@ -12,7 +12,7 @@ import { buildObfuscation, type ObfuscationSettings } from './obfuscation-settin
 import { buildOutputs } from './outputs.js';
 import { parseRuleFile } from './parse.js';
 import { didYouMean, shown, type ParsedFile, type Place, type Problem } from './problems.js';
-import { createProgram, rememberProgram, type CompiledRule } from './program.js';
+import { createProgram, leavesDefault, rememberProgram, type CompiledRule } from './program.js';
 import { buildRoles } from './roles.js';
 import { versionOf } from './source.js';
 import { buildStreams } from './streams.js';
@@ -73,6 +73,7 @@ function buildAction(value: Readonly<Record<string, unknown>>, place: Place, str
       at.report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams) });
       return undefined;
     },
+    leavesDefault: leavesDefault(streams),
     obfuscator: obfuscation.select,
   };
   const entry = actionsByName.get(name);

@@ -4,7 +4,7 @@ import type { RuleTarget } from './target.js';
 import type { FieldChanges, RuleContext, RuleCounts, Routing } from './contract.js';
 import { removeField } from './fields.js';
 import { obfuscateField } from './obfuscation.js';
-import { droppedOutcome, outcomeOf, type Outcome, type Program } from './program.js';
+import { droppedOutcome, leavesDefault, outcomeOf, type Outcome, type Program } from './program.js';
 
 export interface Engine {
   apply(document: LogDocument, context: RuleContext): Routing;
@@ -27,7 +27,7 @@ class Run implements RuleTarget {
   constructor(program: Program) {
     this.#program = program;
     this.candidates = new Uint32Array(program.index.words * 2);
-    this.routed = new Uint32Array(Math.ceil(program.streams.length / 32));
+    this.routed = new Uint32Array(Math.ceil((leavesDefault(program.streams) + 1) / 32));
   }
 
   begin(document: LogDocument, context: RuleContext): void {
@@ -140,7 +140,7 @@ function createOutcomeCache(program: Program, routed: Uint32Array): () => Outcom
     const found = known.get(key);
     if (found !== undefined) return found;
     if (known.size >= maxOutcomes) known.clear();
-    const matched = new Set([...program.streams.keys()].filter((stream) => (((routed[stream >>> 5] as number) >>> (stream & 31)) & 1) === 1));
+    const matched = new Set(Array.from({ length: leavesDefault(program.streams) + 1 }, (_, stream) => stream).filter((stream) => (((routed[stream >>> 5] as number) >>> (stream & 31)) & 1) === 1));
     const outcome = outcomeOf(program, matched);
     known.set(key, outcome);
     return outcome;

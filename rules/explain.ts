@@ -143,7 +143,7 @@ function explainStreams({ streams }: Program, routing: Routing, noted: ReadonlyM
     function reasonOf(): string {
       if (!enabled) return 'not enabled';
       if (routing.dropped) return 'the message was dropped';
-      if (id === defaultStream) return member ? 'no stream takes the message out' : 'a stream that it is in takes it out';
+      if (id === defaultStream) return member ? 'no stream takes the message out' : 'a stream that it is in, or a rule, takes it out';
       if (member) return note?.held === true ? 'its condition holds' : 'a rule routes to it';
       return onlyWithinDefault && note?.held === true ? 'its condition holds, but the message left All messages' : 'its condition does not hold';
     }

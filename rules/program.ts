@@ -65,14 +65,19 @@ function entriesOf({ rules, streams }: Pick<Program, 'rules' | 'streams'>): read
 
 export const droppedOutcome: Outcome = { routing: { streams: [], indexSets: [], dropped: true }, obfuscates: false };
 
+/** The number behind those of the streams: routing to it takes the message out of All messages. */
+export const leavesDefault = (streams: readonly unknown[]): number => streams.length;
+
 /**
- * Streams that matched → where the message goes. All messages keeps it unless a matching stream removes it; streams that
- * live only within All messages go with it. So every message has at least one index set.
+ * Streams that matched → where the message goes. All messages keeps it unless a matching stream or an action removes it; streams that
+ * live only within All messages go with it. What no other stream would keep stays, so that every message has at least one index set.
  */
 export function outcomeOf({ streams, obfuscation }: Program, matched: ReadonlySet<number>): Outcome {
-  const taken = [...matched].map((stream) => streams[stream] as CompiledStream).filter((stream) => stream.definition.enabled);
-  const stays = taken.some((stream) => stream.definition.id === defaultStream) || !taken.some((stream) => stream.definition.remove_matches_from_default_stream);
-  const kept = streams.filter((stream) => (stream.definition.id === defaultStream ? stays : taken.includes(stream) && (stays || !stream.onlyWithinDefault)));
+  const taken = [...matched].flatMap((stream) => streams[stream] ?? []).filter((stream) => stream.definition.enabled);
+  const leaves = matched.has(leavesDefault(streams)) || taken.some((stream) => stream.definition.remove_matches_from_default_stream);
+  const keeping = (stays: boolean): readonly CompiledStream[] => streams.filter((stream) => (stream.definition.id === defaultStream ? stays : taken.includes(stream) && (stays || !stream.onlyWithinDefault)));
+  const left = leaves && !taken.some((stream) => stream.definition.id === defaultStream) ? keeping(false) : [];
+  const kept = left.length > 0 ? left : keeping(true);
   const ids = kept.map((stream) => stream.definition.id).sort();
   const indexSets = [...new Set(kept.map((stream) => stream.definition.index_set))].sort();
   return {

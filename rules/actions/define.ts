@@ -15,6 +15,8 @@ export interface Action {
 export interface ActionPlace extends Place {
   /** Place of the stream in the rule set; reports and answers undefined when there is none. */
   stream(id: string, place: Place): number | undefined;
+  /** Routing to this number takes the message out of All messages. */
+  readonly leavesDefault: number;
   /** Obfuscator of the patterns of these ids (undefined: all); reports unknown ids. */
   obfuscator(ids: readonly string[] | undefined, replacement: string | undefined, place: Place): Obfuscator;
 }

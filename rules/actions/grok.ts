@@ -10,13 +10,16 @@ import { grokPatterns } from './grok-patterns.js';
 /** Patterns refer to patterns; deeper is a circle. */
 const maxDepth = 12;
 
+/** Names of patterns. */
+export const grokName = /^[A-Za-z][A-Za-z0-9_.-]*$/;
+
 export const grok = defineAction({
   name: 'grok',
   description: 'Finds a pattern made of named patterns: `%{NAME}` matches, `%{NAME:field}` makes a field, `%{NAME:field:number}` converts it (number, string, boolean). All else is RE2 syntax.',
   schema: Type.Object({
     ...sourceOptions,
     pattern: Type.String({ description: 'Grok pattern, found anywhere in the text.', minLength: 1 }),
-    patterns: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Z][A-Z0-9_]*$' }), Type.String(), { description: 'Further named patterns; they go before the ones that ship.' })),
+    patterns: Type.Optional(Type.Record(Type.String({ pattern: grokName.source }), Type.String(), { description: 'Further named patterns; they go before the ones that ship.' })),
     overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
   }, { additionalProperties: false, description: 'Named patterns become fields.' }),
   example: {
@@ -39,6 +42,14 @@ export const grok = defineAction({
     };
   },
 });
+
+/** What is wrong with a pattern; nothing when it can be used. */
+export function grokProblems(source: string, own: Readonly<Record<string, string>>): readonly string[] {
+  const problems: string[] = [];
+  const place: Place = { file: '', path: [], at: () => place, report: (message, { got } = {}) => void problems.push(got === undefined ? message : `${message} Got ${got}.`) };
+  compileGrok(source, own, place);
+  return problems;
+}
 
 interface Capture {
   readonly group: string;
