@@ -14,11 +14,17 @@ import { tailRoutes } from './routes/tail.js';
 import { universalRoutes } from './routes/universal.js';
 import { viewsSearchRoutes } from './routes/views-search.js';
 import { viewsRoutes } from './routes/views.js';
+import { contentPackRoutes } from './routes/content-packs.js';
 import { deadLetterRoutes } from './routes/dead-letters.js';
+import { extractorRoutes } from './routes/extractors.js';
+import { grokPatternRoutes } from './routes/grok-patterns.js';
 import { indexSetRoutes } from './routes/index-sets.js';
 import { indexerRoutes } from './routes/indexer.js';
 import { obfuscationRoutes } from './routes/obfuscation.js';
 import { outputRoutes } from './routes/outputs.js';
+import { pipelineConnectionRoutes } from './routes/pipeline-connections.js';
+import { pipelineRuleRoutes } from './routes/pipeline-rules.js';
+import { pipelineRoutes } from './routes/pipelines.js';
 import { receiverRoutes } from './routes/receivers.js';
 import { ruleRoutes } from './routes/rules.js';
 import { streamRuleRoutes } from './routes/stream-rules.js';
@@ -46,6 +52,12 @@ export const apiRoutes: readonly ApiRoutes[] = [
   streamRuleRoutes,
   streamTryRoutes,
   ruleRoutes,
+  pipelineRuleRoutes,
+  pipelineRoutes,
+  pipelineConnectionRoutes,
+  extractorRoutes,
+  grokPatternRoutes,
+  contentPackRoutes,
   indexSetRoutes,
   indexerRoutes,
   outputRoutes,

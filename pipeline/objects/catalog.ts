@@ -4,6 +4,7 @@ import { findId } from '../../core/object-ids.js';
 import type { RuleSource } from '../../rules/contract.js';
 import { describeRules, type Described, type Description } from '../../rules/describe.js';
 import { versionOf } from '../../rules/source.js';
+import { isDerivedFile } from './derived.js';
 import { objectErrors } from './errors.js';
 import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
 import { nameOf, withObjects, type RulesLoader } from './loader.js';
@@ -18,6 +19,8 @@ export interface CatalogItem {
   /** Of origin `file`: the last file that says something of it. */
   readonly file: string | undefined;
   readonly kept: KeptObject | undefined;
+  /** A rule that comes of another object, such as a pipeline, and is changed there. */
+  readonly derived: boolean;
   /** Why it is left out of the rules. */
   readonly problem: string | undefined;
 }
@@ -66,5 +69,5 @@ function catalogOf(version: string, description: Description, kept: KeptObjects,
 function itemOf({ id, settings, files }: Described, kept: KeptObject | undefined, problem: string | undefined): CatalogItem {
   const own = files.filter((file) => !isObjectFile(file));
   const file = own.findLast((name) => !name.startsWith('defaults/'));
-  return { id, settings, origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api', file, kept, problem };
+  return { id, settings, origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api', file, kept, derived: files.some(isDerivedFile), problem };
 }

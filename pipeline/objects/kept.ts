@@ -5,8 +5,10 @@ import type { StateEntry, StateStore } from '../../state/contract.js';
 
 export const ruleKinds = ['index-sets', 'streams', 'rules', 'outputs'] as const;
 export type RuleKind = (typeof ruleKinds)[number];
-/** `obfuscation` is one section, all others are lists. */
-export type ObjectKind = RuleKind | 'receivers' | 'obfuscation';
+/** Of these the rules are made, see `derived.ts`. */
+export type SourceKind = 'pipeline-rules' | 'pipelines' | 'connections' | 'extractors' | 'grok-patterns';
+/** `obfuscation` and `grok-patterns` are one section each, all others are lists. */
+export type ObjectKind = RuleKind | SourceKind | 'receivers' | 'obfuscation';
 
 export type Settings = Readonly<Record<string, unknown>>;
 
@@ -42,9 +44,10 @@ export type KeptObjects = readonly KeptObject[];
 
 export const objectsPrefix = 'objects/';
 const retiredPrefix = `${objectsPrefix}retired/`;
-const sectionId = 'section';
+export const sectionId = 'section';
+export const isSection = (kind: ObjectKind): boolean => kind === 'obfuscation' || kind === 'grok-patterns';
 
-export const keyOf = (kind: ObjectKind, id: string): string => (kind === 'obfuscation' ? `${objectsPrefix}${kind}` : `${objectsPrefix}${kind}/${id}`);
+export const keyOf = (kind: ObjectKind, id: string): string => (isSection(kind) ? `${objectsPrefix}${kind}` : `${objectsPrefix}${kind}/${id}`);
 export const retiredKey = (kind: ObjectKind, id: string): string => `${retiredPrefix}${kind}/${id}`;
 
 export interface Reading {

@@ -5,6 +5,7 @@ import { formatProblem, type Problem } from '../../rules/problems.js';
 import type { Log } from '../../core/log.js';
 import { pipelineErrors } from '../errors.js';
 import type { KeptObject, KeptObjects } from './kept.js';
+import { extractorsFile } from './derived.js';
 import { objectOf, ruleFilesOf } from './rule-files.js';
 
 export interface RulesLoader {
@@ -56,8 +57,10 @@ export function createRulesLoader({ readFiles, kept, log }: LoaderOptions): Rule
   };
 }
 
+/** Extractors come before all rules, whatever these make of the fields that they read. */
 export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
-  return { files: [...files.files, ...ruleFilesOf(kept)] };
+  const made = ruleFilesOf(kept);
+  return { files: [...made.filter(({ name }) => name === extractorsFile), ...files.files, ...made.filter(({ name }) => name !== extractorsFile)] };
 }
 
 /** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */

@@ -9,12 +9,14 @@ import type { RuleSource } from '../../rules/contract.js';
 import type { StateStore } from '../../state/contract.js';
 import { describeProblems, invalid, newProblems, type FieldProblem } from './check.js';
 import { objectErrors } from './errors.js';
-import { keyOf, objectsPrefix, readKept, retiredKey, type KeptObject, type KeptObjects, type KeptSecret, type ObjectKind, type Reading, type Settings } from './kept.js';
+import { isSection, keyOf, objectsPrefix, readKept, retiredKey, type KeptObject, type KeptObjects, type KeptSecret, type ObjectKind, type Reading, type Settings } from './kept.js';
 import { environmentOf } from './rule-files.js';
 
 /** More are no longer made by hand; the source of all rules is kept with each change, and may have 8 MiB. */
 export const maxObjects = 1_000;
 const maxObjectBytes = 64 * 1024;
+/** All grok patterns together. */
+const maxPatternsBytes = 256 * 1024;
 /** A reading that failed is repeated. */
 const retryMs = 2_000;
 
@@ -108,7 +110,7 @@ export class Objects {
       if (before === undefined) throw objectErrors.create('OBJECT_UNKNOWN', { place: id });
       await this.#assertFits(before, this.kept.filter((object) => object !== before));
       const retired = retiredKey(kind, id);
-      if (kind !== 'obfuscation' && !this.#reading.retired.has(retired)) await state.put(retired, { at: this.#now(), by }, undefined).catch(ignoreConflict);
+      if (!isSection(kind) && !this.#reading.retired.has(retired)) await state.put(retired, { at: this.#now(), by }, undefined).catch(ignoreConflict);
       await state.delete(keyOf(kind, id), before.revision);
       if (await this.#stillFits([before])) return;
       await state.put(keyOf(kind, id), valueOf(before), undefined);
@@ -164,7 +166,8 @@ export class Objects {
       ...owned(before === undefined ? ownerId : before.owner_id),
     };
     const bytes = Buffer.byteLength(JSON.stringify(value));
-    if (bytes > maxObjectBytes) throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${maxObjectBytes} bytes` });
+    const allowed = kind === 'grok-patterns' ? maxPatternsBytes : maxObjectBytes;
+    if (bytes > allowed) throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${allowed} bytes` });
     const object: KeptObject = { ...value, kind, id, revision: '' };
     const after = before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
     await this.#assertFits(object, after);

@@ -2,6 +2,7 @@
 import { apiIdOf } from '../../core/object-ids.js';
 import type { RuleSource } from '../../rules/contract.js';
 import type { Problem } from '../../rules/problems.js';
+import { derivedFiles, isDerivedFile, sourceOf } from './derived.js';
 import { ruleKinds, type KeptObject, type KeptObjects, type RuleKind, type Settings } from './kept.js';
 
 /** No file of the operator has a slash in its name. */
@@ -19,6 +20,7 @@ export function ruleFilesOf(kept: KeptObjects): RuleSource['files'] {
   return [
     ...files.filter(({ items }) => items.length > 0).map(({ name, list, items }) => ({ name, text: textOf({ [list]: items.map(definitionOf) }) })),
     ...(obfuscation === undefined ? [] : [{ name: `${folder}obfuscation.yaml`, text: textOf({ obfuscation: obfuscation.definition }) }]),
+    ...derivedFiles(kept).filter(({ rules }) => rules.length > 0).map(({ name, rules }) => ({ name, text: textOf({ rules }) })),
   ];
 }
 
@@ -51,6 +53,7 @@ export function objectOf(problem: Problem, kept: KeptObjects): KeptObject | unde
   const kind = problem.file.slice(folder.length, -'.yaml'.length);
   if (!isObjectFile(problem.file)) return undefined;
   const place = /^\w+\[(\d+)\]/.exec(problem.path)?.[1];
+  if (isDerivedFile(problem.file)) return sourceOf(problem.file, Number(place ?? -1), kept);
   const objects = kept.filter((object) => object.kind === kind);
   return kind === 'obfuscation' ? objects[0] : objects[Number(place ?? -1)];
 }

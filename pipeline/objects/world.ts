@@ -10,10 +10,11 @@ import type { StateStore } from '../../state/contract.js';
 import { patiently } from '../patience.js';
 import { createCatalogReader, type Catalog } from './catalog.js';
 import { objectErrors } from './errors.js';
-import type { KeptObjects, RuleKind, Settings } from './kept.js';
+import type { KeptObjects, ObjectKind, RuleKind, Settings } from './kept.js';
 import { compileWith } from './try.js';
 import { createRulesLoader, nameOf } from './loader.js';
 import { Objects } from './objects.js';
+import { pipelineProblems } from './pipeline-problems.js';
 import { receiverProblems } from './receiver-options.js';
 import { ruleFilesOf } from './rule-files.js';
 
@@ -27,7 +28,7 @@ export interface ObjectWorld {
   environment(): Readonly<Record<string, string | undefined>>;
   catalog(): Promise<Catalog>;
   /** Objects of a kind that do not fit the rules as they are. */
-  leftOut(kind: RuleKind): KeptObjects;
+  leftOut(kind: ObjectKind): KeptObjects;
   /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
   rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
   loadRules(): Promise<RuleSet>;
@@ -66,7 +67,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
   let starting: Promise<void> = Promise.resolve();
   let ownStarted = false;
   const objects = state === undefined ? undefined : new Objects({
-    state, readFiles, log, applied, check: (object, kept) => (object.kind === 'receivers' ? receiverProblems(object, kept, config) : []),
+    state, readFiles, log, applied, check: (object, kept) => (object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept)),
   });
   const kept = (): KeptObjects => objects?.kept ?? [];
   const loader = createRulesLoader({ readFiles, kept, log });

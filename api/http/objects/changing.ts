@@ -28,7 +28,8 @@ function invalidOf(problems: readonly { readonly field: string; readonly message
 }
 
 /** What stands in a file of the operator is changed there. */
-export function assertChangeable(what: string, { id, origin, file, kept }: CatalogItem): void {
+export function assertChangeable(what: string, { id, origin, file, kept, derived }: CatalogItem): void {
+  if (derived) throw failure(409, `The ${what} ${id} comes of an extractor or a pipeline and is changed there.`, { body: { origin } });
   if (origin === 'file' && kept === undefined) throw failure(409, `The ${what} ${id} stands in the rule file ${file ?? ''} and is changed there.`, { body: { origin, file } });
 }
 

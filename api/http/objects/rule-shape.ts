@@ -24,7 +24,7 @@ export const ruleAnswer = Type.Object({
 export function showRule(item: CatalogItem, mayEdit: boolean): Static<typeof ruleAnswer> {
   const { settings } = item;
   return {
-    ...originOf(item), description: textOf(settings['description']), enabled: flagOf(settings['enabled'], true), when: (settings['when'] as Settings | undefined) ?? null, then: [...listOf<Settings>(settings['then'])], is_editable: mayEdit && item.origin !== 'file',
+    ...originOf(item), description: textOf(settings['description']), enabled: flagOf(settings['enabled'], true), when: (settings['when'] as Settings | undefined) ?? null, then: [...listOf<Settings>(settings['then'])], is_editable: mayEdit && item.origin !== 'file' && !item.derived,
   };
 }
 

@@ -74,6 +74,7 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
         await storing(() => objects.change('outputs', output.id, (before) => ({ definition: { ...before?.definition, streams: listOf<string>(before?.definition['streams']).filter((stream) => stream !== id) } }), by));
       }
       await storing(() => objects.remove('streams', id, by));
+      if (objects.find('connections', id) !== undefined) await storing(() => objects.remove('connections', id, by));
     },
   };
 }

@@ -1,0 +1,7 @@
+/** Receivers of the settings file and of the API, by id and title. */
+import { runtimeReceivers } from '../../../pipeline/objects/receiver-options.js';
+import type { ApiServices } from '../services.js';
+
+export function knownReceivers({ config, sluice }: Pick<ApiServices, 'config' | 'sluice'>): readonly { readonly id: string; readonly title: string }[] {
+  return [...config.receivers.map(({ name }) => ({ id: name, title: name })), ...runtimeReceivers(sluice.world.kept()).map(({ id, title }) => ({ id, title }))];
+}
