@@ -19,6 +19,8 @@ export class TopicConnection {
   readonly #topic: string;
   #cluster: Cluster | undefined;
   #connecting: Promise<Cluster> | undefined;
+  /** A request over it was not answered in time. */
+  #silent: Cluster | undefined;
 
   constructor(kafka: Kafka, topic: string) {
     this.#kafka = kafka;
@@ -36,14 +38,20 @@ export class TopicConnection {
     const cluster = await this.#connected();
     const leader = await leaderOf(cluster, this.#topic, partition);
     if (leader === undefined) throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${this.#topic}/${partition}` });
-    return produce(leader, request);
+    try {
+      return await produce(leader, request);
+    } catch (thrown: unknown) {
+      if ((thrown as { name?: unknown }).name === 'KafkaJSRequestTimeoutError') this.#silent = cluster;
+      throw thrown;
+    }
   }
 
   async recover(failure: unknown, attempts: number): Promise<void> {
     const cluster = this.#cluster;
     if (cluster === undefined) return;
     forgetBroker(cluster, failure);
-    if (attempts % (cluster.isConnected() ? attemptsBeforeNewCluster : attemptsWithoutBrokers) === 0) {
+    // After a network was cut, a connection of before comes back when the system sends again, which may be as long after as the cut lasted; a new one at once.
+    if (cluster === this.#silent || attempts % (cluster.isConnected() ? attemptsBeforeNewCluster : attemptsWithoutBrokers) === 0) {
       this.#cluster = undefined;
       this.#connecting = undefined;
       cluster.disconnect().catch(() => undefined);
