@@ -20,6 +20,7 @@ import { extractorRoutes } from './routes/extractors.js';
 import { grokPatternRoutes } from './routes/grok-patterns.js';
 import { indexSetRoutes } from './routes/index-sets.js';
 import { indexerRoutes } from './routes/indexer.js';
+import { obfuscationPluginRoutes } from './routes/obfuscation-plugin.js';
 import { obfuscationRoutes } from './routes/obfuscation.js';
 import { outputRoutes } from './routes/outputs.js';
 import { pipelineConnectionRoutes } from './routes/pipeline-connections.js';
@@ -64,6 +65,7 @@ export const apiRoutes: readonly ApiRoutes[] = [
   receiverRoutes,
   deadLetterRoutes,
   obfuscationRoutes,
+  obfuscationPluginRoutes,
   systemRoutes,
   apiBrowserRoutes,
 ];

@@ -3,9 +3,11 @@ import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { createBackOff, pause } from '../../core/wait.js';
 import type { RuleSet, RuleSource } from '../../rules/contract.js';
+import { describeRules } from '../../rules/describe.js';
 import { readRuleSource } from '../../rules/source.js';
 import { watchRules } from '../../rules/watch.js';
 import type { Config } from '../../schemas/config/config.js';
+import type { RuleFileObfuscation } from '../../schemas/rule-files.js';
 import type { StateStore } from '../../state/contract.js';
 import { patiently } from '../patience.js';
 import { createCatalogReader, type Catalog } from './catalog.js';
@@ -27,6 +29,8 @@ export interface ObjectWorld {
   /** Of the program, and secrets of outputs. */
   environment(): Readonly<Record<string, string | undefined>>;
   catalog(): Promise<Catalog>;
+  /** What the files alone say of it. */
+  obfuscationOfFiles(): Promise<RuleFileObfuscation>;
   /** Objects of a kind that do not fit the rules as they are. */
   leftOut(kind: ObjectKind): KeptObjects;
   /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
@@ -107,6 +111,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
     kept,
     environment: () => objects?.environment ?? process.env,
     catalog: createCatalogReader(readFiles, kept, () => loader.leftOut()),
+    obfuscationOfFiles: async () => describeRules(await readFiles())?.obfuscation ?? {},
     leftOut: (kind) => kept().filter((object) => object.kind === kind && loader.leftOut().has(nameOf(object))),
     rulesWith: async (kind, definition) => compileWith(await readFiles(), kept(), kind, definition),
     loadRules: () => loader.load(),

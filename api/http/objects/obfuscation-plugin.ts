@@ -14,7 +14,7 @@ export const pluginBody = Type.Object({
   'sensitive-regular-expressions': Type.Optional(Type.Array(Type.Object({ ...finder, importance: Type.Optional(Type.Number()) }), { maxItems: 500 })), 'white-regular-expressions': Type.Optional(Type.Array(Type.Object(finder), { maxItems: 500 })),
 }, { description: 'Members that are missing keep their values.' });
 
-const starReplacer = 'Static Star Replacer';
+export const starReplacer = 'Static Star Replacer';
 const eightStars = '********';
 
 export function isTitleOf({ settings, id }: CatalogItem, name: string): boolean {

@@ -1,0 +1,73 @@
+/** What is obfuscated: of the rule files and of what people changed here together. */
+import type { RuleFileObfuscation } from '../../../schemas/rule-files.js';
+import type { ApiServices } from '../services.js';
+import { storing } from './changing.js';
+import { isTitleOf } from './obfuscation-plugin.js';
+import { given, listOf } from './shapes.js';
+
+type Changes = RuleFileObfuscation;
+interface Entry {
+  readonly id: string;
+  readonly enabled?: boolean;
+}
+
+/**
+ * `create-only`: what was changed here stays, and patterns of the files that were taken away are there again. `force-update`: patterns of the files are as
+ * they stand there. Patterns that were made here stay with both.
+ */
+export type SyncMode = 'create-only' | 'force-update' | 'skip';
+
+const syncModes: Readonly<Record<string, SyncMode>> = { 'create-only': 'create-only', 'only-create': 'create-only', 'force-update': 'force-update', skip: 'skip' };
+
+export function syncModeOf(text: string): SyncMode | undefined {
+  const word = text.trim().toLowerCase().replaceAll('_', '-');
+  return Object.hasOwn(syncModes, word) ? syncModes[word] : undefined;
+}
+
+export interface ObfuscationSection {
+  read(): Promise<RuleFileObfuscation>;
+  /** Patterns by id: those that are not named stay. */
+  change(changes: Changes, by: string): Promise<void>;
+  /** Back to what the files say. */
+  reset(by: string): Promise<void>;
+  sync(mode: SyncMode, by: string): Promise<void>;
+  /** What is stored, also when another process has changed it a moment ago. */
+  restore(): Promise<void>;
+}
+
+export function obfuscationSection({ sluice: { world } }: ApiServices): ObfuscationSection {
+  const isChanged = (): boolean => world.objects().find('obfuscation', 'section') !== undefined;
+  return {
+    read: async () => (await world.catalog()).obfuscation,
+    async change(changes, by) {
+      const catalog = await world.catalog();
+      const streams = changes.streams?.map((name) => (catalog.find('streams', name) ?? catalog.list('streams').find((item) => isTitleOf(item, name)))?.id ?? name);
+      await storing(() => world.objects().change('obfuscation', 'section', (before) => ({
+        definition: { ...before?.definition, ...given({ ...changes, streams, patterns: joined(before?.definition['patterns'], changes.patterns), white_patterns: joined(before?.definition['white_patterns'], changes.white_patterns) }) },
+      }), by));
+    },
+    async reset(by) {
+      if (isChanged()) await storing(() => world.objects().remove('obfuscation', 'section', by));
+    },
+    async sync(mode, by) {
+      if (mode === 'skip' || !isChanged()) return;
+      const files = await world.obfuscationOfFiles();
+      const kept = (key: 'patterns' | 'white_patterns', before: unknown): readonly Entry[] => {
+        const filed = new Set((files[key] ?? []).map(({ id }) => id));
+        return listOf<Entry>(before).filter(({ id, enabled }) => !filed.has(id) || (mode === 'create-only' && enabled !== false));
+      };
+      await storing(() => world.objects().change('obfuscation', 'section', (before) => ({
+        definition: { ...before?.definition, patterns: kept('patterns', before?.definition['patterns']), white_patterns: kept('white_patterns', before?.definition['white_patterns']) },
+      }), by));
+    },
+    restore: () => world.objects().refresh(),
+  };
+}
+
+/** What is kept already, with the changes by id. */
+function joined(before: unknown, changes: readonly Entry[] | undefined): readonly object[] | undefined {
+  if (changes === undefined) return undefined;
+  const byId = new Map<string, object>(listOf<Entry>(before).map((item) => [item.id, item]));
+  for (const item of changes) byId.set(item.id, { ...byId.get(item.id), ...item });
+  return [...byId.values()];
+}
