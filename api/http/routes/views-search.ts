@@ -7,6 +7,7 @@ import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { executeSearch, withIds } from '../search/execute.js';
 import { createJobs, type Job } from '../search/jobs.js';
+import { createSharedJobs } from '../search/shared-jobs.js';
 import { createObjects, newObjectId, type Objects } from '../search/objects.js';
 import type { ApiServices } from '../services.js';
 
@@ -22,7 +23,11 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
   const objects = createObjects(services.state, { maxSearches, maxViews });
   const jobs = createJobs(services.log);
-  app.addHook('preClose', async () => jobs.stop());
+  const shared = createSharedJobs({
+    jobs, log: services.log, state: services.config.store.kind === 'embedded' ? undefined : services.state, search: (id) => objects.search(id),
+    run: ({ search, override, now }, identity, signal) => executeSearch({ services, identity, signal, now }, search.queries, override),
+  });
+  app.addHook('preClose', async () => shared.stop());
 
   app.post('/api/views/search', {
     config: { permission: 'authenticated', checks: 'of an id that is there: its owner, or an administrator', audit: 'search:create' },
@@ -45,18 +50,18 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
     const search = await existing(objects, request.params.id);
     const body = request.body as ExecuteBody | undefined;
     request.audited = auditOf(search, body);
-    const { job } = jobs.start(search.id, request.identity, (signal) => run(services, request.identity, search, body, signal), seconds(body?.cancel_after_seconds));
+    const job = await shared.start({ search, override: body?.global_override, now: Date.now(), cancelAfterMs: seconds(body?.cancel_after_seconds) }, request.identity);
     return reply.code(201).header('location', `views/search/status/${job.id}`).send(jobShown(job));
   });
 
   app.get('/api/views/search/status/:jobId', {
     config: { permission: 'authenticated', checks: 'who began it, or an administrator' }, schema: { summary: 'State and results of a job', tags, params: jobParameter, querystring: Type.Object({ page: Type.Optional(Type.Integer()), per_page: Type.Optional(Type.Integer()) }), response: { 200: jobStatusAnswer } },
-  }, async (request, reply) => sendJob(reply, jobs.find(request.params.jobId, request.identity)));
+  }, async (request, reply) => sendJob(reply, await shared.find(request.params.jobId, request.identity)));
 
   app.delete('/api/views/search/cancel/:jobId', {
     config: { permission: 'authenticated', checks: 'who began it, or an administrator', audit: 'search:cancel' }, schema: { summary: 'Cancel a job', tags, params: jobParameter, response: { 204: Type.Null() } },
   }, async (request, reply) => {
-    jobs.cancel(request.params.jobId, request.identity);
+    await shared.cancel(request.params.jobId, request.identity);
     return reply.code(204).send(null);
   });
 
@@ -66,7 +71,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   }, async (request, reply) => {
     const search = storedSearch(request.body, request.identity);
     request.audited = auditOf(search, undefined);
-    const { job, finished } = jobs.start(search.id, request.identity, (signal) => run(services, request.identity, search, undefined, signal), request.query.timeout);
+    const { job, finished } = jobs.start(search.id, request.identity, (signal) => executeSearch({ services, identity: request.identity, signal, now: Date.now() }, search.queries, undefined), request.query.timeout);
     const left = (): void => { if (!reply.raw.writableFinished) jobs.cancel(job.id, request.identity); };
     reply.raw.once('close', left);
     await finished;
@@ -95,10 +100,6 @@ async function existing(objects: Objects, id: string): Promise<StoredSearch> {
   return search;
 }
 
-function run(services: ApiServices, identity: Identity, search: StoredSearch, body: ExecuteBody | undefined, signal: AbortSignal): ReturnType<typeof executeSearch> {
-  return executeSearch({ services, identity, signal, now: Date.now() }, search.queries, body?.global_override);
-}
-
 const seconds = (count: number | undefined): number | undefined => (count === undefined ? undefined : count * 1000);
 
 function auditOf(search: StoredSearch, body: ExecuteBody | undefined): NonNullable<FastifyRequest['audited']> {
@@ -107,7 +108,7 @@ function auditOf(search: StoredSearch, body: ExecuteBody | undefined): NonNullab
 }
 
 function jobShown({ id, searchId, owner, execution }: Job): { id: string; search_id: string; owner: string; executing_node: string; execution: Job['execution'] } {
-  return { id, search_id: searchId, owner: owner.username, executing_node: node, execution };
+  return { id, search_id: searchId, owner, executing_node: node, execution };
 }
 
 /** Results are kept as JSON, and sent as they are. */

@@ -26,3 +26,32 @@ await t.test('--role api serves what processors store, and sends its audit recor
   t.equal((await api.status() as unknown as { ready: { ok: boolean } }).ready.ok, true);
   t.equal(await api.end(), 0);
 });
+
+await t.test('what one process of the API begins, another one answers for', { skip, timeout: 240_000 }, async (t) => {
+  const cluster = await createCluster(t);
+  const passwords = { access: { first_passwords: { admin: 'admin-first-password', operator: 'operator-first-password', audit_viewer: 'viewer-first-password' } } };
+  const processor = await cluster.start('processor', 'processor', passwords);
+  const second = await cluster.start('second', 'api');
+  const ports = [processor, second].map((program) => /API +http:\/\/127\.0\.0\.1:(\d+)/.exec(program.output())?.[1] ?? '');
+  const ask = async (at: number, method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> => {
+    const answer = await fetch(`http://127.0.0.1:${ports[at]}${path}`, { method, headers: { authorization, 'x-requested-by': 'test', 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+  };
+  const query = { id: 'q', query: { type: 'elasticsearch', query_string: '' }, timerange: { type: 'relative', range: 0 }, search_types: [{ id: 'm', type: 'messages', limit: 1 }] };
+  const search = await ask(0, 'POST', '/api/views/search', { queries: [query] });
+  t.equal(search.status, 201);
+  const begun = await ask(1, 'POST', `/api/views/search/${String(search.body['id'])}/execute`, { global_override: { timerange: { type: 'relative', range: 60 } } });
+  t.equal(begun.status, 201, 'a search that the other one has made');
+  const id = String(begun.body['id']);
+  const done = (at: number) => until(async () => {
+    const { status, body } = await ask(at, 'GET', `/api/views/search/status/${id}`);
+    return status !== 200 || (body['execution'] as { done: boolean }).done ? { status, body } : undefined;
+  }, 60_000, () => `job ${id}\n${ports.join()}`);
+  const [here, there] = [await done(0), await done(1)];
+  t.match(here, { status: 200, body: { id, search_id: search.body['id'], owner: 'Admin' } });
+  const effective = (answer: typeof here): unknown => (answer.body['results'] as { q: { search_types: { m: { effective_timerange: unknown } } } }).q.search_types.m.effective_timerange;
+  t.same(effective(here), effective(there), 'of the same moment');
+  t.equal((await ask(0, 'DELETE', `/api/views/search/cancel/${id}`)).status, 204);
+  for (const program of [second, processor]) t.equal(await program.end(), 0);
+});

@@ -134,7 +134,7 @@ t.test('what is run may be overridden, held to streams, and goes wrong by parts'
   t.equal((await sync('admin', { timerange: { type: 'keyword', keyword: 'last 2 hours' } })).search_types.a.total_results, 7);
   t.match((await sync('admin', { timerange: { type: 'keyword', keyword: 'some time' } })).errors, [{ description: /timerange.keyword/ }]);
   t.match((await sync('admin', {}, { type: 'strange' })).errors, [{ description: /search type strange/ }]);
-  t.match((await sync('admin', {}, { type: 'pivot', series: [{ type: 'latest', field: 'x' }] })).errors, [{ description: /Allowed: avg/ }]);
+  t.match((await sync('admin', {}, { type: 'pivot', series: [{ type: 'median', field: 'x' }] })).errors, [{ description: /Allowed: avg/ }]);
   t.equal((await sync('admin', {}, { type: 'messages', limit: 1, offset: 5 })).search_types.a.messages.length, 1);
 });
 

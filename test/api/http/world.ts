@@ -66,12 +66,12 @@ interface Teardown {
 
 export const basic = (name: string, password = `${name}-password`): string => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-export async function createWorld(t: Teardown, parts: { readonly routes?: readonly ApiRoutes[]; readonly searcher?: Partial<Searcher>; readonly access?: Access; readonly settings?: Readonly<Record<string, unknown>>; readonly sluice?: Partial<Sluice> } = {}): Promise<World> {
+export async function createWorld(t: Teardown, parts: { readonly routes?: readonly ApiRoutes[]; readonly searcher?: Partial<Searcher>; readonly access?: Access; readonly settings?: Readonly<Record<string, unknown>>; readonly sluice?: Partial<Sluice>; readonly state?: ApiServices['state'] } = {}): Promise<World> {
   const { config } = loadConfig({ folder: testFolder(t), environment: {}, overrides: { 'api.port': 0, ...parts.settings } });
   const compiled = compileRules(await readRuleSource(config.rules.folder));
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
-    config, access: (parts.access ?? fakeAccess) as Access & AccessAdministration, searcher: (parts.searcher ?? {}) as Searcher, state: createMemoryState(), sluice: (parts.sluice ?? {}) as Sluice,
+    config, access: (parts.access ?? fakeAccess) as Access & AccessAdministration, searcher: (parts.searcher ?? {}) as Searcher, state: parts.state ?? createMemoryState(), sluice: (parts.sluice ?? {}) as Sluice,
     rules: () => ('ruleSet' in compiled ? compiled.ruleSet : undefined), audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry: new Registry(), log: silentLog,
   };
   const server = await createApiServer({ options: config.api, services, ...(parts.routes === undefined ? {} : { routes: parts.routes }) });

@@ -1,0 +1,137 @@
+/**
+ * Search jobs that any process of the API answers for. What a job asks stands in the state; its results do not: a process that is asked for a job of
+ * another one runs it too, of the same moment and with the rights of who asks.
+ */
+import { errorText, isSluiceError } from '../../../core/errors.js';
+import type { Log } from '../../../core/log.js';
+import type { Identity } from '../../../schemas/access.js';
+import type { ExecuteBody, StoredSearch } from '../../../schemas/api-search.js';
+import type { StateStore } from '../../../state/contract.js';
+import { failure } from '../failure.js';
+import type { QueryResults } from './execute.js';
+import { jobKeptMs, unknownJob, type Job, type Jobs } from './jobs.js';
+
+export const sharedJobsPrefix = 'search-jobs/';
+/** A job cancelled in another process ends within this time. */
+const lookMs = 1_000;
+/** Records that a process left behind. */
+const sweepMs = 300_000;
+/** Of one record as JSON. A larger job stays with its process. */
+const maxRecordBytes = 64 * 1024;
+
+export interface JobRequest {
+  readonly search: StoredSearch;
+  readonly override: ExecuteBody['global_override'];
+  /** The moment that relative times count from. */
+  readonly now: number;
+  readonly cancelAfterMs: number | undefined;
+}
+
+export interface SharedJobsOptions {
+  readonly jobs: Jobs;
+  /** Undefined: there is no other process. */
+  readonly state: StateStore | undefined;
+  readonly search: (id: string) => Promise<StoredSearch | undefined>;
+  readonly run: (request: JobRequest, identity: Identity, signal: AbortSignal) => Promise<QueryResults>;
+  readonly log: Log;
+}
+
+interface JobRecord {
+  readonly search_id: string;
+  readonly owner_id: string;
+  readonly owner: string;
+  readonly override: ExecuteBody['global_override'];
+  readonly now: number;
+  readonly cancel_after_ms: number | null;
+  readonly cancelled: boolean;
+}
+
+export interface SharedJobs {
+  start(request: JobRequest, owner: Identity): Promise<Job>;
+  /** Throws 404, and 403 for the job of somebody else. */
+  find(id: string, identity: Identity): Promise<Job>;
+  cancel(id: string, identity: Identity): Promise<void>;
+  stop(): void;
+}
+
+export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
+  const { jobs, state, log } = options;
+  const keyOf = (id: string): string => `${sharedJobsPrefix}${id}`;
+  const warn = (error: unknown): void => log.warn({ error: errorText(error) }, 'a search job could not be shared');
+  const begin = (request: JobRequest, identity: Identity, as?: { readonly id: string; readonly owner: string }): ReturnType<Jobs['start']> =>
+    jobs.start(request.search.id, identity, (signal) => options.run(request, identity, signal), request.cancelAfterMs, as);
+  let sweeping: NodeJS.Timeout | undefined;
+  const sweepFromNowOn = (kept: StateStore): void => {
+    if (sweeping !== undefined) return;
+    sweeping = setInterval(() => void sweep(kept, Date.now()).catch(warn), sweepMs).unref();
+    void sweep(kept, Date.now()).catch(warn);
+  };
+
+  /** Ends the job when it was cancelled elsewhere, and forgets its record when its time is over. */
+  const watch = (id: string, identity: Identity, finished: Promise<void>): void => {
+    if (state === undefined) return;
+    const looking = setInterval(() => void state.get(keyOf(id)).then((entry) => {
+      if ((entry?.value as JobRecord | undefined)?.cancelled === true) jobs.cancel(id, identity);
+    }).catch(() => undefined), lookMs).unref();
+    void finished.finally(() => clearInterval(looking));
+  };
+
+  const recordOf = async (id: string, identity: Identity): Promise<JobRecord> => {
+    const record = /^[0-9a-f]{24}$/.test(id) ? (await state?.get(keyOf(id)))?.value as JobRecord | undefined : undefined;
+    if (record === undefined || record.now < Date.now() - jobKeptMs) throw unknownJob();
+    if (record.owner_id !== identity.userId && !identity.administrator) throw failure(403, 'Not allowed: this search job is of somebody else.');
+    return record;
+  };
+
+  return {
+    async start(request, owner) {
+      const { job, finished } = begin(request, owner);
+      const record: JobRecord = { search_id: request.search.id, owner_id: owner.userId, owner: owner.username, override: request.override, now: request.now, cancel_after_ms: request.cancelAfterMs ?? null, cancelled: false };
+      if (state === undefined || JSON.stringify(record).length > maxRecordBytes) return job;
+      sweepFromNowOn(state);
+      // A state that does not answer holds no search up; then only this process knows the job.
+      await state.put(keyOf(job.id), record, undefined).then(() => watch(job.id, owner, finished), warn);
+      return job;
+    },
+    async find(id, identity) {
+      const own = jobs.known(id, identity);
+      if (own !== undefined || state === undefined) return own ?? jobs.find(id, identity);
+      const record = await recordOf(id, identity);
+      const search = await options.search(record.search_id);
+      if (search === undefined) throw unknownJob();
+      const begun = jobs.known(id, identity);
+      if (begun !== undefined) return begun;
+      const { job, finished } = begin({ search, override: record.override, now: record.now, cancelAfterMs: record.cancel_after_ms ?? undefined }, identity, { id, owner: record.owner });
+      watch(id, identity, finished);
+      if (record.cancelled) jobs.cancel(id, identity);
+      return job;
+    },
+    async cancel(id, identity) {
+      const own = jobs.known(id, identity);
+      if (own !== undefined) jobs.cancel(id, identity);
+      else if (state === undefined) jobs.find(id, identity);
+      if (state === undefined) return;
+      const record = await recordOf(id, identity).catch((error: unknown) => {
+        if (own === undefined) throw error;
+        return undefined;
+      });
+      const entry = record === undefined ? undefined : await state.get(keyOf(id));
+      if (entry !== undefined) await state.put(entry.key, { ...record, cancelled: true }, entry.revision).catch(whenChanged);
+    },
+    stop() {
+      clearInterval(sweeping);
+      jobs.stop();
+    },
+  };
+}
+
+/** Only a cancel changes a record, and only the end of its time removes it. */
+function whenChanged(error: unknown): void {
+  if (!isSluiceError(error) || error.code !== 'STATE_CONFLICT') throw error;
+}
+
+async function sweep(state: StateStore, now: number): Promise<void> {
+  for (const { key, value, revision } of await state.list(sharedJobsPrefix)) {
+    if ((value as JobRecord).now < now - jobKeptMs) await state.delete(key, revision).catch(whenChanged);
+  }
+}
