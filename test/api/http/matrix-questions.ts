@@ -95,6 +95,7 @@ export function questionsOf({ askAs }: MatrixWorld): Readonly<Record<string, rea
       post('/api/search/aggregate', aggregate, totalOfTable),
       post('/api/search/aggregate', { ...aggregate, group_by: [{ field: 'source', limit: 100 }, { field: 'streams', limit: 100 }] }, totalOfTable, rowsOf),
       post('/api/search/aggregate', { ...aggregate, metrics: marks.map((mark) => ({ function: 'sum', field: `${mark}_number` })) }, totalOfTable, rowsOf),
+      post('/api/search/aggregate', { timerange: everything, group_by: [{ field: 'source', limit: 100 }], metrics: marks.map((mark) => ({ function: 'latest', field: `${mark}_field` })) }, totalOfTable, rowsOf),
     ],
     'POST /api/views/search/sync': [post('/api/views/search/sync', { queries: search.queries }, totalOfSearch)],
     'POST /api/views/search/:id/execute': [job],

@@ -121,7 +121,7 @@ t.test('an output is turned to another host by those who may edit all its stream
 
 t.test('lists show what one may see', async (t) => {
   for (const { name, reads, administrator: all, capabilities } of askers.filter((asker) => asker !== nobody)) {
-    const told = async (path: string) => (await askAs(name, 'GET', path)).json() as Record<string, readonly Record<string, unknown>[]>;
+    const told = async (path: string) => (await askAs(name, 'GET', path)).json<Record<string, readonly Record<string, unknown>[]>>();
     const names = (list: readonly Record<string, unknown>[] | undefined, key: string): unknown[] => (list ?? []).map((item) => item[key]).sort();
     const seesUsers = all || capabilities.includes('users:edit');
     const users = names((await told('/api/users'))['users'], 'username');
@@ -139,7 +139,7 @@ t.test('lists show what one may see', async (t) => {
 t.test('many streams at once: each is checked on its own', async (t) => {
   for (const asker of askers.filter((one) => one !== nobody && !one.administrator)) {
     const answer = await askAs(asker.name, 'POST', '/api/streams/bulk_delete', { body: { entity_ids: ['alpha', 'bravo', 'audit-logs'] } });
-    const { successfully_performed: done, failures } = answer.json() as { successfully_performed: number; failures: { entity_id: string; failure_explanation: string }[] };
+    const { successfully_performed: done, failures } = answer.json<{ successfully_performed: number; failures: { entity_id: string; failure_explanation: string }[] }>();
     t.equal(done, 0, asker.name);
     for (const { entity_id: stream, failure_explanation: reason } of failures) {
       const want = !asker.reads.includes(stream) ? /no such stream/ : asker.edits.includes(stream) ? /rule file matrix\.yaml/ : /Not allowed/;
@@ -153,7 +153,7 @@ t.test('what somebody made is changed and cancelled by nobody else', async (t) =
   const view = '2'.repeat(24);
   t.equal((await askAs('reader', 'POST', '/api/views/search', { body: { id: search, queries: [] } })).statusCode, 201);
   t.equal((await askAs('reader', 'POST', '/api/views', { body: { id: view, title: 'Mine', search_id: search } })).statusCode, 200);
-  const job = ((await askAs('reader', 'POST', `/api/views/search/${search}/execute`, { body: {} })).json() as { id: string }).id;
+  const job = (await askAs('reader', 'POST', `/api/views/search/${search}/execute`, { body: {} })).json<{ id: string }>().id;
   for (const { name, capabilities, administrator: all } of askers.filter((one) => one !== nobody && one.name !== 'reader' && !one.administrator)) {
     const rows: readonly (readonly [string, string, number, unknown?])[] = [
       ['POST', '/api/views/search', 403, { id: search, queries: [] }], ['POST', '/api/views', 403, { id: view, title: 'Stolen', search_id: search }], ['PUT', `/api/views/${view}`, 403, { title: 'Stolen', search_id: search }], ['DELETE', `/api/views/${view}`, 403],

@@ -31,7 +31,7 @@ await t.test('set, tested, and logged in with', slow, async (test) => {
 
   const login = await ask('POST', '/api/system/sessions', { body: { username: 'bob', password: 'bob-secret' } });
   test.equal(login.statusCode, 200);
-  const headers = { authorization: basic((login.json() as { session_id: string }).session_id, 'session') };
+  const headers = { authorization: basic(login.json<{ session_id: string }>().session_id, 'session') };
   const bob = (await ask('GET', '/api/users/bob', { headers })).json<{ permissions: string[] }>();
   test.match(bob, { username: 'bob', external: true, roles: ['Reader', 'eu team'], full_name: 'Bob Example' });
   test.same(bob.permissions.filter((text) => text.startsWith('streams:')).sort(), [...['system-logs', 'application-logs', 'integration-logs'].map((id) => `streams:read:${apiIdOf(id)}`), `streams:edit:${apiIdOf('integration-logs')}`].sort());

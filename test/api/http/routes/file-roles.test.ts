@@ -28,7 +28,7 @@ t.test('a role of a file is in force, read-only, and follows its file', async (t
   await access.createUser(administrator, 'alice', 'alice-secret', { roles: ['team'] });
   const ask = (name: string, secret: string, method: string, path: string, body?: unknown) => world.ask(method, path, { as: '', headers: { authorization: basic(name, secret) }, ...(body === undefined ? {} : { body }) });
   const asAdmin = (method: string, path: string, body?: unknown) => ask('Admin', 'admin-secret', method, path, body);
-  const readable = async (): Promise<string> => ((await ask('alice', 'alice-secret', 'GET', '/api/streams')).json() as { streams: { name: string }[] }).streams.map(({ name }) => name).join();
+  const readable = async (): Promise<string> => (await ask('alice', 'alice-secret', 'GET', '/api/streams')).json<{ streams: { name: string }[] }>().streams.map(({ name }) => name).join();
 
   t.match((await asAdmin('GET', '/api/roles/TEAM')).json(), { name: 'team', description: 'of alpha', read_only: true, origin: 'file', file: 'team.yaml' });
   t.match((await asAdmin('GET', '/api/roles/reader')).json(), { read_only: true, origin: 'shipped', file: null });

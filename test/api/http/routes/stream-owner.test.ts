@@ -41,7 +41,7 @@ t.test('the creator, and nobody else', async (t) => {
   t.equal((await alice('PUT', '/api/streams/shop', { title: 'The shop' })).statusCode, 200);
   t.match((await alice('GET', '/api/users/alice')).json(), { permissions: [`streams:read:${apiIdOf('shop')}`, `streams:edit:${apiIdOf('shop')}`, 'streams:create'] });
   send(world, 3);
-  const total = async (ask: typeof alice) => ((await ask('GET', '/api/search/universal/relative?range=0')).json() as { total_results: number }).total_results;
+  const total = async (ask: typeof alice) => (await ask('GET', '/api/search/universal/relative?range=0')).json<{ total_results: number }>().total_results;
   await until(async () => (await total(alice)) === 3);
   t.equal(await total(bob), 0);
 
@@ -64,7 +64,7 @@ t.test('the right ends with the stream, and one of the same id is not given to s
   t.equal((await alice('POST', '/api/streams', { title: 'Shop', name: 'shop', rules })).statusCode, 201);
   t.equal((await alice('POST', '/api/streams/shop/resume')).statusCode, 204);
   send(world, 2);
-  await until(async () => ((await alice('GET', '/api/search/universal/relative?range=0')).json() as { total_results: number }).total_results === 2);
+  await until(async () => (await alice('GET', '/api/search/universal/relative?range=0')).json<{ total_results: number }>().total_results === 2);
   t.equal((await alice('DELETE', '/api/streams/shop')).statusCode, 204);
   t.same((await access.authenticate(password('alice', 'alice-secret'), here)).scope.streams, []);
   t.equal((await bob('POST', '/api/streams', { title: 'Shop', name: 'shop' })).statusCode, 409, 'its messages are still stored');
