@@ -56,6 +56,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   file: 'Name of a file of the page.',
   keyword: 'Words for a time range, such as last five minutes.',
   timezone: 'Time zone of the words, a name of the time zone database.',
+  'import-strategy': 'What becomes of patterns that are there already.',
   groups: 'Fields to group by: field or field:limit.',
   metrics: 'What to compute: count, or avg:field and the like.',
   sortOrder: 'Direction of the order.',
