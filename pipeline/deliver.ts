@@ -88,6 +88,7 @@ export function giveUp(context: DeliverContext, batches: readonly IndexBatch[]):
 
 /** Routing a whole batch would hold receivers of the same process up for fifty milliseconds, and large documents for longer. */
 const recordsInTurn = 128;
+const bytesInTurn = 64 * 1024;
 const turnMs = 5;
 
 async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: readonly Span[], skip: ReadonlySet<number>): Promise<Routed> {
@@ -102,16 +103,24 @@ async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: 
     for (const index of Object.values(epoch.indices)) await prepare(context, index);
     let end = start;
     while (end < records.length && (records[end] as ConsumedRecord).offset < span.to) end += 1;
-    for (let from = start; from < end; from += recordsInTurn) {
+    for (let from = start, to = start; from < end; from = to) {
       if (performance.now() - began > turnMs) {
         await nextTurn();
         began = performance.now();
       }
-      route(routed, records, from, Math.min(end, from + recordsInTurn), skip, epoch, rules, context.route);
+      to = endOfTurn(records, from, Math.min(end, from + recordsInTurn));
+      route(routed, records, from, to, skip, epoch, rules, context.route);
     }
     start = end;
   }
   return routed;
+}
+
+/** At least one record. */
+function endOfTurn(records: ConsumedBatch['records'], from: number, most: number): number {
+  let to = from;
+  for (let bytes = 0; to < most && (to === from || bytes < bytesInTurn); to += 1) bytes += (records[to] as ConsumedRecord).value.length;
+  return to;
 }
 
 export async function epochOf(context: Pick<DeliverContext, 'ledger'>, number: number): Promise<Epoch> {

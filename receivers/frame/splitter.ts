@@ -1,6 +1,6 @@
 /**
  * Cuts a byte stream into frames at NUL or newline. The outcome does not depend on how the stream was cut into reads.
- * A frame that lies within one read is a view of it; one that spans reads is copied once. Nothing of a read is kept, so read buffers may be reused
+ * A frame that lies within one read is a view of it; one that spans reads is copied piece by piece. Nothing of a read is kept, so read buffers may be reused
  * as soon as the frames are consumed.
  */
 export type Delimiter = 'null' | 'newline';
@@ -120,13 +120,19 @@ class Splitter implements FrameSplitter {
     this.#kept = headBytes;
   }
 
+  /** A small buffer stays for the next frame; a large one goes along with the frame, uncopied. */
+  #takeWaiting(): Buffer {
+    const waiting = this.#waiting.subarray(0, this.#kept);
+    if (this.#waiting.length <= keptBytes) return Buffer.from(waiting);
+    this.#waiting = Buffer.alloc(0);
+    return waiting;
+  }
+
   #finish(frames: Buffer[], oversize: OversizeFrame[]): void {
-    const whole = Buffer.allocUnsafe(this.#kept);
-    this.#waiting.copy(whole, 0, 0, this.#kept);
+    const whole = this.#takeWaiting();
     const total = this.#total;
     this.#kept = 0;
     this.#total = 0;
-    if (this.#waiting.length > keptBytes) this.#waiting = Buffer.alloc(0);
     if (total > this.#max + 1) oversize.push({ head: whole, totalBytes: total });
     else this.#emit(whole, 0, total, frames, oversize);
   }

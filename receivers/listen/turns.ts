@@ -8,7 +8,7 @@
 const maxWaitingBytes = 64 * 2 ** 20;
 
 /** What connections may take of one turn of the event loop; the rest waits for the next. */
-const shareMs = 8;
+const shareMs = 4;
 
 export interface Turns {
   /** True: this turn's share is used up, or others of this address wait already; use `later`. */
