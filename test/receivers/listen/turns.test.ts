@@ -8,12 +8,12 @@ t.test('what comes after a turn is used up waits in order, and is worked off a s
   let time = 0;
   const turns = createTurns(() => time);
   t.notOk(turns.over('a'));
-  time = 7;
+  time = 3;
   t.notOk(turns.over('a'));
-  time = 9;
-  t.ok(turns.over('a'), 'eight milliseconds are one share');
+  time = 5;
+  t.ok(turns.over('a'), 'four milliseconds are one share');
   const done: number[] = [];
-  for (const number of [1, 2, 3, 4]) turns.later('a', 1, () => { done.push(number); time += 5; });
+  for (const number of [1, 2, 3, 4]) turns.later('a', 1, () => { done.push(number); time += 3; });
   await nextTurn();
   await nextTurn();
   t.same(done.slice(0, 2), [1, 2]);
