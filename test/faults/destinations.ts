@@ -27,8 +27,8 @@ export interface Destinations {
   readonly certificates: Certificates | undefined;
 }
 
-/** So that the pauses between attempts do not decide the seconds. The time until one that takes nothing is connected anew is the default. */
-const patience = { connect_timeout_ms: 2_000, retry_most_ms: 2_000, confirm_after_ms: 500 };
+/** So that a destination that is taken for gone is connected anew within the fault, and the pauses between attempts do not decide the seconds. */
+const patience = { write_timeout_ms: 2_000, connect_timeout_ms: 2_000, retry_most_ms: 2_000, confirm_after_ms: 500 };
 
 export function tlsOf({ server }: Certificates): TlsOptions {
   return { cert: readFileSync(server.cert), key: readFileSync(server.key) };

@@ -13,7 +13,7 @@ export interface KernelQueue {
 
 export interface KernelLook {
   readonly unacknowledged: number;
-  /** The window is closed, and the other side's system answers to that: its buffer is full of what its program has not read. */
+  /** When nothing is acknowledged for long: the other side's system is there, and its buffer is full of what its program has not read. */
   readonly hangs: boolean;
 }
 
@@ -55,19 +55,21 @@ async function look(): Promise<void> {
   }
 }
 
-/** As `timer_active` of the kernel's table: probes of a closed window are what is waited for. */
+/** `timer_active` of the kernel's table: a closed window is probed. */
 const probing = '04';
 /** Probes without an answer; the count begins anew with each answer. */
 const mostUnanswered = 2;
-const row = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):[0-9A-F]{8} ([0-9A-F]{2}):[0-9A-F]{8} [0-9A-F]{8} +\d+ +(\d+)/gm;
+/** Acknowledgements are waited for, and none is late so far; or the window was closed over what was on its way, which is sent again without being counted. */
+const sending = '01';
+const row = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):[0-9A-F]{8} ([0-9A-F]{2}):[0-9A-F]{8} ([0-9A-F]{8}) +\d+ +(\d+)/gm;
 
 /** `local port:remote port` → established connections. */
 export function looksOf(table: string): Map<string, KernelLook> {
   const looks = new Map<string, KernelLook>();
-  for (const [, local = '', remote = '', size = '', timer, unanswered] of table.matchAll(row)) {
+  for (const [, local = '', remote = '', size = '', timer, sentAgain = '', unanswered] of table.matchAll(row)) {
     const key = `${local}:${remote}`;
     const unacknowledged = Number.parseInt(size, 16);
-    if (unacknowledged >= (looks.get(key)?.unacknowledged ?? 0)) looks.set(key, { unacknowledged, hangs: timer === probing && Number(unanswered) <= mostUnanswered });
+    if (unacknowledged >= (looks.get(key)?.unacknowledged ?? 0)) looks.set(key, { unacknowledged, hangs: timer === probing ? Number(unanswered) <= mostUnanswered : timer === sending && Number.parseInt(sentAgain, 16) === 0 });
   }
   return looks;
 }

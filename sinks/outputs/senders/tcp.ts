@@ -25,6 +25,8 @@ export interface TcpLinkOptions {
 
 /** Idle connections are probed by the system, so that a firewall does not forget them and a vanished host is noticed. */
 const keepAliveMs = 30_000;
+/** Between two acknowledgements nothing is acknowledged, without anybody hanging. */
+const hangShownAfterMs = 1_000;
 const notAnswered: WriteAnswer = { answered: false };
 
 export interface Opener {
@@ -141,7 +143,7 @@ class TcpConnection implements Connection {
   }
 
   hangsSince(): number | undefined {
-    return this.#hungAt > this.#progressAt ? Math.round(Date.now() - (performance.now() - this.#progressAt)) : undefined;
+    return this.#hungAt > this.#progressAt + hangShownAfterMs ? Math.round(Date.now() - (performance.now() - this.#progressAt)) : undefined;
   }
 
   finish(deadlineMs: number): Promise<boolean> {
