@@ -20,6 +20,8 @@ const benches: readonly { readonly title: string; readonly file: string; readonl
   { title: 'Outputs: topic to wire', file: 'outputs.js' },
   { title: 'End to end, embedded', file: 'end-to-end.js', arguments: ['embedded'] },
   { title: 'End to end, Kafka and OpenSearch', file: 'end-to-end.js', arguments: ['cluster', '200000'], needs: 'both' },
+  { title: 'Search and export, embedded', file: 'search.js', arguments: ['embedded', '--messages', '100000', '--seconds', '10', '--repeats', '2'] },
+  { title: 'Search and export, Kafka and OpenSearch', file: 'search.js', arguments: ['opensearch', '--messages', '100000', '--seconds', '10', '--repeats', '2'], needs: 'both' },
 ];
 
 const kept: string[] = [];

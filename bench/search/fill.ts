@@ -1,0 +1,83 @@
+/** Fills a store by its own write path with what the pipeline would write: decoded, routed by the rules that ship, made to fit. It goes on where it was stopped. */
+import { idPrefix, mintId } from '../../pipeline/delivery/ids.js';
+import type { Epoch } from '../../pipeline/delivery/records.js';
+import { emptyRouted, routeMessages, type IndexBatch, type RouteContext } from '../../pipeline/route.js';
+import type { ConsumedRecord } from '../../pipeline/topics/contract.js';
+import { createDecoder } from '../../receivers/decode/decoder.js';
+import { compileRules } from '../../rules/compile.js';
+import type { RuleSet } from '../../rules/contract.js';
+import { readRuleSource } from '../../rules/source.js';
+import { createFitter, type Fitter } from '../../sinks/index-sets/fit.js';
+import type { IndexStore } from '../../sinks/stores/contract.js';
+import { hash } from '../../load/random.js';
+import { gelfMessage } from './documents.js';
+
+export interface FillPlan {
+  readonly messages: number;
+  /** Number of the first message to write. */
+  readonly first: number;
+  /** Times rise from `endMs - spanMs` to `endMs`, off by a second or two as those of many senders are. */
+  readonly spanMs: number;
+  readonly endMs: number;
+  readonly epoch: Epoch;
+}
+
+const seed = 11;
+const batchMessages = 5_000;
+/** Batches that are written at the same time, each as of a partition of its own. */
+const lanes = 2;
+const jitterMs = 2_000;
+const topic = 'bench.fill';
+const run = '0199f2c3a1b2c3d4e5f6';
+const maxFields = 900;
+
+interface Filling {
+  readonly store: IndexStore;
+  readonly plan: FillPlan;
+  readonly rules: RuleSet;
+  readonly fitter: Fitter;
+  readonly context: RouteContext;
+}
+
+export async function fillStore(store: IndexStore, plan: FillPlan, onProgress: (written: number) => void, signal?: AbortSignal): Promise<number> {
+  const compiled = compileRules(await readRuleSource('/nonexistent'));
+  if ('problems' in compiled) throw new Error('the rules that ship cannot be compiled');
+  const fitter = createFitter({ maxFields });
+  const context: RouteContext = { decoder: createDecoder(), fit: (index, document) => fitter.fit(index, document), timestampOf: () => 'sender' };
+  const filling: Filling = { store, plan, rules: compiled.ruleSet, fitter, context };
+  for (const index of Object.values(plan.epoch.indices)) await fitter.prepare(index, (name) => store.fieldTypes(name));
+  let next = plan.first;
+  const lane = async (partition: number): Promise<void> => {
+    while (next < plan.messages && signal?.aborted !== true) {
+      const first = next;
+      next = Math.min(plan.messages, first + batchMessages);
+      await writeBatch(filling, partition, first, next);
+      onProgress(next);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, partition) => lane(partition)));
+  for (const index of Object.values(plan.epoch.indices)) await store.checkpoint?.(index);
+  await store.refresh(Object.values(plan.epoch.indices));
+  return next;
+}
+
+export function timeOf({ messages, spanMs, endMs }: FillPlan, number: number): number {
+  return Math.min(endMs, Math.round(endMs - spanMs + (spanMs * number) / messages) + (hash(number, 5) % jitterMs));
+}
+
+async function writeBatch({ store, plan, rules, context }: Filling, partition: number, first: number, end: number): Promise<void> {
+  const prefix = idPrefix(run, partition);
+  const records: ConsumedRecord[] = [];
+  for (let number = first; number < end; number += 1) {
+    const time = timeOf(plan, number);
+    records.push({ key: mintId(prefix, number), offset: number, timestamp: time + 300, origin: `gelf-tcp 10.0.0.${number % 12}:40000`, value: gelfMessage(seed, number, time) });
+  }
+  const routed = emptyRouted();
+  routeMessages(routed, records, 0, records.length, new Set(), plan.epoch, rules, context);
+  await Promise.all([...routed.byIndex.values()].map((batch) => write(store, batch, partition, end)));
+}
+
+async function write(store: IndexStore, { index, ids, offsets, documents }: IndexBatch, partition: number, nextOffset: number): Promise<void> {
+  const { failures } = await store.write({ index, ids, offsets, documents, topic, topicGeneration: 1, partition, nextOffset });
+  if (failures.length > 0) throw new Error(`${failures.length} documents were not stored: ${failures[0]?.reason}`);
+}
