@@ -1,4 +1,5 @@
 /** Joins the files: a definition of the same id in a later file changes the settings it names and keeps its place. */
+import { ownMember } from '../core/own-member.js';
 import type { RuleFile } from './parse.js';
 import { createPlace, shown, type ParsedFile, type Place, type Problem } from './problems.js';
 
@@ -45,7 +46,7 @@ function join(byId: Map<string, Building>, item: { readonly id: string }, place:
   const building: Building = known ?? { settings: {}, place, places: new Map() };
   if (known === undefined) byId.set(item.id, building);
   for (const [key, value] of Object.entries(item)) {
-    for (const other of exclusive[key] ?? []) if (!(other in item)) delete building.settings[other];
+    for (const other of ownMember(exclusive, key) ?? []) if (!(other in item)) delete building.settings[other];
     building.settings[key] = value;
     building.places.set(key, place.at(key));
   }

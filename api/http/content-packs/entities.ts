@@ -1,5 +1,7 @@
 /** Kinds of entities in content packs, in the order in which they are made, and the requests that make them. */
 import { randomBytes } from 'node:crypto';
+import { ownMember } from '../../../core/own-member.js';
+import { textOf } from '../objects/shapes.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -19,7 +21,7 @@ const list = (value: unknown): readonly Members[] => (Array.isArray(value) ? (va
 const newId = (): string => randomBytes(12).toString('hex');
 
 function stream(data: Members): Making {
-  const rules = list(data['stream_rules']).map(({ type, field, value, inverted, description }) => ({ type: ruleTypes[String(type)] ?? String(type).toLowerCase(), field, value, inverted: inverted === true, description }));
+  const rules = list(data['stream_rules']).map(({ type, field, value, inverted, description }) => ({ type: ownMember(ruleTypes, textOf(type)) ?? textOf(type).toLowerCase(), field, value, inverted: inverted === true, description }));
   return {
     path: '/api/streams', body: { title: data['title'], description: data['description'], matching_type: data['matching_type'], rules, remove_matches_from_default_stream: data['remove_matches'] === true },
     undo: (answer) => `/api/streams/${idOf(answer)}`, then: data['disabled'] === true ? [] : [(answer) => ({ path: `/api/streams/${idOf(answer)}/resume`, body: undefined })],

@@ -1,5 +1,6 @@
 /** What every change of an object goes through. */
 import { isSluiceError } from '../../../core/errors.js';
+import { ownMember } from '../../../core/own-member.js';
 import type { Catalog } from '../../../pipeline/objects/catalog.js';
 import { fieldProblemsOf } from '../../../pipeline/objects/check.js';
 import { failure, invalidMembers } from '../failure.js';
@@ -22,8 +23,8 @@ export async function storing<Result>(work: () => Promise<Result> | Result): Pro
 
 function invalidOf(problems: readonly { readonly field: string; readonly message: string }[], message: string): Error {
   if (problems.length === 0) return failure(400, message);
-  const members: Record<string, string[]> = {};
-  for (const problem of problems) (members[memberNames[problem.field] ?? (problem.field || 'entity')] ??= []).push(problem.message);
+  const members = Object.create(null) as Record<string, string[]>;
+  for (const problem of problems) (members[ownMember(memberNames, problem.field) ?? (problem.field || 'entity')] ??= []).push(problem.message);
   return invalidMembers(members);
 }
 

@@ -1,6 +1,7 @@
 /** Receivers as the API shows and takes them ("inputs"), with the setting names of peers beside our own. */
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
+import { ownMember } from '../../../core/own-member.js';
 import { invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { given, nullable } from './shapes.js';
@@ -65,11 +66,11 @@ export function takeInput(body: InputBody, known: string | undefined): TakenInpu
   const definition: Record<string, unknown> = given({ type, title: body.title });
   const secrets: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(body.configuration ?? {})) {
-    if (name in peerNames) take(definition, secrets, peerNames[name], value);
+    if (Object.hasOwn(peerNames, name)) take(definition, secrets, peerNames[name], value);
     else if (name === 'recv_buffer_size') take(definition, secrets, type === 'gelf_udp' ? 'receive_buffer_bytes' : undefined, value);
     else if (name === 'use_null_delimiter') take(definition, secrets, type === 'gelf_tcp' ? 'framing' : undefined, value === false ? 'newline' : 'null');
     else if (name === 'tcp_keepalive') take(definition, secrets, type === 'gelf_tcp' && value === false ? 'keepalive_ms' : undefined, 0);
-    else if (name === 'tls_client_auth') take(definition, secrets, 'tls.client_auth', clientAuth[String(value)] ?? value);
+    else if (name === 'tls_client_auth') take(definition, secrets, 'tls.client_auth', (typeof value === 'string' ? ownMember(clientAuth, value) : undefined) ?? value);
     else if (name === 'tls' && typeof value === 'object' && value !== null) for (const [key, inner] of Object.entries(value)) take(definition, secrets, `tls.${key}`, inner);
     else if (!['id', 'name', 'enabled', 'title', 'type'].includes(name)) take(definition, secrets, name, value);
   }

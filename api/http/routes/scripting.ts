@@ -5,6 +5,7 @@ import { timeRangeBody, type TimeRangeBody } from '../../../schemas/api-search.j
 import type { Grouping } from '../../../schemas/query.js';
 import type { SearchMetric } from '../../../search/contract.js';
 import { parseDuration } from '../../../search/time-range.js';
+import { ownMember } from '../../../core/own-member.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { figureKinds, figureOf } from '../search/figures.js';
@@ -91,7 +92,7 @@ async function aggregate(services: ApiServices, request: FastifyRequest, reply: 
   return sendTable(request, reply, {
     schema: [
       ...groups.map(({ kind, field }) => ({ column_type: 'grouping' as const, type: kind === 'time' ? 'date' : 'string', field, name: `grouping: ${field}` })),
-      ...body.metrics.map(({ function: kind, field }) => ({ column_type: 'metric' as const, type: functions[kind] === 'latest' ? 'string' : 'numeric', function: kind, ...(field === undefined || field === null ? {} : { field }), name: `metric: ${kind}(${field ?? ''})` })),
+      ...body.metrics.map(({ function: kind, field }) => ({ column_type: 'metric' as const, type: ownMember(functions, kind) === 'latest' ? 'string' : 'numeric', function: kind, ...(field === undefined || field === null ? {} : { field }), name: `metric: ${kind}(${field ?? ''})` })),
     ],
     datarows: found.buckets.map(({ key, values }) => [...key.map((part, at) => (groups[at]?.kind === 'time' ? new Date(Number(part)).toISOString() : part)), ...values]),
     metadata: { effective_timerange: effectiveRange(range, now), total_results: found.total },
@@ -106,7 +107,7 @@ function groupingOf({ field, limit, granularity }: AggregateBody['group_by'][num
 }
 
 function metricOf({ function: named, field, configuration }: AggregateBody['metrics'][number]): SearchMetric {
-  const kind = functions[named];
+  const kind = ownMember(functions, named);
   if (kind === undefined) throw failure(400, `metrics: There is no function ${JSON.stringify(named)}. Allowed: ${Object.keys(functions).join(', ')}.`, { type: 'RequestError' });
   return figureOf(kind, field === null || field === '' ? undefined : field, (configuration as { percentile?: unknown } | null | undefined)?.percentile);
 }

@@ -1,6 +1,7 @@
 /** Runs a search: every search type of every query, each with its result or its error. */
 import { randomUUID } from 'node:crypto';
 import { errorText, isSluiceError } from '../../../core/errors.js';
+import { ownMember } from '../../../core/own-member.js';
 import type { ExecuteBody, QueryOfSearchBody, SearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
 import { failure, isFailure } from '../failure.js';
 import { messageList } from './message-lists.js';
@@ -38,7 +39,7 @@ async function executeQuery(context: Context, query: QueryOfSearchBody & { reado
   const errors: TypeError[] = [];
   const results = await Promise.all(types.map(async (type) => {
     try {
-      const run = runners[type.type];
+      const run = ownMember(runners, type.type);
       if (run === undefined) throw failure(400, `There is no search type ${type.type.slice(0, 50)}. Allowed: ${Object.keys(runners).join(', ')}.`);
       return [[type.id ?? '', await run(context, query, type, override)] as const];
     } catch (error) {

@@ -1,4 +1,5 @@
 /** Widths of time buckets: chosen for a range, or read from a text. */
+import { ownMember } from '../../../core/own-member.js';
 import type { BucketInterval } from '../../../schemas/query.js';
 
 const minute = 60_000;
@@ -27,7 +28,7 @@ const words: Readonly<Record<string, BucketInterval['unit']>> = { millisecond: '
 /** `1h`, `30s`, `1M`, or `hours` with a value beside it; undefined when it is none. */
 export function parseInterval(timeunit: string, value?: number): BucketInterval | undefined {
   const [, digits, short = ''] = /^(\d{1,6})(ms|[smhdwMy])$/.exec(timeunit) ?? [];
-  const unit = units[short] ?? words[timeunit.toLowerCase().replace(/s$/, '')];
+  const unit = units[short] ?? ownMember(words, timeunit.toLowerCase().replace(/s$/, ''));
   const count = digits === undefined ? (value ?? 1) : Number(digits);
   return unit === undefined || !Number.isSafeInteger(count) || count < 1 ? undefined : { unit, count };
 }

@@ -1,8 +1,10 @@
 /** Search type `pivot`: groups by values and time, with series of counts and figures. */
+import { ownMember } from '../../../core/own-member.js';
 import type { Bucket, Grouping } from '../../../schemas/query.js';
 import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
 import type { AggregateAnswer, SearchBucket, SearchMetric } from '../../../search/contract.js';
 import { failure } from '../failure.js';
+import { textOf } from '../objects/shapes.js';
 import { figureKinds, figureOf } from './figures.js';
 import { automaticInterval, parseInterval } from './intervals.js';
 import { failuresOf } from './message-lists.js';
@@ -54,23 +56,23 @@ function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Con
 
 function seriesOf(body: Readonly<Record<string, unknown>>): Series {
   const { type, id, field, percentile } = body as { type?: unknown; id?: unknown; field?: unknown; percentile?: unknown };
-  const kind = kinds[String(type) as keyof typeof kinds];
-  if (kind === undefined) throw wrong('series', type, Object.keys(kinds).join(', '));
+  const kind = typeof type === 'string' ? ownMember(kinds, type) : undefined;
+  if (typeof type !== 'string' || kind === undefined) throw wrong('series', type, Object.keys(kinds).join(', '));
   const named = typeof field === 'string' && field !== '' ? field : undefined;
   return {
-    id: typeof id === 'string' && id !== '' ? id : `${String(type)}(${named ?? ''})`, share: type === 'percentage',
+    id: typeof id === 'string' && id !== '' ? id : `${type}(${named ?? ''})`, share: type === 'percentage',
     metric: figureOf(kind, named, percentile),
   };
 }
 
 function groupings(group: Group, rangeMs: number): readonly Grouping[] {
-  const fields = Array.isArray(group.fields) ? (group.fields as unknown[]).map(String) : typeof group.field === 'string' ? [group.field] : [];
+  const fields = Array.isArray(group.fields) ? (group.fields as unknown[]).map((field) => textOf(field)) : typeof group.field === 'string' ? [group.field] : [];
   if (fields.length === 0) throw wrong('group', group.fields, 'the names of fields');
   if (group.type === 'values') return fields.map((field) => ({ kind: 'values', field, limit: typeof group.limit === 'number' ? group.limit : defaultValues }));
   if (group.type !== 'time') throw wrong('group', group.type, 'values, time');
   const { type, scaling, timeunit, unit, value } = group.interval ?? {};
   const interval = type === undefined || type === 'auto' ? automaticInterval(rangeMs, typeof scaling === 'number' ? scaling : 1)
-    : parseInterval(String(timeunit ?? unit), typeof value === 'number' ? value : undefined);
+    : parseInterval(textOf(timeunit ?? unit), typeof value === 'number' ? value : undefined);
   if (interval === undefined) throw wrong('interval', timeunit ?? unit, '{type: auto}, or {type: timeunit, timeunit: 30s | 5m | 1h | 1d | 1w | 1M}');
   return fields.map((field) => ({ kind: 'time', field, interval }));
 }
