@@ -22,7 +22,8 @@ export const timeForms = 'ISO 8601 (2026-01-02, 2026-01-02T03:04:05.678Z, "2026-
 export function parseTime(text: string, now: number): TimeSpan | undefined {
   const trimmed = text.trim();
   const span = trimmed.startsWith('now') ? mathOver({ first: now, last: now }, trimmed.slice(3)) : parseFixed(trimmed);
-  if (span === undefined || Math.abs(span.first) > lastTime || Math.abs(span.last) > lastTime) return undefined;
+  // What is beyond is NaN already where calendars were asked.
+  if (span === undefined || !(Math.abs(span.first) <= lastTime && Math.abs(span.last) <= lastTime)) return undefined;
   return span;
 }
 

@@ -4,7 +4,7 @@ import { isSluiceError } from '../../../core/errors.js';
 import type { streamMatcher } from '../../../pipeline/objects/try.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { LogDocument } from '../../../schemas/messages.js';
-import { failure } from '../failure.js';
+import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 
 const most = 1_000_000;
@@ -56,7 +56,7 @@ async function read(searcher: ApiServices['searcher'], matches: ReturnType<typeo
   const samples: Static<typeof historyAnswer>['samples'] = [];
   let [examined, matched, complete] = [0, 0, true];
   let oldest: unknown;
-  const rows = searcher.rows({ query: '', limit: messages, sort: { field: 'timestamp', direction: 'desc' }, ...(from === undefined ? {} : { from: Date.parse(from) }), ...(to === undefined ? {} : { to: Date.parse(to) }) }, {
+  const rows = searcher.rows({ query: '', limit: messages, sort: { field: 'timestamp', direction: 'desc' }, ...timesOf({ from, to }) }, {
     scope: identity.scope, signal: AbortSignal.any([signal, ending]), fairnessKey: identity.username,
   });
   try {
@@ -76,6 +76,16 @@ async function read(searcher: ApiServices['searcher'], matches: ReturnType<typeo
     complete = false;
   }
   return { examined, matched, complete, seconds: Math.round(performance.now() - started) / 1_000, oldest: timeText(oldest), samples };
+}
+
+/** The format of the schema knows leap seconds, which Date does not. */
+function timesOf(texts: Readonly<Record<string, string | undefined>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(texts).flatMap(([name, text]) => {
+    if (text === undefined) return [];
+    const time = Date.parse(text);
+    if (Number.isNaN(time)) throw invalidMembers({ [name]: ['This is no time.'] });
+    return [[name, time] as const];
+  }));
 }
 
 function timeText(time: unknown): string | null {

@@ -100,7 +100,9 @@ async function existing(objects: Objects, id: string): Promise<StoredSearch> {
   return search;
 }
 
-const seconds = (count: number | undefined): number | undefined => (count === undefined ? undefined : count * 1000);
+/** Longer than a timer can wait is for as long as it can: 24 days. */
+const longestMs = 2 ** 31 - 1;
+const seconds = (count: number | undefined): number | undefined => (count === undefined ? undefined : Math.min(count * 1000, longestMs));
 
 function auditOf(search: StoredSearch, body: ExecuteBody | undefined): NonNullable<FastifyRequest['audited']> {
   const override = body?.global_override;

@@ -6,8 +6,19 @@ import { parseKeyword, type ResolvedRange } from './keywords.js';
 
 /** What a search without a time range covers, as with peers. */
 const defaultRangeMs = 300_000;
+/** What JavaScript's Date can hold. */
+const lastTime = 8.64e15;
 
+/** Ends that no calendar has are the first and the last moment there is. */
 export function resolveRange(range: TimeRangeBody | null | undefined, now: number): ResolvedRange {
+  const { from, to } = readRange(range, now);
+  return { from: from === undefined ? undefined : within(from), to: to === undefined ? undefined : within(to) };
+}
+
+/** NaN comes of counting months back for too long. */
+const within = (time: number): number => (Number.isNaN(time) ? -lastTime : Math.min(lastTime, Math.max(-lastTime, time)));
+
+function readRange(range: TimeRangeBody | null | undefined, now: number): ResolvedRange {
   if (range === null || range === undefined) return { from: now - defaultRangeMs, to: now };
   switch (range.type) {
     case 'relative':
@@ -39,7 +50,7 @@ function point(name: string, value: string | number | undefined, now: number): n
 }
 
 function ordered(range: { readonly from: number; readonly to: number }): ResolvedRange {
-  if (range.from > range.to) throw invalid('from', `${iso(range.from)}, which is after ${iso(range.to)}`, 'from before to');
+  if (range.from > range.to) throw invalid('from', `${iso(within(range.from))}, which is after ${iso(within(range.to))}`, 'from before to');
   return range;
 }
 

@@ -31,6 +31,11 @@ t.test('time ranges of bodies', (t) => {
   t.same(resolveRange({ type: 'relative', from: 120, to: 60 }, now), { from: now - 120_000, to: now - 60_000 });
   t.same(resolveRange({ type: 'relative', range: 0 }, now), { from: undefined, to: undefined });
   t.same(resolveRange(undefined, now), { from: now - 300_000, to: now });
+  const first = -8.64e15;
+  t.same(resolveRange({ type: 'relative', range: 1e300 }, now), { from: first, to: now }, 'further back than any calendar');
+  t.same(resolveRange({ type: 'relative', from: 1e300, to: 1e299 }, now), { from: first, to: first });
+  t.same(resolveRange({ type: 'keyword', keyword: 'last 999999 years' }, now), { from: first, to: now });
+  t.throws(() => resolveRange({ type: 'absolute', from: 'now-999999999y', to: 'now' }, now), /timerange\.from/);
   for (const range of [{ type: 'relative' }, { type: 'relative', range: 1, from: 2 }, { type: 'relative', from: 1, to: 2 }, { type: 'relative', from: 'x' }, { type: 'absolute' }, { type: 'absolute', from: '2026-01-02', to: '2026-01-01' }, { type: 'keyword' }] as const) {
     t.throws(() => resolveRange(range, now), /timerange\.\w+: The time range cannot be read/, JSON.stringify(range));
   }
