@@ -6,11 +6,13 @@ import { defaultBucketLimit, maxBuckets, type AggregateRequest, type Grouping, t
 import { bucketSql } from './bucket-sql.js';
 import { keyColumns, type KeyColumns } from './aggregate-columns.js';
 import type { IndexFile } from './index-file.js';
+import type { HeldRows } from './kept-rows.js';
 import { querySql } from './query-sql.js';
-import { conditionSql } from './search.js';
+import { conditionSql, timesSql } from './condition-sql.js';
 import { numberSql, SqlParameters } from './value-sql.js';
 
 export type EngineAggregate = Omit<AggregateRequest, 'signal'>;
+const defaultInterval = { unit: 'minute', count: 1 } as const;
 type Kind = 'number' | 'text' | 'boolean';
 const kinds: readonly Kind[] = ['number', 'text', 'boolean'];
 const sqlTypes: Readonly<Record<Kind, string>> = { number: 'DOUBLE', text: 'VARCHAR', boolean: 'BOOLEAN' };
@@ -31,7 +33,8 @@ export interface AggregateSql {
   readonly groupKinds: readonly (readonly Kind[])[];
 }
 
-export function aggregateSql(files: readonly IndexFile[], request: EngineAggregate): AggregateSql {
+/** `held`: the rows that match, file by file, where they are known already. */
+export function aggregateSql(files: readonly IndexFile[], request: EngineAggregate, held?: readonly HeldRows[]): AggregateSql {
   const parameters = new SqlParameters();
   const slotOf = (name: string, field: string): Slot => {
     const byIndex = files.map((file) => keyColumns(file.fields, field, parameters));
@@ -41,13 +44,27 @@ export function aggregateSql(files: readonly IndexFile[], request: EngineAggrega
   };
   const groups = request.groups.map((group, at) => slotOf(`g${at}`, group.field));
   const fields = new Map(request.metrics.flatMap((metric) => (metric.field === undefined || metric.kind === 'count' ? [] : [metric.field])).map((field, at) => [field, slotOf(`f${at}`, field)]));
+  const timesOnly = request.groups.every(({ kind, field }) => kind === 'time' && field === 'timestamp') && request.metrics.every(({ field }) => field === undefined);
   const base = files.map((file, at) => {
+    const known = held?.[at];
+    if (known !== undefined && timesOnly) return heldTimesSql(known, request);
     const columns = [...groups.flatMap((slot, level) => groupColumns(slot, at, request.groups[level] as Grouping)), ...[...fields.values()].flatMap((slot) => slotColumns(slot, at)), ...existsColumns(file, request, parameters)];
-    return `SELECT ${[...columns, '1 AS present'].join(', ')} FROM ${file.alias}.documents WHERE ${conditionSql(file.fields, request, parameters)}`;
+    return `SELECT ${[...columns, '1 AS present'].join(', ')} FROM ${file.alias}.documents WHERE ${whereSql(file, request, known, parameters)}`;
   });
   const metrics = request.metrics.map((metric, at) => `${metricSql(metric, at, fields.get(metric.field ?? ''))} AS m${at}`);
   const { sql, values } = parameters.statement(statement(base, groups, metrics, request, parameters));
   return { sql, values, groupKinds: groups.map((slot) => slot.used) };
+}
+
+/** Nothing but the times of these rows is asked for. */
+function heldTimesSql({ source }: HeldRows, request: EngineAggregate): string {
+  const columns = request.groups.map((group, at) => `${bucketSql('time', group.interval ?? defaultInterval)} AS g${at}_number`);
+  return `SELECT ${[...columns, '1 AS present'].join(', ')} FROM ${source} WHERE ${timesSql('time', request).join(' AND ') || 'true'}`;
+}
+
+function whereSql(file: IndexFile, request: EngineAggregate, held: HeldRows | undefined, parameters: SqlParameters): string {
+  if (held === undefined) return conditionSql(file.fields, request, parameters);
+  return `rowid IN (SELECT place FROM ${held.source} WHERE ${timesSql('time', request).join(' AND ') || 'true'})`;
 }
 
 function slotColumns(slot: Slot, at: number): string[] {
@@ -58,7 +75,7 @@ function slotColumns(slot: Slot, at: number): string[] {
 function groupColumns(slot: Slot, at: number, group: Grouping): string[] {
   if (group.kind === 'values') return slotColumns(slot, at);
   const column = slot.byIndex[at]?.number;
-  return [`${column === undefined ? 'NULL::DOUBLE' : bucketSql(column, group.interval ?? { unit: 'minute', count: 1 })} AS ${slot.name}_number`];
+  return [`${column === undefined ? 'NULL::DOUBLE' : bucketSql(column, group.interval ?? defaultInterval)} AS ${slot.name}_number`];
 }
 
 /** Counted by the same condition that a search for the field's existence has. */
@@ -80,9 +97,22 @@ function metricSql(metric: Metric, at: number, slot: Slot | undefined): string {
       return `CASE WHEN count(${number}) > 0 THEN fsum(${number}) END`;
     case 'average':
       return `favg(${number})`;
+    case 'sum_of_squares':
+      return `CASE WHEN count(${number}) > 0 THEN fsum(${number} * ${number}) END`;
+    case 'variance':
+      return finiteOnly('var_pop', number);
+    case 'deviation':
+      return finiteOnly('stddev_pop', number);
     case 'percentile':
       return `quantile_disc(${number}, ${numberSql((metric.percentile ?? 50) / 100)})`;
   }
+}
+
+/** The engine fails the whole statement where a variance is beyond the largest number. */
+const largestSquared = 1e150;
+
+function finiteOnly(name: string, number: string): string {
+  return `CASE WHEN count(*) FILTER (WHERE abs(${number}) >= ${largestSquared}) = 0 THEN ${name}(${number}) FILTER (WHERE abs(${number}) < ${largestSquared}) END`;
 }
 
 function cardinalitySql({ name, used, isList }: Slot): string {
@@ -97,24 +127,11 @@ function statement(base: readonly string[], groups: readonly Slot[], metrics: re
   const parts = [`base AS ${lists.length > 0 ? 'MATERIALIZED ' : ''}(${base.join(' UNION ALL ')})`];
   let source = 'base';
   for (const slot of lists) {
-    case 'sum_of_squares':
-      return `CASE WHEN count(${number}) > 0 THEN fsum(${number} * ${number}) END`;
-    case 'variance':
-      return finiteOnly('var_pop', number);
-    case 'deviation':
-      return finiteOnly('stddev_pop', number);
     parts.push(`${slot.name}_members AS (SELECT *, unnest(${slot.name}_list) AS ${slot.name}_text FROM ${source})`);
     source = `${slot.name}_members`;
   }
   const sets = [[], ...keys.map((_, level) => keys.slice(0, level + 1).flat())];
   const all = [...new Set(keys.flat())];
-/** The engine fails the whole statement where a variance is beyond the largest number. */
-const largestSquared = 1e150;
-
-function finiteOnly(name: string, number: string): string {
-  return `CASE WHEN count(*) FILTER (WHERE abs(${number}) >= ${largestSquared}) = 0 THEN ${name}(${number}) FILTER (WHERE abs(${number}) < ${largestSquared}) END`;
-}
-
   const level = sets.map((set, at) => `WHEN ${groupingId(all, set)} THEN ${at}`).join(' ');
   const perLevel = (set: readonly string[], at: number): string => {
     const last = groups.slice(0, at).findLast((slot) => slot.isList);

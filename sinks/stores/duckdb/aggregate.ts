@@ -4,14 +4,42 @@ import { maxBuckets, type AggregateResult, type Bucket } from '../../../schemas/
 import { leafBuckets } from '../buckets.js';
 import { aggregateSql, type AggregateSql, type EngineAggregate } from './aggregate-sql.js';
 import { storeError } from './failures.js';
-import type { SearchedIndex } from './search.js';
+import { isWorthKeeping } from './condition-sql.js';
+import type { SearchedIndex } from './found.js';
+import type { HeldRows, KeptRows } from './kept-rows.js';
 
 export type { EngineAggregate } from './aggregate-sql.js';
 
-export async function aggregateIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, skipped: readonly string[]): Promise<AggregateResult> {
+export async function aggregateIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, skipped: readonly string[], keptRows: KeptRows): Promise<AggregateResult> {
   if (indices.length === 0) return { total: 0, buckets: request.groups.length > 0 ? [] : [emptyBucket(request)], otherDocuments: 0, skipped };
-  const statement = aggregateSql(indices.map(({ file }) => file), request);
-  const rows = (await connection.runAndReadAll(statement.sql, statement.values)).getRowObjects() as unknown as Row[];
+  const held = isWorthKeeping(request.query) ? await holdAll(connection, indices, request, keptRows) : undefined;
+  try {
+    const statement = aggregateSql(indices.map(({ file }) => file), request, held);
+    const result = await connection.runAndReadAll(statement.sql, statement.values);
+    return readRows(result.getRowObjects(), statement, request, skipped);
+  } finally {
+    for (const one of held ?? []) one.release();
+  }
+}
+
+/** Undefined: of one file too many match. */
+async function holdAll(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, keptRows: KeptRows): Promise<HeldRows[] | undefined> {
+  const held: HeldRows[] = [];
+  let whole = false;
+  try {
+    for (const { file } of indices) {
+      const rows = await keptRows.hold(connection, file, request);
+      if (rows === undefined) return undefined;
+      held.push(rows);
+    }
+    whole = true;
+    return held;
+  } finally {
+    if (!whole) for (const one of held) one.release();
+  }
+}
+
+function readRows(rows: readonly Row[], statement: AggregateSql, request: EngineAggregate, skipped: readonly string[]): AggregateResult {
   if (rows.length > maxBuckets + 1) throw storeError('STORE_QUERY_INVALID', 'aggregation', `more than ${maxBuckets} buckets`);
   const levels = request.groups.map((): Bucket[] => []);
   const cut = request.groups.map(() => 0);

@@ -1,5 +1,6 @@
 /** Documents by their ids: read, replaced, and written when they are not there. Rare work: the engine keeps no order of ids, so each call looks through them all. */
 import { createHash } from 'node:crypto';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DocumentUpdate, FoundDocument, WriteFailure, WriteResult } from '../contract.js';
 import { buildColumns, FieldCounts, type Cell, type ParsedDocument } from './batch.js';
 import { storeError } from './failures.js';
@@ -14,14 +15,14 @@ interface FoundRow extends FoundDocument {
   readonly row: number;
 }
 
-export async function readDocuments(file: IndexFile, ids: readonly string[]): Promise<Map<string, FoundRow>> {
+export async function readDocuments(connection: DuckDBConnection, file: IndexFile, ids: readonly string[]): Promise<Map<string, FoundRow>> {
   const columns = file.columns();
   const names = ['rowid::DOUBLE', '_id', 'other_fields', 'overrides', ...columns.map((field) => `c${field.slot}`)];
   const found = new Map<string, FoundRow>();
   for (let from = 0; from < ids.length; from += pageIds) {
     const page = ids.slice(from, from + pageIds);
     const places = page.map((_, at) => `$${at + 1}`).join(', ');
-    const result = await file.connection.runAndReadAll(`SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE _id IN (${places})`, page);
+    const result = await connection.runAndReadAll(`SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE _id IN (${places})`, page);
     for (const cells of result.getRows()) {
       const [row, id, otherFields, overrides, ...values] = cells as [number, string, string | null, string | null, ...unknown[]];
       const parsed: ParsedRow = { otherFields, overrides, cells: values };
@@ -39,8 +40,8 @@ function revisionOf({ otherFields, overrides, cells }: ParsedRow): string {
 
 /** In one transaction. When it rejects, its outcome is unknown and `file` must be attached anew. */
 export async function updateDocuments(file: IndexFile, updates: readonly DocumentUpdate[]): Promise<(string | undefined)[]> {
-  const found = await readDocuments(file, updates.map(({ id }) => id));
   const { connection, alias } = file;
+  const found = await readDocuments(connection, file, updates.map(({ id }) => id));
   await connection.run('BEGIN');
   const written = new Set<string>();
   for (const { id, document, expected } of updates) {
@@ -52,7 +53,8 @@ export async function updateDocuments(file: IndexFile, updates: readonly Documen
     written.add(id);
   }
   await connection.run('COMMIT');
-  const now = await readDocuments(file, [...written]);
+  file.changes += 1;
+  const now = await readDocuments(connection, file, [...written]);
   return updates.map(({ id, expected }) => (written.has(id) && found.get(id)?.revision === expected ? now.get(id)?.revision : undefined));
 }
 
@@ -69,7 +71,7 @@ async function replaceRow(file: IndexFile, row: number, document: ParsedDocument
 
 /** Protocol rule 13. When it rejects, the transaction's outcome is unknown and `file` must be attached anew. */
 export async function writeById(file: IndexFile, { request, documents, exotic }: ParsedWrite): Promise<WriteResult> {
-  const present = new Set((await readDocuments(file, request.ids)).keys());
+  const present = new Set((await readDocuments(file.connection, file, request.ids)).keys());
   const failures: WriteFailure[] = [];
   const alreadyStoredAt: number[] = [];
   const ids: string[] = [];

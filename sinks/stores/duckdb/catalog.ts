@@ -1,6 +1,6 @@
 /** All indices of the folder, which of them are attached, and the one engine instance below them. */
 import { isSluiceError, toError } from '../../../core/errors.js';
-import { isIndexName } from '../index-names.js';
+import { indexNumber, isIndexName } from '../index-names.js';
 import { Database } from './database.js';
 import { isFatal, storeError } from './failures.js';
 import { IndexFolder, type IndexFacts } from './folder.js';
@@ -72,6 +72,12 @@ export class Catalog {
 
   entries(): IterableIterator<IndexEntry> {
     return this.#entries.values();
+  }
+
+  /** Those whose name is `<prefix>_<n>`, by n ascending. */
+  ofPrefix(prefix: string): IndexEntry[] {
+    const numbered = [...this.#entries.values()].map((entry) => ({ entry, number: indexNumber(entry.name, prefix) }));
+    return numbered.filter(({ number }) => number !== undefined).sort((one, other) => (one.number ?? 0) - (other.number ?? 0)).map(({ entry }) => entry);
   }
 
   find(name: string): IndexEntry | undefined {
@@ -155,9 +161,9 @@ export class Catalog {
     if (file === undefined) return;
     entry.file = undefined;
     entry.facts = { documents: file.documents, createdAt: file.createdAt };
-    const graceEnd = Date.now() + readersGraceMs;
+    const graceEnd = performance.now() + readersGraceMs;
     while (entry.readers > 0) {
-      if (Date.now() > graceEnd) this.#interruptReaders();
+      if (performance.now() > graceEnd) this.#interruptReaders();
       await pause();
     }
     await this.use(() => file.detach());

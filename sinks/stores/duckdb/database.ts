@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { toError } from '../../../core/errors.js';
+import { KeptRows } from './kept-rows.js';
 import type { EngineOptions } from './protocol.js';
 
 /** Spilled sorts and aggregates may take this much disk; past that the query fails, not the disk. */
@@ -21,6 +22,7 @@ const detachedAllTheSame = /Detached database .* CHECKPOINT during DETACH failed
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #control: DuckDBConnection;
+  readonly keptRows = new KeptRows();
   #nextAlias = 1;
 
   private constructor(instance: DuckDBInstance, control: DuckDBConnection) {
@@ -53,6 +55,11 @@ export class Database {
     this.#nextAlias += 1;
     await this.#control.run(`ATTACH '${path.replaceAll("'", "''")}' AS ${alias} (STORAGE_VERSION 'latest', ROW_GROUP_SIZE ${rowGroupRows})`);
     return alias;
+  }
+
+  /** Gives back the memory of rows that nobody has asked for lately. */
+  async sweep(): Promise<void> {
+    if (!this.keptRows.isEmpty) await this.keptRows.sweep(this.#control);
   }
 
   async detach(alias: string): Promise<void> {

@@ -2,7 +2,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
 import type { AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
-import { indexNumber } from '../index-names.js';
 import { aggregateIndices, type EngineAggregate } from './aggregate.js';
 import { readDocuments } from './by-id.js';
 import { Catalog, type IndexEntry } from './catalog.js';
@@ -14,22 +13,32 @@ import { occurringFields } from './occurring-fields.js';
 import type { EngineHealth, EngineMethods, EngineOptions, IdPage, ScanPage, ScanPlace } from './protocol.js';
 import { scanDocuments, scanPlaces } from './scan.js';
 import { RunningSearches } from './running-searches.js';
-import { searchIndices, type SearchedIndex } from './search.js';
+import type { SearchedIndex } from './found.js';
+import type { KeptRows } from './kept-rows.js';
+import { searchIndices } from './search.js';
 import { WriteQueue } from './write-queue.js';
 
 /** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
 const concurrentSearches = 2;
 const waitingSearches = 64;
+/** Documents by their ids: of requests, and of replays, which wait rather than fail. */
+const concurrentLookups = 1;
+/** Of a lookup, which nobody cancels. */
+const noSearch = -1;
+/** How often memory of searches is looked at that nobody goes on with. */
+const sweepMs = 30_000;
 /** Ids of one page of a scan. */
 const pageRows = 20_000;
 
-type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[]) => Promise<Result>;
+type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[], keptRows: KeptRows) => Promise<Result>;
 
 export class Engine {
   readonly #catalog: Catalog;
   readonly #writes: WriteQueue;
   readonly #gate = createGate(concurrentSearches, waitingSearches);
+  readonly #lookups = createGate(concurrentLookups, Infinity);
   readonly #searches = new RunningSearches();
+  #sweeping: NodeJS.Timeout | undefined;
 
   constructor(options: EngineOptions) {
     this.#catalog = new Catalog(options, () => {
@@ -38,12 +47,16 @@ export class Engine {
     this.#writes = new WriteQueue(this.#catalog);
   }
 
-  start(): Promise<void> {
-    return this.#catalog.open();
+  async start(): Promise<void> {
+    await this.#catalog.open();
+    this.#sweeping = setInterval(() => {
+      this.#catalog.use(() => this.#catalog.database.sweep()).catch(() => undefined);
+    }, sweepMs).unref();
   }
 
   /** Waits for what holds a lock, then closes every file. */
   async stop(): Promise<void> {
+    clearInterval(this.#sweeping);
     this.#searches.cancelAll();
     await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.detachLocked(entry)).catch(() => undefined)));
     await this.#catalog.close();
@@ -58,10 +71,8 @@ export class Engine {
   }
 
   async listIndices(prefix: string): Promise<IndexInfo[]> {
-    const entries = [...this.#catalog.entries()].map((entry) => ({ entry, number: indexNumber(entry.name, prefix) }));
-    const wanted = entries.filter((one) => one.number !== undefined).sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
     const infos: IndexInfo[] = [];
-    for (const { entry } of wanted) infos.push(await this.#describe(entry));
+    for (const entry of this.#catalog.ofPrefix(prefix)) infos.push(await this.#describe(entry));
     return infos;
   }
 
@@ -81,11 +92,24 @@ export class Engine {
     return this.#writes.write(request);
   }
 
-  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
-    return this.#withFile(index, async (file) => {
-      const found = await readDocuments(file, ids);
+  /** Beside the writes: looking through all ids takes long, and what is committed is there for everybody. */
+  async read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
+    const entry = this.#catalog.need(index);
+    const leave = await this.#lookups.enter();
+    try {
+      // It may have been closed while this waited.
+      await this.#catalog.attached(this.#catalog.need(index));
+      const found = await this.#readNow(noSearch, [index], (connection, [searched]) => {
+        if (searched === undefined) throw storeError(entry.closed ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', index);
+        return readDocuments(connection, searched.file, ids);
+      });
       return new Map([...found].map(([id, { document, revision, stub }]) => [id, { document, revision, stub }]));
-    });
+    } catch (thrown) {
+      if (isFatal(thrown)) await this.#catalog.reopen();
+      throw writeError(thrown, index);
+    } finally {
+      leave();
+    }
   }
 
   update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]> {
@@ -156,16 +180,15 @@ export class Engine {
 
   /** Names of the open indices of these sets, by set and number. */
   openIndices(prefixes: readonly string[]): string[] {
-    return prefixes.flatMap((prefix) => [...this.#catalog.entries()].filter((entry) => !entry.closed && indexNumber(entry.name, prefix) !== undefined)
-      .sort((a, b) => (indexNumber(a.name, prefix) ?? 0) - (indexNumber(b.name, prefix) ?? 0)).map((entry) => entry.name));
+    return prefixes.flatMap((prefix) => this.#catalog.ofPrefix(prefix).filter((entry) => !entry.closed).map((entry) => entry.name));
   }
 
   search(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
-    return this.#read(id, request.indices, (connection, indices, skipped) => searchIndices(connection, indices, request, skipped));
+    return this.#read(id, request.indices, (connection, indices, skipped, keptRows) => searchIndices(connection, indices, request, skipped, keptRows));
   }
 
   aggregate(id: number, request: EngineAggregate): Promise<AggregateResult> {
-    return this.#read(id, request.indices, (connection, indices, skipped) => aggregateIndices(connection, indices, request, skipped));
+    return this.#read(id, request.indices, (connection, indices, skipped, keptRows) => aggregateIndices(connection, indices, request, skipped, keptRows));
   }
 
   occurringFields(id: number, request: Omit<ScanRequest, 'signal'>): Promise<Set<string>> {
@@ -188,9 +211,9 @@ export class Engine {
 
   /** Of a scan, which is whole or fails. */
   #readAll<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
-    return this.#read(id, names, (connection, indices, skipped) => {
+    return this.#read(id, names, (connection, indices, skipped, keptRows) => {
       if (skipped.length > 0) throw storeError(this.#catalog.find(skipped[0] ?? '')?.closed === true ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', skipped.join(', '));
-      return work(connection, indices, skipped);
+      return work(connection, indices, skipped, keptRows);
     });
   }
 
@@ -217,10 +240,11 @@ export class Engine {
     try {
       return await this.#catalog.use(async () => {
         if (this.#searches.isCancelled(id)) throw storeError('STORE_SEARCH_CANCELLED', 'search');
-        const connection = await this.#catalog.database.connect();
+        const { database } = this.#catalog;
+        const connection = await database.connect();
         this.#searches.run(id, connection);
         try {
-          return await work(connection, indices, skipped);
+          return await work(connection, indices, skipped, database.keptRows);
         } finally {
           this.#searches.rest(id);
           connection.closeSync();

@@ -17,6 +17,8 @@ export class IndexFile {
   readonly counts = new FieldCounts();
   readonly createdAt: number;
   documents: number;
+  /** Rises with each change to rows that were there. */
+  changes = 0;
   readonly #database: Database;
   /** Kept from one transaction to the next: its memory is the engine's, and given back only when its JavaScript object is collected. */
   #appender: { readonly appender: DuckDBAppender; readonly columns: number } | undefined;

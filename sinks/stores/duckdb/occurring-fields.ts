@@ -1,7 +1,8 @@
 /** Which fields the documents of a query have. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ScanRequest } from '../../../schemas/query.js';
-import { conditionSql, type SearchedIndex } from './search.js';
+import { conditionSql } from './condition-sql.js';
+import type { SearchedIndex } from './found.js';
 import { SqlParameters } from './value-sql.js';
 
 export async function occurringFields(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: Pick<ScanRequest, 'query' | 'from' | 'to'>): Promise<Set<string>> {

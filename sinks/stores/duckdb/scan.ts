@@ -2,7 +2,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
 import type { ScanPlace } from './protocol.js';
-import { fetchHits, findFirst, placeOf, type EngineSearch, type SearchedIndex } from './search.js';
+import type { SearchedIndex } from './found.js';
+import { fetchHits, findFirst, placeOf, type EngineSearch } from './search.js';
 
 /** Places of one index from `after` on. */
 export async function scanPlaces(connection: DuckDBConnection, index: SearchedIndex, request: Omit<ScanRequest, 'signal'>, page: { readonly rows: number; readonly after: SearchAfter | undefined; readonly limit: number }): Promise<ScanPlace[]> {

@@ -1,37 +1,26 @@
 /** Runs one search over several index files and merges what they find. */
 import { DuckDBListValue, type DuckDBConnection, type DuckDBStructValue } from '@duckdb/node-api';
-import { textFields } from '../../../schemas/words.js';
-import type { QueryNode, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
-import { compareCodePoints } from '../../../core/values.js';
-import type { Field, FieldTable } from './fields.js';
+import type { SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import { conditionSql, isWorthKeeping, readsTexts } from './condition-sql.js';
+import type { Field } from './fields.js';
+import { compareFound, type Found, type Matches, type SearchedIndex } from './found.js';
+import { findHeld } from './held-search.js';
 import type { IndexFile } from './index-file.js';
-import { querySql } from './query-sql.js';
+import type { KeptRows } from './kept-rows.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
-import { afterSql, orderSql, sortColumns, type SortColumns } from './sort-sql.js';
-import { mayBeInOtherFields, numberSql, SqlParameters } from './value-sql.js';
+import { afterSql, boundSql, orderSql, sortColumns, type SortColumns } from './sort-sql.js';
+import { mayBeInOtherFields, SqlParameters } from './value-sql.js';
 
 export type EngineSearch = Omit<SearchRequest, 'signal'>;
 type SortOrder = NonNullable<SearchRequest['sort']>;
 
-export interface SearchedIndex {
-  readonly name: string;
-  readonly file: IndexFile;
-}
-
-export interface Found {
-  readonly index: SearchedIndex;
-  readonly row: number;
-  readonly number: number | null;
-  readonly text: string | null;
-  readonly id: string;
-}
-
-export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineSearch, skipped: readonly string[]): Promise<SearchResult> {
+export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineSearch, skipped: readonly string[], keptRows: KeptRows): Promise<SearchResult> {
   let total = 0;
   let found: Found[] = [];
   const sort: SortOrder = request.sort ?? { field: 'timestamp', direction: 'desc' };
   for (const index of indices) {
-    const matches = await findMatches(connection, index, request, sort);
+    if (index.file.documents === 0) continue;
+    const matches = await findMatches(connection, index, request, sort, keptRows);
     total += matches.count;
     found = found.concat(matches.first);
     found.sort(compareFound(sort.direction));
@@ -44,26 +33,25 @@ export function placeOf(last: Found, sort: SortOrder): SearchAfter {
   return { sortValue: sort.field === '_id' ? last.id : last.number ?? last.text, id: last.id, index: last.index.name };
 }
 
-interface Matches {
-  readonly count: number;
-  readonly first: readonly Found[];
-}
-
 /** Up to this many are kept while counting; beyond, sorting them is the smaller work. */
 const keptWhileCounting = 2000;
 
-async function findMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Matches> {
-  const byTime = index.file.fields.get(sort.field)?.kind === 'time';
-  if (byTime && readsTexts(request.query) && request.limit > 0 && request.limit <= keptWhileCounting) return countAndFind(connection, index, request, sort);
+async function findMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder, keptRows: KeptRows): Promise<Matches> {
+  const few = request.limit <= keptWhileCounting;
+  const held = few && sort.field === 'timestamp' && isWorthKeeping(request.query) ? await findKept(connection, index, request, sort, keptRows) : undefined;
+  if (held !== undefined) return held;
+  if (few && request.limit > 0 && readsTexts(request.query) && index.file.fields.get(sort.field)?.kind === 'time') return countAndFind(connection, index, request, sort);
   const count = await countMatches(connection, index, request);
   return { count, first: count === 0 || request.limit <= 0 ? [] : await findFirst(connection, index, request, sort) };
 }
 
-/** Whether the condition looks into long texts, which is nearly all of the work; anything else is faster counted and sorted apart. */
-function readsTexts(node: QueryNode): boolean {
-  if (node.kind === 'and' || node.kind === 'or') return node.children.some(readsTexts);
-  if (node.kind === 'not') return readsTexts(node.child);
-  return 'field' in node && node.kind !== 'exists' && (node.field === undefined || textFields.has(node.field));
+async function findKept(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, { direction }: SortOrder, keptRows: KeptRows): Promise<Matches | undefined> {
+  const held = await keptRows.hold(connection, index.file, request);
+  try {
+    return held === undefined ? undefined : await findHeld(connection, index, held, { ...request, direction });
+  } finally {
+    held?.release();
+  }
 }
 
 /** Both in one pass over the documents, where the order is one of times: reading the texts twice would take twice as long. */
@@ -85,14 +73,6 @@ async function countAndFind(connection: DuckDBConnection, index: SearchedIndex, 
   return { count: row?.[0] as number, first };
 }
 
-export function conditionSql(fields: FieldTable, request: Pick<EngineSearch, 'query' | 'from' | 'to'>, parameters: SqlParameters): string {
-  const conditions = [querySql(request.query, { fields, parameters })];
-  const time = `c${fields.get('timestamp')?.slot ?? 0}`;
-  if (request.from !== undefined) conditions.push(`${time} >= ${numberSql(request.from)}`);
-  if (request.to !== undefined) conditions.push(`${time} < ${numberSql(request.to)}`);
-  return conditions.join(' AND ');
-}
-
 function runSql(connection: DuckDBConnection, sql: string, parameters: SqlParameters) {
   const statement = parameters.statement(sql);
   return connection.runAndReadAll(statement.sql, statement.values);
@@ -112,28 +92,12 @@ export async function findFirst(connection: DuckDBConnection, index: SearchedInd
   const columns: SortColumns = sortColumns(index.file.fields, sort.field, parameters);
   const after = request.after === undefined ? '' : ` WHERE ${afterSql(sort, request.after, index.name, parameters)}`;
   const sql = `SELECT row_number, sort_number, sort_text, _id FROM (SELECT rowid::DOUBLE AS row_number, ${columns.number} AS sort_number,`
-    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition}${rows === undefined ? '' : ` AND rowid < ${rows}`})${after} ORDER BY ${orderSql(sort.direction, columns)} LIMIT ${Math.floor(request.limit)}`;
+    + ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition}${boundSql(index.file.fields, sort, request.after)}${rows === undefined ? '' : ` AND rowid < ${rows}`})${after} ORDER BY ${orderSql(sort.direction, columns)} LIMIT ${Math.floor(request.limit)}`;
   const result = await runSql(connection, sql, parameters);
   return result.getRows().map((row) => {
     const [place, number, text, id] = row as [number, number | null, string | null, string];
     return { index, row: place, number, text, id };
   });
-}
-
-/** Numbers before texts before missing ones, whatever the direction. */
-function compareFound(direction: 'asc' | 'desc'): (a: Found, b: Found) => number {
-  const sign = direction === 'asc' ? 1 : -1;
-  return (a, b) => {
-    if (a.number !== b.number) {
-      if (a.number === null) return 1;
-      return b.number === null ? -1 : (a.number - b.number) * sign;
-    }
-    if (a.text !== b.text) {
-      if (a.text === null) return 1;
-      return b.text === null ? -1 : compareCodePoints(a.text, b.text) * sign;
-    }
-    return (compareCodePoints(a.id, b.id) || compareCodePoints(a.index.name, b.index.name)) * sign;
-  };
 }
 
 export async function fetchHits(connection: DuckDBConnection, found: readonly Found[], wanted: readonly string[] | undefined): Promise<SearchHit[]> {
