@@ -71,21 +71,11 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
       people.stop();
       await Promise.all([sessions.stop(), tokens.stop()]);
     },
-    async authenticate(credentials, from) {
-      const outcome = (text: string): void => {
-        metrics.authentications.inc({ kind: credentials.kind, outcome: text });
-        metrics.attemptsWaiting.set(throttle?.waiting() ?? 0);
-        metrics.users.set(people.users.values().size);
-      };
-      try {
-        const identity = await door.identify(credentials, from.address);
-        outcome('accepted');
-        return identity;
-      } catch (thrown) {
-        outcome(outcomeOf(thrown));
-        throw thrown;
-      }
-    },
+    authenticate: (credentials, from) => counted(door.identify(credentials, from.address), (outcome) => {
+      metrics.authentications.inc({ kind: credentials.kind, outcome });
+      metrics.attemptsWaiting.set(throttle?.waiting() ?? 0);
+      metrics.users.set(people.users.values().size);
+    }),
     openSession: (username, password, from) => door.open(username, password, from.address),
     closeSession: async (sessionId) => void (await sessions.remove(sessionId)),
     ...createUserAdministration(parts),
@@ -170,6 +160,17 @@ class Door {
 
   #identity(user: UserRecord, by: Identity['by'], sessionId?: string): Identity {
     return identityOf(user, this.#parts.people.rightsOf(user), by, sessionId);
+  }
+}
+
+async function counted(identifying: Promise<Identity>, count: (outcome: string) => void): Promise<Identity> {
+  try {
+    const identity = await identifying;
+    count('accepted');
+    return identity;
+  } catch (thrown) {
+    count(outcomeOf(thrown));
+    throw thrown;
   }
 }
 

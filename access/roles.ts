@@ -17,42 +17,12 @@ const maxRoles = 1_000;
 const maxDescriptionLength = 1_000;
 
 export function createRoleAdministration(parts: AdministrationParts): RoleAdministration {
-  const { people, settings, now, alone } = parts;
+  const { people, settings, alone } = parts;
   return {
     roles: () => people.allRoles().map(definitionOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
     role: (name) => definitionOf(findRole(people, name)),
-    async createRole(by, name, description, permissions) {
-      assertMay(by, 'roles:edit');
-      const checked = checkName('name', name);
-      const role = { name: checked, description: checkDescription(description), ...readPermissions(permissions, people.streams()), created_at: now() };
-      assertCovered(people, by, role);
-      const taken = people.role(checked);
-      if (taken?.origin === 'file') throw ofFile(taken);
-      if (taken !== undefined) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
-      if (people.roles.values().size >= maxRoles) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxRoles} roles` });
-      // One of this name may have stood in a file that is gone.
-      await forgetMembers(parts, keyOfName(checked));
-      try {
-        await people.roles.create(storeKey(rolePrefix, checked), role);
-      } catch (thrown) {
-        throw isConflict(thrown) ? accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) }) : thrown;
-      }
-      return definitionOf(findRole(people, checked));
-    },
-    async changeRole(by, name, { name: newName, description, permissions }) {
-      assertMay(by, 'roles:edit');
-      const role = ownRole(people, name);
-      if (newName !== undefined && keyOfName(newName) !== keyOfName(role.name)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'name', got: JSON.stringify(newName.slice(0, 100)), allowed: 'the name it has: roles are not renamed' });
-      assertCovered(people, by, role);
-      const rights = permissions === undefined ? {} : readPermissions(permissions, people.streams());
-      const changed = await people.roles.change(storeKey(rolePrefix, role.name), (record) => {
-        const after = { ...record, ...rights, name: newName ?? record.name, description: description === undefined ? record.description : checkDescription(description) };
-        assertCovered(people, by, after);
-        return after;
-      });
-      if (changed === undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(role.name) });
-      return definitionOf(findRole(people, role.name));
-    },
+    createRole: (by, name, description, permissions) => createRole(parts, by, { name, description, permissions }),
+    changeRole: (by, name, change) => changeRole(parts, by, name, change),
     async deleteRole(by, name) {
       assertMay(by, 'roles:edit');
       const role = ownRole(people, name);
@@ -68,6 +38,41 @@ export function createRoleAdministration(parts: AdministrationParts): RoleAdmini
     addMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, true)),
     removeMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, false)),
   };
+}
+
+async function createRole(parts: AdministrationParts, by: Identity, { name, description, permissions }: Pick<RoleDefinition, 'name' | 'description' | 'permissions'>): Promise<RoleDefinition> {
+  const { people, now } = parts;
+  assertMay(by, 'roles:edit');
+  const checked = checkName('name', name);
+  const role = { name: checked, description: checkDescription(description), ...readPermissions(permissions, people.streams()), created_at: now() };
+  assertCovered(people, by, role);
+  const taken = people.role(checked);
+  if (taken?.origin === 'file') throw ofFile(taken);
+  if (taken !== undefined) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
+  if (people.roles.values().size >= maxRoles) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxRoles} roles` });
+  // One of this name may have stood in a file that is gone.
+  await forgetMembers(parts, keyOfName(checked));
+  try {
+    await people.roles.create(storeKey(rolePrefix, checked), role);
+  } catch (thrown) {
+    throw isConflict(thrown) ? accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) }) : thrown;
+  }
+  return definitionOf(findRole(people, checked));
+}
+
+async function changeRole({ people }: AdministrationParts, by: Identity, name: string, { name: newName, description, permissions }: Parameters<RoleAdministration['changeRole']>[2]): Promise<RoleDefinition> {
+  assertMay(by, 'roles:edit');
+  const role = ownRole(people, name);
+  if (newName !== undefined && keyOfName(newName) !== keyOfName(role.name)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'name', got: JSON.stringify(newName.slice(0, 100)), allowed: 'the name it has: roles are not renamed' });
+  assertCovered(people, by, role);
+  const rights = permissions === undefined ? {} : readPermissions(permissions, people.streams());
+  const changed = await people.roles.change(storeKey(rolePrefix, role.name), (record) => {
+    const after = { ...record, ...rights, name: newName ?? record.name, description: description === undefined ? record.description : checkDescription(description) };
+    assertCovered(people, by, after);
+    return after;
+  });
+  if (changed === undefined) throw accessErrors.create('ACCESS_ROLE_UNKNOWN', { got: JSON.stringify(role.name) });
+  return definitionOf(findRole(people, role.name));
 }
 
 /** A role of the same name that comes later must not find old members. */

@@ -310,7 +310,7 @@ function searchSettings({ search, store }: Config): Config['search'] {
 }
 
 function compileOrThrow(source: RuleSource): RuleSet {
-  const compiled = compileRules(source);
+  const compiled = compileRules(source, { rolesMayName: 'all' });
   if ('ruleSet' in compiled) return compiled.ruleSet;
   const first = compiled.problems[0];
   throw pipelineErrors.create('PIPELINE_RULES_INVALID', { place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`, got: first?.message });

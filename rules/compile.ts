@@ -19,22 +19,27 @@ import { buildStreams } from './streams.js';
 
 export type Compiled = { readonly ruleSet: RuleSet } | { readonly problems: readonly Problem[] };
 
-export function compileRules(source: RuleSource): Compiled {
+export interface CompileOptions {
+  /** Streams that roles may name although they are not there. `all`: for those who route messages, which no role changes. Default: none. */
+  readonly rolesMayName?: 'all' | ReadonlySet<string> | undefined;
+}
+
+export function compileRules(source: RuleSource, options: CompileOptions = {}): Compiled {
   const problems: Problem[] = [];
   const files = source.files.map(({ name, text }) => parseRuleFile(name, text, problems)).filter((file) => file !== undefined);
   // What refers to a file that cannot be read would be reported as missing, so the cross-references wait.
   if (problems.length > 0) return { problems };
-  const ruleSet = compileFiles(source, files, problems);
+  const ruleSet = compileFiles(source, files, problems, options);
   return problems.length > 0 ? { problems: inOrder(problems, source) } : { ruleSet };
 }
 
-function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems: Problem[]): RuleSet {
+function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems: Problem[], { rolesMayName }: CompileOptions): RuleSet {
   const indexSets = buildIndexSets(joinDefinitions('index_sets', files, problems));
   const streamDefinitions = joinDefinitions('streams', files, problems);
   const streams = buildStreams(streamDefinitions, indexSets);
   const streamIds = streams.map((stream) => stream.definition.id);
   const outputs = buildOutputs(joinDefinitions('outputs', files, problems), streamDefinitions, streamIds);
-  const roles = buildRoles(joinDefinitions('roles', files, problems), streamIds);
+  const roles = buildRoles(joinDefinitions('roles', files, problems), streamIds, rolesMayName);
   const obfuscation = buildObfuscation(files, streamIds, problems);
   const definitions = joinDefinitions('rules', files, problems);
   const ids = definitions.map(({ id }) => id);

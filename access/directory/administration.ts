@@ -5,7 +5,7 @@ import { accessErrors } from '../errors.js';
 import { assertMay } from '../parts.js';
 import type { People } from '../people.js';
 import type { Throttle } from '../throttle.js';
-import type { DirectoryAdministration, DirectorySettings } from './contract.js';
+import type { DirectoryAdministration, DirectorySettings, DirectoryUser, LoginTest } from './contract.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
 import { rightsByGroups } from './mapping.js';
 import type { DirectorySource } from './source.js';
@@ -45,39 +45,48 @@ export function createDirectoryAdministration({ source, people, throttle }: Dire
     },
     async testConnection(by, settings = {}) {
       assertMay(by, 'authentication:edit');
-      try {
+      return telling(async () => {
         const tried = merged(withoutUndefined(settings));
         checkLdapSettings(tried);
         await createLdapDirectory(tried).test();
         return { success: true, message: 'The directory answers, and the search base is there.' };
-      } catch (thrown) {
-        if (!isSluiceError(thrown)) throw thrown;
-        return { success: false, message: errorText(thrown) };
-      }
+      });
     },
     async testLogin(by, username, password, settings = {}) {
       assertMay(by, 'authentication:edit');
       // A wrong password counts as a wrong login: a test is no place to guess from.
       const attempt = await throttle?.attempt(username, `tests of ${by.userId}`);
-      try {
+      return telling(async () => {
         const tried = merged(withoutUndefined(settings));
         checkLdapSettings(tried);
         const user = await createLdapDirectory(tried).login(username, password);
         if (user === undefined) attempt?.failed();
         else attempt?.succeeded();
-        if (user === undefined) return { success: false, message: 'The directory knows no such user, or the password is another one.' };
-        const { roles, read, edit } = rightsByGroups(tried, user.groups, people.allRoles(), people.streams());
-        const outcome = roles.length > 0 ? 'The login succeeds.' : 'The password is right, but no role fits the groups of this user: the login is refused.';
-        const local = people.byName(user.username);
-        const message = local !== undefined && !local.external ? 'The password is right, but a local user has this name and comes first.' : outcome;
-        return { success: roles.length > 0 && (local === undefined || local.external), message, user, roles, streams: [...read.map((id) => `${id}/view`), ...edit.map((id) => `${id}/edit`)] };
-      } catch (thrown) {
-        attempt?.abandoned();
-        if (!isSluiceError(thrown)) throw thrown;
-        return { success: false, message: errorText(thrown) };
-      }
+        return user === undefined ? { success: false, message: 'The directory knows no such user, or the password is another one.' } : outcomeOf(people, tried, user);
+      }, () => attempt?.abandoned());
     },
   };
+}
+
+/** What the settings make of a user whose password is right. */
+function outcomeOf(people: People, settings: LdapOptions, user: DirectoryUser): LoginTest {
+  const { roles, read, edit } = rightsByGroups(settings, user.groups, people.allRoles(), people.streams());
+  const local = people.byName(user.username);
+  const isLocal = local !== undefined && !local.external;
+  const outcome = roles.length > 0 ? 'The login succeeds.' : 'The password is right, but no role fits the groups of this user: the login is refused.';
+  const message = isLocal ? 'The password is right, but a local user has this name and comes first.' : outcome;
+  return { success: roles.length > 0 && !isLocal, message, user, roles, streams: [...read.map((id) => `${id}/view`), ...edit.map((id) => `${id}/edit`)] };
+}
+
+/** What goes wrong is the answer. */
+async function telling<Outcome>(test: () => Promise<Outcome>, onFailure: () => void = () => undefined): Promise<Outcome | { readonly success: false; readonly message: string }> {
+  try {
+    return await test();
+  } catch (thrown) {
+    onFailure();
+    if (!isSluiceError(thrown)) throw thrown;
+    return { success: false, message: errorText(thrown) };
+  }
 }
 
 function withoutUndefined(settings: Partial<Record<keyof LdapOptions, unknown>>): Partial<LdapOptions> {

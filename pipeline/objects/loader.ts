@@ -1,5 +1,5 @@
 /** Rule files and kept objects → a rule set. What people made through the API never keeps the program from starting. */
-import { compileRules } from '../../rules/compile.js';
+import { compileRules, type CompileOptions } from '../../rules/compile.js';
 import type { RuleSet, RuleSource } from '../../rules/contract.js';
 import { formatProblem, type Problem } from '../../rules/problems.js';
 import type { Log } from '../../core/log.js';
@@ -19,6 +19,8 @@ export interface RulesLoader {
 }
 
 export interface LoaderOptions {
+  /** This process gives nobody access: what roles name does not matter to it. */
+  readonly withoutRoles?: boolean | undefined;
   readonly readFiles: () => Promise<RuleSource>;
   readonly kept: () => KeptObjects;
   readonly log: Log;
@@ -26,7 +28,7 @@ export interface LoaderOptions {
 
 export const nameOf = ({ kind, id }: KeptObject): string => `${kind}/${id}`;
 
-export function createRulesLoader({ readFiles, kept, log }: LoaderOptions): RulesLoader {
+export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }: LoaderOptions): RulesLoader {
   let leftOut: ReadonlyMap<string, Problem> = new Map();
   let lastFiles: string | undefined;
 
@@ -43,13 +45,15 @@ export function createRulesLoader({ readFiles, kept, log }: LoaderOptions): Rule
       const read = await readFiles();
       const files = JSON.stringify(read.files);
       const objects = kept();
-      const whole = compileRules(withObjects(read, objects));
+      // A role may name a stream of the API that is left out: it is there, and comes back.
+      const options: CompileOptions = { rolesMayName: withoutRoles ? 'all' : new Set(objects.filter(({ kind }) => kind === 'streams').map(({ id }) => id)) };
+      const whole = compileRules(withObjects(read, objects), options);
       if ('ruleSet' in whole) return accept(whole.ruleSet, files, new Map());
-      const known = compileRules(withObjects(read, objects.filter((object) => !leftOut.has(nameOf(object)))));
+      const known = compileRules(withObjects(read, objects.filter((object) => !leftOut.has(nameOf(object)))), options);
       if ('ruleSet' in known) return accept(known.ruleSet, files, leftOut);
       const first = known.problems[0];
       if (lastFiles === undefined || lastFiles === files) {
-        const part = compilePart(read, objects);
+        const part = compilePart(read, objects, options);
         if (part !== undefined) return accept(part.ruleSet, files, part.leftOut);
       }
       throw pipelineErrors.create('PIPELINE_RULES_INVALID', { place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`, got: first?.message });
@@ -64,10 +68,10 @@ export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
 }
 
 /** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
-function compilePart(files: RuleSource, kept: KeptObjects): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
+function compilePart(files: RuleSource, kept: KeptObjects, options: CompileOptions): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
   const leftOut = new Map<string, Problem>();
   for (let rest = kept; ;) {
-    const compiled = compileRules(withObjects(files, rest));
+    const compiled = compileRules(withObjects(files, rest), options);
     if ('ruleSet' in compiled) return { ruleSet: compiled.ruleSet, leftOut };
     for (const problem of compiled.problems) {
       const object = objectOf(problem, rest);

@@ -74,7 +74,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
     state, readFiles, log, applied, check: (object, kept) => (object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept)),
   });
   const kept = (): KeptObjects => objects?.kept ?? [];
-  const loader = createRulesLoader({ readFiles, kept, log });
+  const loader = createRulesLoader({ readFiles, kept, log, withoutRoles: stateIs === 'own' });
   const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
 
   const startOwn = async (): Promise<void> => {

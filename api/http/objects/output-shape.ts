@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
 import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import { has, mayReadStream, type Identity } from '../../../schemas/access.js';
 import { invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
@@ -28,10 +29,11 @@ export const outputBody = Type.Object({
 }, { description: 'An output.' });
 export type OutputBody = Static<typeof outputBody>;
 
+const figure = nullable(Type.Integer());
 export const outputState = Type.Object({
-  state: Type.String(), address: Type.String(), lag: Type.Integer({ description: 'Messages that wait.' }), oldest: nullable(Type.String()), sent: Type.Integer(), failed: Type.Integer(), dropped: Type.Integer(), unconfirmed_messages: Type.Integer(),
+  state: Type.String(), address: Type.String(), lag: nullable(Type.Integer({ description: 'Messages that wait.' })), oldest: nullable(Type.String()), sent: figure, failed: figure, dropped: figure, unconfirmed_messages: figure,
   last_error: nullable(Type.String()), last_error_at: nullable(Type.String()),
-}, { description: 'What the output does now, since this process began to work on it.' });
+}, { description: 'What the output does now, since this process began to work on it. Figures are null for who may not read all its streams, and has no outputs:edit.' });
 
 export const outputAnswer = Type.Object({
   id: Type.String(), ...originFields, title: Type.String(), type: Type.String(), enabled: Type.Boolean(), host: Type.String(), port: Type.Integer(), transport: Type.String(), configuration, streams: Type.Array(Type.String()),
@@ -44,16 +46,23 @@ export const outputTypes: Readonly<Record<string, { name: string; human_name: st
   SYSLOG: { name: 'SYSLOG', human_name: 'Syslog, RFC 5424 or RFC 3164', transports: ['TCP', 'TCP+TLS', 'UDP'] },
 };
 
-export function showState(status: Status | undefined): Static<typeof outputState> | null {
+/** `counted`: whether the asker may know how many messages its streams have. */
+export function showState(status: Status | undefined, counted: boolean): Static<typeof outputState> | null {
   if (status === undefined) return null;
-  const { state, address, lag, oldest, sent, failed, dropped, unconfirmedMessages, lastError, lastErrorAt } = status;
-  return { state, address, lag, oldest: oldest ?? null, sent, failed, dropped, unconfirmed_messages: unconfirmedMessages, last_error: lastError ?? null, last_error_at: lastErrorAt === undefined ? null : new Date(lastErrorAt).toISOString() };
+  const { state, address, lag, oldest = null, sent, failed, dropped, unconfirmedMessages, lastError, lastErrorAt } = status;
+  const figures = { lag, oldest, sent, failed, dropped, unconfirmed_messages: unconfirmedMessages };
+  const hidden = { lag: null, oldest: null, sent: null, failed: null, dropped: null, unconfirmed_messages: null };
+  return { state, address, ...(counted ? figures : hidden), last_error: lastError ?? null, last_error_at: lastErrorAt === undefined ? null : new Date(lastErrorAt).toISOString() };
+}
+
+export function countsOutput(streams: readonly string[], identity: Identity): boolean {
+  return has(identity, 'outputs:edit') || streams.every((stream) => mayReadStream(identity.scope, stream));
 }
 
 const shownApart: ReadonlySet<string> = new Set(['id', 'title', 'type', 'enabled', 'host', 'port', 'protocol', 'streams']);
 
-/** `mayRead`: of the streams only those that the asker may see. */
-export function showOutput(item: CatalogItem, allStreams: readonly string[], mayRead: (stream: string) => boolean, status: Status | undefined): Static<typeof outputAnswer> {
+/** Of the streams only those that the asker may see. */
+export function showOutput(item: CatalogItem, allStreams: readonly string[], identity: Identity, status: Status | undefined): Static<typeof outputAnswer> {
   const { settings, kept } = item;
   const { title, type, enabled, host, port, protocol } = settings;
   const rest = Object.fromEntries(Object.entries(settings).filter(([name]) => !shownApart.has(name)));
@@ -61,7 +70,7 @@ export function showOutput(item: CatalogItem, allStreams: readonly string[], may
   const transport = textOf(protocol, 'tcp').toUpperCase();
   return {
     ...originOf(item), title: textOf(title, item.id), type: textOf(type).toUpperCase(), enabled: enabled !== false, host: textOf(host), port: Number(port ?? 0), transport,
-    configuration: { hostname: textOf(host), port: Number(port ?? 0), protocol: transport, ...withoutSecrets(rest) }, streams: allStreams.filter(mayRead).map(apiIdOf), secrets: secrets.map((path) => path.join('.')), content_pack: null, state: showState(status),
+    configuration: { hostname: textOf(host), port: Number(port ?? 0), protocol: transport, ...withoutSecrets(rest) }, streams: allStreams.filter((stream) => mayReadStream(identity.scope, stream)).map(apiIdOf), secrets: secrets.map((path) => path.join('.')), content_pack: null, state: showState(status, countsOutput(allStreams, identity)),
   };
 }
 

@@ -4,7 +4,7 @@ import { mayEditStream, mayReadStream, type Identity } from '../../../schemas/ac
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { assertChangeable, assertRemovable, found, storing } from './changing.js';
-import { showOutput, streamsOf, takeOutput, type OutputBody, type TakenOutput } from './output-shape.js';
+import { countsOutput, showOutput, showState, streamsOf, takeOutput, type OutputBody, type TakenOutput } from './output-shape.js';
 import { listOf } from './shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -23,13 +23,16 @@ export function createOutputStore({ sluice }: ApiServices) {
 
   return {
     item,
-    statusOf,
+    async state(name: string, identity: Identity) {
+      const { id } = await item(name);
+      return showState(await statusOf(id), countsOutput(streamsOf(id, await world.catalog()), identity));
+    },
     async ids(): Promise<readonly string[]> {
       return (await world.catalog()).list('outputs').map(({ id }) => id);
     },
     async read(id: string, identity: Identity) {
       const catalog = await world.catalog();
-      return showOutput(found('output', catalog.find('outputs', id)), streamsOf(id, catalog), (stream) => mayReadStream(identity.scope, stream), await statusOf(id));
+      return showOutput(found('output', catalog.find('outputs', id)), streamsOf(id, catalog), identity, await statusOf(id));
     },
     create: (body: OutputBody, identity: Identity) => create(world, body, identity),
     async change(id: string, body: OutputBody, identity: Identity): Promise<void> {

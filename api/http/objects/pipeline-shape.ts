@@ -6,6 +6,7 @@ import type { KeptObject } from '../../../pipeline/objects/kept.js';
 import { textProblemsOf } from '../../../pipeline/objects/peer-rules/problem.js';
 import { longestText } from '../../../pipeline/objects/peer-rules/tokens.js';
 import { pipelineIdsOf, pipelineRules, stagesOf, titleOf } from '../../../pipeline/objects/pipelines.js';
+import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { found, storing } from './changing.js';
@@ -77,10 +78,11 @@ export function showPipelineRule(world: World, rule: KeptObject): Static<typeof 
 
 const streamsOf = (world: World, pipeline: KeptObject): readonly string[] => objectsOf(world, 'connections').filter((connection) => pipelineIdsOf(connection).includes(pipeline.id)).map(({ id }) => id);
 
-export function showPipeline(world: World, pipeline: KeptObject): Static<typeof pipelineAnswer> {
+/** A stream that the asker may not read is not named. */
+export function showPipeline(world: World, pipeline: KeptObject, { scope }: Identity): Static<typeof pipelineAnswer> {
   const streams = streamsOf(world, pipeline);
   const stages = stagesOf(pipeline).map(({ stage, match, rules }) => ({ stage, match: match.toUpperCase() as 'ALL', rules: [...rules] }));
-  return { ...commonOf(pipeline), stages, connected_streams: streams.map(apiIdOf), in_force: streams.length > 0, reason: streams.length > 0 ? 'It is connected to a stream.' : 'It is connected to no stream.' };
+  return { ...commonOf(pipeline), stages, connected_streams: streams.filter((id) => mayReadStream(scope, id)).map(apiIdOf), in_force: streams.length > 0, reason: streams.length > 0 ? 'It is connected to a stream.' : 'It is connected to no stream.' };
 }
 
 export function showConnection(world: World, { id, definition }: Pick<KeptObject, 'id' | 'definition'>): Static<typeof connectionAnswer> {

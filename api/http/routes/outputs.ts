@@ -5,7 +5,7 @@ import { has, type Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { assertChangeable } from '../objects/changing.js';
-import { outputAnswer, outputBody, outputState, outputTypes, showState } from '../objects/output-shape.js';
+import { outputAnswer, outputBody, outputState, outputTypes } from '../objects/output-shape.js';
 import { createOutputStore, type OutputStore } from '../objects/output-store.js';
 import { nothing, objectId } from '../objects/shapes.js';
 import type { ApiServices } from '../services.js';
@@ -33,10 +33,10 @@ function addReading(app: ApiServer, store: OutputStore): void {
 
   app.get(`${base}/available`, { config: { permission: 'system:read' }, schema: { summary: 'Formats that an output can have', tags, response: { 200: types } } }, async () => ({ types: outputTypes }));
 
-  app.get(`${base}/:outputId`, { config: { permission: 'system:read' }, schema: { summary: 'One output', tags, params, response: { 200: outputAnswer } } }, async ({ params: { outputId }, identity }) => store.read((await store.item(outputId)).id, identity));
+  app.get(`${base}/:outputId`, { config: { permission: 'system:read', checks: 'figures: reading of all its streams, or `outputs:edit`' }, schema: { summary: 'One output', tags, params, response: { 200: outputAnswer } } }, async ({ params: { outputId }, identity }) => store.read((await store.item(outputId)).id, identity));
 
-  app.get(`${base}/:outputId/state`, { config: { permission: 'system:read' }, schema: { summary: 'What an output does now: connection, lag, last error', tags, params, response: { 200: outputState } } }, async ({ params: { outputId } }) => {
-    const state = showState(await store.statusOf((await store.item(outputId)).id));
+  app.get(`${base}/:outputId/state`, { config: { permission: 'system:read', checks: 'figures: reading of all its streams, or `outputs:edit`' }, schema: { summary: 'What an output does now: connection, lag, last error', tags, params, response: { 200: outputState } } }, async ({ params: { outputId }, identity }) => {
+    const state = await store.state(outputId, identity);
     if (state === null) throw failure(404, 'This process does not work on the output; it is paused, or another process has the role output.');
     return state;
   });

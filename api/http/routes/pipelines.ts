@@ -21,9 +21,9 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
   const { world } = services.sluice;
   const pipelineOf = (name: string) => objectOf(world, kind, 'pipeline', name);
 
-  app.get(base, { config: { permission: 'system:read' }, schema: { summary: 'Pipelines', tags, response: { 200: Type.Array(pipelineAnswer) } } }, async () => objectsOf(world, kind).map((pipeline) => showPipeline(world, pipeline)));
+  app.get(base, { config: { permission: 'system:read' }, schema: { summary: 'Pipelines', tags, response: { 200: Type.Array(pipelineAnswer) } } }, async ({ identity }) => objectsOf(world, kind).map((pipeline) => showPipeline(world, pipeline, identity)));
 
-  app.get(`${base}/:pipelineId`, { config: { permission: 'system:read' }, schema: { summary: 'One pipeline', tags, params, response: { 200: pipelineAnswer } } }, async ({ params: { pipelineId } }) => showPipeline(world, pipelineOf(pipelineId)));
+  app.get(`${base}/:pipelineId`, { config: { permission: 'system:read' }, schema: { summary: 'One pipeline', tags, params, response: { 200: pipelineAnswer } } }, async ({ params: { pipelineId }, identity }) => showPipeline(world, pipelineOf(pipelineId), identity));
 
   app.post(base, { config: { permission: 'rules:edit', audit: 'pipeline:create' }, schema: { summary: 'Create a pipeline; it takes effect when it is connected to a stream', tags, body: sourceBody, response: { 200: pipelineAnswer } } }, async (request) => {
     const objects = world.objects();
@@ -32,14 +32,14 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
     const id = idFromTitle(definition.title, 'pipeline', (taken) => objects.wasUsed(kind, taken));
     await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
     request.audited = { object: id };
-    return showPipeline(world, pipelineOf(id));
+    return showPipeline(world, pipelineOf(id), request.identity);
   });
 
   app.put(`${base}/:pipelineId`, { config: { permission: 'rules:edit', audit: 'pipeline:update' }, schema: { summary: 'Change a pipeline', tags, params, body: sourceBody, response: { 200: pipelineAnswer } } }, async ({ params: { pipelineId }, body, identity }) => {
     const { id } = pipelineOf(pipelineId);
     const definition = takePipeline(world, body);
     await storing(() => world.objects().change(kind, id, (before) => ({ definition: { ...before?.definition, ...definition, id } }), identity.username));
-    return showPipeline(world, pipelineOf(id));
+    return showPipeline(world, pipelineOf(id), identity);
   });
 
   app.delete(`${base}/:pipelineId`, { config: { permission: 'rules:edit', audit: 'pipeline:delete' }, schema: { summary: 'Delete a pipeline and its connections', tags, params, response: { 204: nothing } } }, async ({ params: { pipelineId }, identity }, reply) => {

@@ -82,7 +82,7 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.get('/api/metrics/prometheus', {
-    config: { permission: 'system:read', checks: 'of single streams, rules and index sets: reading of every message, or `index-sets:edit`', produces: ['text/plain', 'application/json'] }, schema: { summary: 'Metrics of this process in Prometheus text format', description: 'Without those of single streams, rules and index sets for who may not read every message.', tags, response: { 200: Type.String() } },
+    config: { permission: 'system:read', checks: 'of single streams, rules, outputs and index sets: reading of every message, or `index-sets:edit`', produces: ['text/plain', 'application/json'] }, schema: { summary: 'Metrics of this process in Prometheus text format', description: 'Without those of single streams, rules, outputs and index sets for who may not read every message.', tags, response: { 200: Type.String() } },
   }, async ({ identity }, reply) => {
     await sluice.processor?.collect();
     await sluice.outputs?.collect();
@@ -98,5 +98,5 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
 
 /** They count messages that may not be read: of Audit logs, of single streams. */
 function withoutCountsOfParts(metrics: string): string {
-  return metrics.split('\n').filter((line) => !/[{,](?:stream|rule|index_set)="|receiver="audit"|^sluice_dead_letters/.test(line)).join('\n');
+  return metrics.split('\n').filter((line) => !/[{,](?:stream|rule|index_set|output)="|receiver="audit"|topic="(?![^"]*logs")|^sluice_dead_letters/.test(line)).join('\n');
 }

@@ -127,7 +127,13 @@ t.test('numbers of index sets count what may be read', async (t) => {
     }
     const metrics = (await askAs(name, 'GET', '/api/metrics/prometheus')).body;
     t.match(metrics, /^sluice_messages_appended_total/m, 'the system as a whole is told');
-    t.equal(/[{,](?:stream|rule|index_set)="/.test(metrics), administrator, `${name}: metrics of parts`);
+    t.equal(/[{,](?:stream|rule|index_set|output)="/.test(metrics), administrator, `${name}: metrics of parts`);
+    for (const path of ['/api/system/outputs/forwarder', '/api/system/outputs/forwarder/state']) {
+      const output = await told(path);
+      const state = (output['state'] !== null && typeof output['state'] === 'object' ? output['state'] : output) as Record<string, unknown>;
+      const counted = asker.reads.includes('bravo');
+      for (const figure of ['lag', 'sent', 'failed', 'dropped', 'unconfirmed_messages']) t.equal(state[figure] !== null, counted, `${name} ${path} ${figure}`);
+    }
   }
 });
 
@@ -142,6 +148,7 @@ t.test('a field that occurs only in hidden messages answers as one that is nowhe
         const asked: readonly (readonly [string, string, unknown?])[] = [
           ['GET', `/api/search/universal/relative?range=0&sort=${name}:asc`], ['GET', `/api/search/universal/relative?range=0&query=_exists_:${name}`], ['GET', `/api/search/universal/relative?range=0&query=NOT%20${name}:7`], ['GET', `/api/search/universal/relative?range=0&query=${name}:%3E3`],
           ['GET', `/api/search/universal/relative?range=0&query=${name}:/.*/`], ['GET', `/api/search/universal/relative?range=0&query=${name}:mark*`], ['POST', '/api/search/validate', { query: `${name}:x` }],
+          ['POST', '/api/search/suggest', { field: name, input: 'mark', timerange: everything }],
           ...['avg', 'min', 'max', 'sum', 'card', 'percentile'].map((metric) => ['POST', '/api/search/aggregate', { timerange: everything, group_by: [], metrics: [{ function: metric, field: name, configuration: { percentile: 50 } }] }] as const),
           ['POST', '/api/search/aggregate', { timerange: everything, group_by: [{ field: name }], metrics: [{ function: 'count' }] }], ['POST', '/api/views/search/messages', { timerange: everything, fields_in_order: ['source', name] }],
           ['POST', '/api/views/search/sync', { queries: [{ ...search.queries[0], search_types: [{ id: 'p', type: 'pivot', row_groups: [{ type: 'values', fields: [name] }], series: [{ type: 'avg', field: name, id: 'a' }], rollup: true }] }] }],

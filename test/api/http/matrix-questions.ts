@@ -50,6 +50,9 @@ const sampled = (seen: Seen): unknown => {
   return counts.every((count) => count === examined) ? examined : JSON.stringify(counts);
 };
 
+const suggested = (seen: Seen): string => JSON.stringify(jsonOf(seen)['suggestions']);
+const occurrences = (seen: Seen): number => (jsonOf(seen)['suggestions'] as readonly { readonly occurrence: number }[]).reduce((sum, { occurrence }) => sum + occurrence, 0);
+
 const history = { messages: 1_000, samples: 100, max_seconds: 60 };
 const csvFields = ['timestamp', 'source', 'message', ...marks.map((mark) => `${mark}_field`)];
 const aggregate = { timerange: everything, group_by: [{ field: 'source', limit: 100 }], metrics: [{ function: 'count' }] };
@@ -96,6 +99,10 @@ export function questionsOf({ askAs }: MatrixWorld): Readonly<Record<string, rea
       post('/api/search/aggregate', { ...aggregate, group_by: [{ field: 'source', limit: 100 }, { field: 'streams', limit: 100 }] }, totalOfTable, rowsOf),
       post('/api/search/aggregate', { ...aggregate, metrics: marks.map((mark) => ({ function: 'sum', field: `${mark}_number` })) }, totalOfTable, rowsOf),
       post('/api/search/aggregate', { timerange: everything, group_by: [{ field: 'source', limit: 100 }], metrics: marks.map((mark) => ({ function: 'latest', field: `${mark}_field` })) }, totalOfTable, rowsOf),
+    ],
+    'POST /api/search/suggest': [
+      post('/api/search/suggest', { field: 'source', input: 'mark', timerange: everything, size: 100 }, occurrences), ...marks.map((mark): Question => ({ ...post('/api/search/suggest', { field: `${mark}_field`, timerange: everything }, undefined, suggested), of: [mark] })),
+      { ...post('/api/search/suggest', { field: 'streams', timerange: everything, size: 100 }, undefined, suggested), of: [] },
     ],
     'POST /api/views/search/sync': [post('/api/views/search/sync', { queries: search.queries }, totalOfSearch)],
     'POST /api/views/search/:id/execute': [job],

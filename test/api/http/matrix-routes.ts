@@ -31,7 +31,7 @@ const rows: Rows = [
     'GET /api/search/universal/relative', 'GET /api/search/universal/absolute', 'GET /api/search/universal/keyword', 'GET /api/search/universal/relative/export', 'GET /api/search/universal/absolute/export',
     'GET /api/search/universal/keyword/export', 'GET /api/search/messages', 'POST /api/search/messages', 'GET /api/search/aggregate', 'POST /api/search/aggregate', 'GET /api/search/tail', 'POST /api/views/search/sync',
     'POST /api/views/search/:id/execute', 'GET /api/views/search/status/:jobId', 'POST /api/views/search/messages', 'POST /api/views/search/messages/:searchId', 'POST /api/views/search/messages/:searchId/:searchTypeId',
-    'GET /api/messages/:index/:messageId', 'GET /api/system/fields', 'GET /api/views/fields',
+    'GET /api/messages/:index/:messageId', 'GET /api/system/fields', 'GET /api/views/fields', 'POST /api/search/suggest',
   ]],
   ['authenticated', 'nothing', [
     'DELETE /api/system/sessions', 'DELETE /api/system/sessions/:sessionId', 'POST /api/views/search', 'GET /api/views/search/:id', 'POST /api/views/search/metadata', 'DELETE /api/views/search/cancel/:jobId', 'GET /api/views', 'GET /api/views/:id',

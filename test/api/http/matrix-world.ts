@@ -61,7 +61,7 @@ streams:
   - {id: alpha, title: Alpha, remove_matches_from_default_stream: true, when: {field: lane, one_of: ['1', '3']}}
   - {id: bravo, title: Bravo, remove_matches_from_default_stream: true, when: {field: lane, one_of: ['2', '3']}}
 outputs:
-  - {id: forwarder, type: gelf, host: 127.0.0.1, port: 9, enabled: false, streams: [bravo]}
+  - {id: forwarder, type: gelf, host: 127.0.0.1, port: 9, streams: [bravo]}
 `,
 };
 

@@ -119,6 +119,19 @@ t.test('an output is turned to another host by those who may edit all its stream
   }
 });
 
+t.test('a pipeline names its streams only to those who may read them', async (t) => {
+  const [base, defaultStream] = ['/api/system/pipelines', '000000000000000000000001'];
+  t.equal((await askAs('Admin', 'POST', `${base}/rule`, { body: { source: 'rule "mark" when has_field("x") then set_field("y", "z"); end' } })).statusCode, 200);
+  const { id } = (await askAs('Admin', 'POST', `${base}/pipeline`, { body: { source: 'pipeline "marks" stage 0 match either rule "mark"; end' } })).json<{ id: string }>();
+  t.equal((await askAs('Admin', 'POST', `${base}/connections/to_stream`, { body: { stream_id: defaultStream, pipeline_ids: [id] } })).statusCode, 200);
+  for (const { name, capabilities, reads } of askers.filter((asker) => asker.capabilities.includes('system:read'))) {
+    for (const path of ['pipeline', `pipeline/${id}`, 'connections', `connections/${defaultStream}`]) {
+      const { body } = await askAs(name, 'GET', `${base}/${path}`);
+      t.equal(body.includes(defaultStream), reads.includes('all-messages'), `${name} (${capabilities.join(' ')}): ${path}`);
+    }
+  }
+});
+
 t.test('lists show what one may see', async (t) => {
   for (const { name, reads, administrator: all, capabilities } of askers.filter((asker) => asker !== nobody)) {
     const told = async (path: string) => (await askAs(name, 'GET', path)).json<Record<string, readonly Record<string, unknown>[]>>();

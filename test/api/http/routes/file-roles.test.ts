@@ -1,5 +1,5 @@
 /** Roles of rule files over a running pipeline: in force and changed without a restart, in each process. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { accessSources } from '../../../../api/access-sources.js';
@@ -8,6 +8,7 @@ import { streamRoutes } from '../../../../api/http/routes/streams.js';
 import { compileRules } from '../../../../rules/compile.js';
 import { readRuleSource } from '../../../../rules/source.js';
 import { administrator, createTestAccess, until, type TestAccess } from '../../../access/support.js';
+import { createRig } from '../../../pipeline/objects/rig.js';
 import { basic } from '../world.js';
 import { startRunning } from './running.js';
 
@@ -63,4 +64,24 @@ t.test('a stream of the API that a role of a file names is not deleted under it'
   const refused = await world.told('DELETE', '/api/streams/shop');
   t.equal(refused.status, 400);
   t.match(JSON.stringify(refused.body), /team\.yaml:1 roles\[0\]\.read\[0\]/);
+});
+
+t.test('a role that names a stream of the API keeps no program from starting when that stream is left out', async (t) => {
+  const rig = await createRig(t);
+  mkdirSync(join(rig.folder, 'rules'), { recursive: true });
+  const file = (name: string, text: string): void => writeFileSync(join(rig.folder, 'rules', name), text);
+  file('sets.yaml', 'index_sets: [{id: own_set}]');
+  await rig.world.objects().create('streams', 'shop', { definition: { id: 'shop', index_set: 'own_set' } }, 'test');
+  file('team.yaml', 'roles: [{id: team, read: [shop]}]');
+  t.match((await rig.world.loadRules()).roles, [{ id: 'team', read: ['shop'] }]);
+  rmSync(join(rig.folder, 'rules', 'sets.yaml'));
+  await t.rejects(rig.world.loadRules(), { code: 'PIPELINE_RULES_INVALID' }, 'while it runs, such a change of the files is refused');
+  const started = await rig.another();
+  t.match((await started.loadRules()).roles, [{ id: 'team', read: ['shop'] }]);
+  t.same(started.leftOut('streams').map(({ id }) => id), ['shop']);
+  file('team.yaml', 'roles: [{id: team, read: [shopp]}]');
+  const again = await rig.another();
+  await t.rejects(again.loadRules(), { code: 'PIPELINE_RULES_INVALID', place: /team\.yaml:1/ }, 'one that nobody made is a mistake');
+  const source = { files: [{ name: 'team.yaml', text: 'roles: [{id: team, read: [gone]}]' }] };
+  t.ok('ruleSet' in compileRules(source, { rolesMayName: 'all' }), 'messages of an older rule set are routed, whatever its roles name');
 });
