@@ -26,7 +26,7 @@ interface Service {
   readonly networks: readonly string[];
 }
 const compose = parse(read('compose.yaml'), { merge: true }) as { services: Readonly<Record<string, Service>> };
-const roles = ['receiver', 'processor', 'output'];
+const roles = ['receiver', 'processor', 'output', 'api'];
 
 t.test('compose.yaml follows the compose specification', (t) => {
   // Written for an older draft's names of a schema.
@@ -36,7 +36,7 @@ t.test('compose.yaml follows the compose specification', (t) => {
   t.end();
 });
 
-t.test('three roles run least privileged on settings that exist; the engines are not published', (t) => {
+t.test('four roles run least privileged on settings that exist; the engines are not published', (t) => {
   for (const role of roles) {
     const service = compose.services[role] as Service;
     t.same(service.command, ['start', '--quiet', '--role', role]);
@@ -48,6 +48,24 @@ t.test('three roles run least privileged on settings that exist; the engines are
     t.same(config.store.opensearch.nodes, ['http://opensearch:9200']);
   }
   for (const engine of ['kafka', 'opensearch']) t.same([compose.services[engine]?.ports, compose.services[engine]?.networks], [undefined, ['engines']], `${engine} is not published`);
+  t.end();
+});
+
+t.test('the API is reachable from this machine only, for a proxy that serves TLS; or on every address, with TLS of its own', (t) => {
+  const { ports, environment = {}, networks } = compose.services['api'] as Service;
+  t.same(ports, ['127.0.0.1:9000:9000']);
+  t.same(networks, ['outside', 'engines']);
+  const { config } = loadConfig({ file: undefined, environment });
+  t.match(config.api, { enabled: true, host: '0.0.0.0', port: 9000, behind_proxy: true, tls: { enabled: false } });
+  const { SLUICE_API__BEHIND_PROXY: proxy, ...without } = environment;
+  t.equal(proxy, 'true');
+  t.throws(() => loadConfig({ file: undefined, environment: without }), /behind_proxy/, 'without a proxy or TLS it does not start');
+  const tls = loadConfig({ file: undefined, environment: { ...without, SLUICE_API__TLS__ENABLED: 'true', SLUICE_API__TLS__CERT_FILE: '/data/api.pem', SLUICE_API__TLS__KEY_FILE: '/data/api-key.pem' } });
+  t.equal(tls.config.api.tls.enabled, true);
+  for (const [name, service] of Object.entries(compose.services)) {
+    if (name !== 'api' && roles.includes(name)) t.equal(service.environment['SLUICE_API__HOST'], undefined, `${name} serves no API outside of its container`);
+  }
+  t.equal(loadConfig({ file: undefined, environment: (compose.services['processor'] as Service).environment }).config.api.enabled, false, 'users are made once, by the API');
   t.end();
 });
 
