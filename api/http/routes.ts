@@ -10,6 +10,7 @@ import { tokenRoutes } from './routes/tokens.js';
 import { userRoutes } from './routes/users.js';
 import { scriptingRoutes } from './routes/scripting.js';
 import { searchValidateRoutes } from './routes/search-validate.js';
+import { suggestRoutes } from './routes/suggest.js';
 import { tailRoutes } from './routes/tail.js';
 import { universalRoutes } from './routes/universal.js';
 import { viewsSearchRoutes } from './routes/views-search.js';
@@ -44,6 +45,7 @@ export const apiRoutes: readonly ApiRoutes[] = [
   viewsSearchRoutes,
   viewsRoutes,
   searchValidateRoutes,
+  suggestRoutes,
   universalRoutes,
   scriptingRoutes,
   exportRoutes,
