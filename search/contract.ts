@@ -25,6 +25,14 @@ export interface SearchOptions {
   readonly fairnessKey?: string | undefined;
 }
 
+export interface TailOptions extends SearchOptions {
+  /**
+   * A reader that is more than 10,000 messages behind goes on with the newest ones, and is told here how many it does not get. Without it, a slow reader
+   * gets every message, however late.
+   */
+  readonly onSkipped?: ((messages: number) => void) | undefined;
+}
+
 export interface MessagesRequest extends SearchQuestion {
   readonly limit: number;
   /** Skips this many; deep pages cost as much as reading them. Prefer `after`. */
@@ -88,7 +96,7 @@ export interface Searcher {
    */
   rows(request: SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined }, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
   /** Messages as they become searchable, oldest first, each once, until the signal. The first batch is empty: what becomes searchable from then on is new. */
-  tail(request: SearchQuestion, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
+  tail(request: SearchQuestion, options: TailOptions): AsyncIterable<readonly SearchHit[]>;
   /** Undefined: not there, or not to be seen (the same answer). */
   message(index: string, id: string, scope: SearchScope): Promise<SearchHit | undefined>;
   /** Names and types of the fields that occur in messages of the scope. */

@@ -1,5 +1,4 @@
 /** Live tail: messages of a search as they come, as server-sent events. */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -13,7 +12,7 @@ import { apiMetrics } from '../metrics.js';
 import { messageRow } from '../search/message-lists.js';
 import { parseQuery } from '../../../search/parser.js';
 import { isQueryProblem, queryError } from '../../../search/problem.js';
-import type { ApiServices } from '../services.js';
+import type { ApiRoutes, ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
 
 /** Proxies close what is silent for a minute. */
@@ -21,7 +20,13 @@ const heartbeatMs = 15_000;
 /** One whose rights end or change stops seeing messages within this time. */
 const checkMs = 30_000;
 
-export function tailRoutes(app: ApiServer, services: ApiServices): void {
+export const tailRoutes: ApiRoutes = createTailRoutes(checkMs);
+
+export function createTailRoutes(recheckMs: number): ApiRoutes {
+  return (app, services) => registerTail(app, services, recheckMs);
+}
+
+function registerTail(app: ApiServer, services: ApiServices, recheckMs: number): void {
   const open = new Set<AbortController>();
   const metrics = buildMetrics(services.registry, apiMetrics);
   app.addHook('preClose', async () => open.forEach((ending) => ending.abort()));
@@ -30,7 +35,7 @@ export function tailRoutes(app: ApiServer, services: ApiServices): void {
     exposeHeadRoute: false,
     config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:tail', produces: ['text/event-stream', 'application/json'] },
     schema: {
-      summary: 'Live tail', tags: ['Search'], description: 'Server-sent events: `message` with {message, index}, oldest first; `failure` before the end when something goes wrong.',
+      summary: 'Live tail', tags: ['Search'], description: 'Server-sent events: `message` with {message, index}, oldest first; `skipped` with {messages}: so many the reader was too slow for; `failure` before the end when something goes wrong.',
       querystring: Type.Object({ query: Type.String({ default: '*', maxLength: 32_768 }), streams: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })) }), response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
     },
   }, async (request, reply) => {
@@ -45,7 +50,7 @@ export function tailRoutes(app: ApiServer, services: ApiServices): void {
     metrics.tails.set(open.size);
     reply.hijack();
     try {
-      await follow(services, request, reply.raw, { query, streams }, ending, Object.fromEntries(Object.entries(reply.getHeaders()).filter(([name]) => name !== 'content-type')));
+      await follow({ services, request, response: reply.raw, ending, recheckMs, onSkipped: (messages) => metrics.tailSkipped.inc(messages) }, { query, streams }, Object.fromEntries(Object.entries(reply.getHeaders()).filter(([name]) => name !== 'content-type')));
     } finally {
       open.delete(ending);
       metrics.tails.set(open.size);
@@ -56,17 +61,30 @@ export function tailRoutes(app: ApiServer, services: ApiServices): void {
   });
 }
 
-async function follow(services: ApiServices, request: FastifyRequest, response: ServerResponse, question: { readonly query: string; readonly streams: readonly string[] | undefined }, ending: AbortController, headers: Readonly<Record<string, unknown>>): Promise<void> {
+interface Tail {
+  readonly services: ApiServices;
+  readonly request: FastifyRequest;
+  readonly response: ServerResponse;
+  readonly ending: AbortController;
+  readonly recheckMs: number;
+  readonly onSkipped: (messages: number) => void;
+}
+
+async function follow({ services, request, response, ending, recheckMs, onSkipped }: Tail, question: { readonly query: string; readonly streams: readonly string[] | undefined }, headers: Readonly<Record<string, unknown>>): Promise<void> {
   const { identity } = request;
   response.once('close', () => ending.abort());
   response.writeHead(200, { ...(headers as Record<string, string>), 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
   response.write('retry: 3000\n\n');
-  const beating = setInterval(() => void response.write(':\n\n'), heartbeatMs);
-  const checking = setInterval(() => void stillTheSame(services, request, identity).then((same) => { if (!same) ending.abort(); }), checkMs);
+  const beating = setInterval(() => { if (!response.writableNeedDrain) response.write(':\n\n'); }, heartbeatMs);
+  const checking = setInterval(() => void stillTheSame(services, request, identity).then((same) => { if (!same) ending.abort(); }), recheckMs);
+  const skipped = (messages: number): void => {
+    onSkipped(messages);
+    response.write(`event: skipped\ndata: ${JSON.stringify({ messages })}\n\n`);
+  };
   try {
-    for await (const hits of services.searcher.tail(question, { scope: identity.scope, signal: ending.signal, fairnessKey: identity.username })) {
+    for await (const hits of services.searcher.tail(question, { scope: identity.scope, signal: ending.signal, fairnessKey: identity.username, onSkipped: skipped })) {
       const text = hits.map((hit) => `id: ${hit._index}/${hit._id}\nevent: message\ndata: ${JSON.stringify(messageRow(hit))}\n\n`).join('');
-      if (text !== '' && !response.write(text)) await Promise.race([once(response, 'drain', { signal: ending.signal }).catch(() => undefined), once(response, 'close')]);
+      if (text !== '' && !response.write(text)) await drained(response, ending.signal);
       if (ending.signal.aborted) break;
     }
   } catch (error) {
@@ -78,6 +96,20 @@ async function follow(services: ApiServices, request: FastifyRequest, response: 
     clearInterval(beating);
     clearInterval(checking);
   }
+}
+
+/** Resolves also when the connection closes, or the tail ends. */
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+  });
 }
 
 async function stillTheSame({ access }: ApiServices, request: FastifyRequest, before: Identity): Promise<boolean> {

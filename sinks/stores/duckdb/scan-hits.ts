@@ -2,7 +2,8 @@
 import { compareCodePoints } from '../../../core/values.js';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
 import { comparePlaces } from '../places.js';
-import { mergeOrdered, PageSize, type NextPage } from '../merge.js';
+import { PageSize } from '../../../core/page-size.js';
+import { mergeOrdered, type NextPage } from '../merge.js';
 import { storeError } from './failures.js';
 import type { ScanPlace } from './protocol.js';
 import type { WorkerClient } from './worker-client.js';

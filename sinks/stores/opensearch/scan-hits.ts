@@ -1,7 +1,8 @@
 /** Every document of a query in order, of those that are searchable when the scan begins: points in time, one for each group of indices, joined. */
 import { faultOf } from '../../../core/opensearch-client.js';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
-import { mergeOrdered, PageSize, type NextPage } from '../merge.js';
+import { PageSize } from '../../../core/page-size.js';
+import { mergeOrdered, type NextPage } from '../merge.js';
 import { comparePlaces } from '../places.js';
 import { queryClause, searchError } from './ask.js';
 import { indicesPath, sendExpecting, type Send } from './requests.js';
