@@ -42,6 +42,9 @@ const action = fc.oneof(
   fc.record({ convert: fc.record({ field: writable, to: fc.constantFrom('number', 'string', 'boolean') }) }),
   fc.record({ parse_key_value: fc.record({ field: writable, overwrite: fc.boolean() }) }),
   fc.record({ route: fc.record({ stream: fc.constantFrom('s0', 's1', 's2', 'all-messages') }) }),
+  fc.constant({ leave_default_stream: true }),
+  fc.record({ replace: fc.record({ field: writable, text: fc.constantFrom('x', 'b', ' '), by: word, to: writable }) }),
+  fc.record({ replace: fc.record({ field: writable, pattern: fc.constantFrom('[a-c]+', '(x|y)', '^'), by: fc.constantFrom('', '$0', 'z'), all: fc.boolean() }) }),
 );
 const rule = fc.record({ when: condition, then: fc.array(fc.oneof({ arbitrary: action, weight: 20 }, { arbitrary: fc.constant({ drop: true }), weight: 1 }), { minLength: 1, maxLength: 3 }) });
 const stream = fc.record({ when: condition, remove_matches_from_default_stream: fc.boolean(), only_within_default_stream: fc.boolean(), enabled: fc.boolean() });

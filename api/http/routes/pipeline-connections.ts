@@ -55,7 +55,8 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
     const { pipeline_id: pipeline, stream_ids: names } = request.body;
     const id = pipelineId(pipeline);
     const wanted = await Promise.all(names.map((name) => connectable(name, request.identity)));
-    const before = new Map(objectsOf(world, 'connections').map((connection) => [connection.id, pipelineIdsOf(connection)]));
+    // What the asker may not see stays as it is.
+    const before = new Map(objectsOf(world, 'connections').filter((connection) => mayReadStream(request.identity.scope, connection.id)).map((connection) => [connection.id, pipelineIdsOf(connection)]));
     for (const stream of new Set([...before.keys(), ...wanted])) {
       const others = (before.get(stream) ?? []).filter((other) => other !== id);
       const after = wanted.includes(stream) ? [...others, id] : others;

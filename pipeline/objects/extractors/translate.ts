@@ -1,7 +1,7 @@
 /** An extractor as peers have it → a condition and actions of rule files. What is not supported is refused, by the name of its setting. */
 import { invalid, type FieldProblem } from '../check.js';
 import type { Settings } from '../kept.js';
-import { grokText } from '../peer-rules/grok-text.js';
+import { grokText, hasNamedGroup, namedGroupProblem } from '../peer-rules/grok-text.js';
 import { withNamedGroup } from '../peer-rules/groups.js';
 import { converted, type Converter } from './converters.js';
 
@@ -71,8 +71,9 @@ function textAt(config: Settings, key: string): string {
 }
 
 function numberAt(config: Settings, key: string, least: number): number {
-  const value = Number(config[key]);
-  if (config[key] === undefined || !Number.isInteger(value) || value < least) throw wrong(`extractor_config.${key}`, `A whole number from ${least} on is needed here.`);
+  const given = config[key];
+  const value = typeof given === 'number' || typeof given === 'string' ? Number(given) : NaN;
+  if (!Number.isInteger(value) || value < least) throw wrong(`extractor_config.${key}`, `A whole number from ${least} on is needed here.`);
   return value;
 }
 
@@ -97,7 +98,9 @@ function parsed({ source, config }: ExtractorSettings): readonly Settings[] {
 }
 
 function grokked({ source, config }: ExtractorSettings): readonly Settings[] {
-  return [{ grok: { field: source, pattern: grokText(textAt(config, 'grok_pattern'), { onlyNamed: config['named_captures_only'] === true }) } }];
+  const text = textAt(config, 'grok_pattern');
+  if (hasNamedGroup(text)) throw wrong('extractor_config.grok_pattern', namedGroupProblem);
+  return [{ grok: { field: source, pattern: grokText(text, { onlyNamed: config['named_captures_only'] === true }) } }];
 }
 
 function matched({ source, config }: ExtractorSettings, to: string): readonly Settings[] {

@@ -1,7 +1,7 @@
 /** Statements of peers → actions of rule files. */
 import type { Settings } from '../kept.js';
 import { patternOf } from './conditions.js';
-import { grokText } from './grok-text.js';
+import { grokText, hasNamedGroup, namedGroupProblem } from './grok-text.js';
 import { withNamedGroup } from './groups.js';
 import { wrongAt } from './problem.js';
 import { argumentsOf, fieldName, flagLiteral, literalOf, streamOf, textLiteral, type Translating } from './translating.js';
@@ -133,7 +133,9 @@ const optionalPrefix = (prefix: string): Settings => (prefix === '' ? {} : { pre
 
 function fieldsOfGrok(call: Call, prefix: string, translating: Translating): void {
   const given = argumentsOf(call, ['pattern', 'value', 'only_named_captures'], 2);
-  const pattern = grokText(textLiteral(given.get('pattern'), 'The pattern', call), { prefix, onlyNamed: flagLiteral(given.get('only_named_captures'), '`only_named_captures`') });
+  const text = textLiteral(given.get('pattern'), 'The pattern', call);
+  if (hasNamedGroup(text)) throw wrongAt(given.get('pattern') ?? call, namedGroupProblem);
+  const pattern = grokText(text, { prefix, onlyNamed: flagLiteral(given.get('only_named_captures'), '`only_named_captures`') });
   translating.actions.push({ grok: { field: textField(given.get('value') as Node, translating), pattern } });
 }
 

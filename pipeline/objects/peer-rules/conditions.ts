@@ -45,7 +45,10 @@ function callOf(call: NodeOf<'call'>, known: Known): Settings {
       return exists(fieldName(textLiteral(argumentsOf(call, ['field'], 1).get('field'), 'The name of a field', call), call));
     case 'is_null':
     case 'is_not_null': {
-      const present = exists(fieldOf(argumentsOf(call, ['value'], 1).get('value') as Node, call.name).field);
+      const value = argumentsOf(call, ['value'], 1).get('value') as Node;
+      const { field, missing } = fieldOf(value, call.name);
+      if (missing !== 'nothing') throw wrongAt(value, `${call.name}() of a conversion is always the same; ask for $message.${field}.`);
+      const present = exists(field);
       return call.name === 'is_null' ? not(present) : present;
     }
     case 'from_input':

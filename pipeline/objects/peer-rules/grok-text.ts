@@ -2,6 +2,10 @@
 
 const reference = /%\{([^{}:;]*)(?::([^{}:;]*))?(?:[:;]([^{}]*))?\}/g;
 
+/** A group with a name of its own makes no field here. */
+export const hasNamedGroup = (source: string): boolean => /\(\?P?<[A-Za-z]/.test(source);
+export const namedGroupProblem = 'A group with a name makes no field in a grok pattern here; write %{PATTERN:field}.';
+
 export interface GrokChoice {
   /** Goes before each name. */
   readonly prefix?: string | undefined;

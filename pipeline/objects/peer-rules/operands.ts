@@ -22,8 +22,11 @@ export function operandOf(node: Node): Operand | undefined {
   switch (node.name) {
     case 'get_field':
       return { field: fieldName(textLiteral(argumentsOf(node, ['field'], 1).get('field'), 'The name of a field', node), node), ...plain };
-    case 'to_string':
-      return { ...inner(node, ''), missing: 'empty text' };
+    case 'to_string': {
+      const of = inner(node, '');
+      if (of.missing === 'zero' || of.flag) throw wrongAt(node, 'to_string() of a number or boolean that was made from a field is not supported; take the field itself.');
+      return { ...of, missing: 'empty text' };
+    }
     case 'to_long':
     case 'to_double':
       return { ...inner(node, 0), missing: 'zero' };

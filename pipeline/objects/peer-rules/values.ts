@@ -31,7 +31,7 @@ export function writeValue(field: string, value: Node, translating: Translating)
     if (literal !== '') actions.push({ set: { field, value: literal } });
     return;
   }
-  if (node.kind === 'call' && node.name in replacements) {
+  if (node.kind === 'call' && Object.hasOwn(replacements, node.name)) {
     replaced(node, field, translating);
     return;
   }

@@ -65,6 +65,7 @@ t.test('what is not supported is refused by the name of its setting', async (t) 
   refused(settings('copy_input', { converters: [{ type: 'numeric', config: {} }, { type: 'hash', config: {} }] }), 'converters', /One converter/);
   refused(settings('json', { converters: [{ type: 'numeric', config: {} }] }), 'converters', /names of their own/);
   refused(settings('json', { config: { flatten: true } }), 'extractor_config.flatten', /Got true/);
+  refused(settings('grok', { config: { grok_pattern: '(?<level>x)%{WORD:b}' } }), 'extractor_config.grok_pattern', /group with a name/);
   refused(settings('grok'), 'extractor_config.grok_pattern', /needed/);
   refused(settings('regex', { config: { regex_value: 'no group' } }), 'extractor_config.regex_value', /needs a group/);
   refused(settings('substring', { config: { begin_index: 5, end_index: 5 } }), 'extractor_config.end_index', /behind/);

@@ -69,6 +69,7 @@ t.test('what is not supported is refused by name and place, all of it at once', 
   refused('set_fields(regex("(a)", to_string($message.m)));', /needs group_names/);
   refused('set_field("a", regex("(a)", to_string($message.m))["1"]);', /no group "1"/);
   refused('set_field("a", b);', /no variable b/);
+  refused('set_fields(grok("(?<level>[A-Z]+) %{WORD:b}", to_string($message.m)));', /^5:19 A group with a name/);
   refused('let b = 1; let b = 2;', /set twice/);
   refused('let a = a;', /no variable a/);
   refused('let b = $message.b; set_field("b", "new"); set_field("a", b);', /^5:61 The variable b reads a field that is written/);

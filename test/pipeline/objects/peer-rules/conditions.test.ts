@@ -72,4 +72,6 @@ t.test('what is not supported is refused by name and place', async (t) => {
   refused('has_field("a") has_field("b")', /^3:18 Expected `end`|^3:18/);
   refused('/* open', /comment that begins here has no end/);
   refused('`x`', /cannot be a condition/);
+  refused('is_null(to_string($message.a))', /^3:11 is_null\(\) of a conversion/);
+  refused('to_string(to_long($message.a)) == "1"', /to_string\(\) of a number/);
 });
