@@ -58,11 +58,16 @@ export function searchError(status: number, fault: ReturnType<typeof faultOf>, i
   return storeErrors.create('STORE_QUERY_INVALID', { got: `${fault.type}: ${fault.reason}`.slice(0, 500) });
 }
 
-/** The condition of a search: its query and range of time, stubs left out. */
+/**
+ * The condition of a search: its query and range of time, stubs left out. These have no time, so a range leaves them out by itself, and alone it is a
+ * question that the engine answers from its index of times without a look at the documents.
+ */
 export function queryClause(request: Pick<SearchRequest, 'query' | 'from' | 'to'>, typeOf: TypeOf, more: readonly Clause[] = []): Clause {
-  const { from, to } = request;
+  const { from, to, query } = request;
   const times = from === undefined && to === undefined ? [] : [{
     range: { timestamp: { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }), format: 'epoch_millis' } },
   }];
-  return { bool: { filter: [compileQuery(request.query, typeOf), ...times, ...more], must_not: [{ exists: { field: stubField } }] } };
+  const filter: readonly Clause[] = [...(query.kind === 'all' ? [] : [compileQuery(query, typeOf)]), ...times, ...more];
+  if (times.length > 0) return filter.length === 1 ? filter[0] as Clause : { bool: { filter } };
+  return { bool: { filter, must_not: [{ exists: { field: stubField } }] } };
 }
