@@ -39,7 +39,7 @@ const contract = await start(t);
 const { world, asker, description } = contract;
 const succeeded = new Set<string>();
 
-t.test('what each route answers', { timeout: 120_000 }, async (t) => {
+t.test('what each route answers', { timeout: 300_000 }, async (t) => {
   const kept = new Map<string, string>();
   const filled = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => kept.get(name) ?? whole);
   const ask = async ([method, path, , body, options = {}]: ContractRow): Promise<Answer> => asker.ask({
@@ -87,7 +87,7 @@ t.test('every route of the description has a row with a success', async (t) => {
 });
 
 /** What is wrong with a request whatever it asks for. */
-t.test('each route refuses what no route takes', { timeout: 120_000 }, async (t) => {
+t.test('each route refuses what no route takes', { timeout: 300_000 }, async (t) => {
   const json = { 'content-type': 'application/json' };
   for (const operation of description.operations) {
     const path = operation.path.replaceAll(/\{\w+\}/g, 'a'.repeat(24)).replace('{status}', 'alive');
