@@ -13,6 +13,9 @@ type Settings = Readonly<Record<string, unknown>>;
 type Secrets = Readonly<Record<string, string | undefined>>;
 type World = ApiServices['sluice']['world'];
 
+/** As receivers have it where nothing is said. */
+const anyHost = '0.0.0.0';
+
 export type InputStore = ReturnType<typeof createInputStore>;
 
 export function createInputStore(services: ApiServices) {
@@ -34,7 +37,8 @@ export function createInputStore(services: ApiServices) {
     list,
     read,
     stateOf: (input: Input) => stateOf(services, input),
-    create: (body: InputBody, by: string) => create(world, body, list().map(({ name }) => name), by),
+    /** The id of the new receiver, or of the one of the settings that listens there as it is wanted. */
+    create: (body: InputBody, by: string) => create(services, body, list().map(({ name }) => name), by),
     /** Its id. */
     async change(name: string, body: InputBody, by: string): Promise<string> {
       const id = changeable(name);
@@ -72,15 +76,24 @@ function stateOf({ sluice }: ApiServices, { id, name }: Input): Static<typeof in
   return { id, name, state, detailed_message: own?.problem ?? null, address: running?.address() ?? null };
 }
 
-/** The id of the new receiver. */
-async function create(world: World, body: InputBody, names: readonly string[], by: string): Promise<string> {
+async function create({ config, sluice: { world } }: ApiServices, body: InputBody, names: readonly string[], by: string): Promise<string> {
   const { title, type } = body;
   if (title === undefined || type === undefined) throw invalidMembers({ ...(title === undefined ? { title: ['A receiver needs a title.'] } : {}), ...(type === undefined ? { type: ['gelf_tcp, gelf_udp or gelf_http.'] } : {}) });
   const { definition, secrets } = takeInput(body, undefined);
+  const there = listensAlready(config, definition);
+  if (there !== undefined) return there;
   const objects = world.objects();
   const id = idFromTitle(title, 'receiver', (taken) => names.includes(taken) || objects.wasUsed('receivers', taken));
   await storing(() => objects.create('receivers', id, { definition: { ...definition, id }, secrets: keptSecrets(secrets) }, by));
   return id;
+}
+
+/** Scripts make the input that every Sluice has from its settings: of the same kind and framing, at the same port, with or without TLS as it is wanted. */
+function listensAlready({ receivers }: ApiServices['config'], { type, port, host = anyHost, framing, tls }: Settings): string | undefined {
+  const withTls = (tls as { readonly enabled?: unknown } | undefined)?.enabled === true;
+  const isMeant = (one: ApiServices['config']['receivers'][number]): boolean => one.type === type && one.port === port && port !== 0 && (one.host === anyHost || one.host === host);
+  const isSame = (one: ApiServices['config']['receivers'][number]): boolean => ('tls' in one && one.tls.enabled) === withTls && (framing === undefined || !('framing' in one) || one.framing === framing);
+  return receivers.find((one) => isMeant(one) && isSame(one))?.name;
 }
 
 async function update(world: World, id: string, by: string, settings: Settings, secrets: Secrets = {}): Promise<void> {

@@ -15,6 +15,7 @@ const tags = ['Index sets'];
 const counts = 'counts what may be read';
 const base = '/api/system/indices/index_sets';
 const params = Type.Object({ indexSetId: objectId('Index set.') });
+const defaultSet = 'sluice_default';
 const listQuery = Type.Object({ skip: Type.Integer({ minimum: 0, default: 0 }), limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: '0: all.' }), stats: Type.Boolean({ default: false, description: 'With numbers of indices, documents and bytes.' }) });
 
 export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
@@ -56,7 +57,8 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
   }, async ({ params: { indexSetId }, body, identity }) => {
     const item = await itemOf(indexSetId);
     assertChangeable('index set', item);
-    if (body.index_prefix !== undefined && body.index_prefix !== item.id) throw invalidMembers({ index_prefix: ['The prefix of an index set never changes.'] });
+    // Scripts change the default index set by the prefix that it has with peers; the answer says which it has here.
+    if (body.index_prefix !== undefined && body.index_prefix !== item.id && item.id !== defaultSet) throw invalidMembers({ index_prefix: ['The prefix of an index set never changes.'] });
     await storing(() => world.objects().change('index-sets', item.id, (before) => ({ definition: { ...before?.definition, id: item.id, ...takeIndexSet(body) } }), identity.username));
     return show(await itemOf(item.id), identity);
   });

@@ -11,7 +11,8 @@ const tags = ['Receivers'];
 const base = '/api/system/inputs';
 const states = '/api/system/inputstates';
 const params = Type.Object({ inputId: objectId('Receiver.') });
-const created = Type.Object({ id: Type.String(), name: Type.String() });
+const created = Type.Object({ id: Type.String(), name: Type.String(), note: Type.Optional(Type.String({ description: 'What was not done, and why.' })) });
+const thereNote = 'A receiver of the settings file listens there already; its settings stay as they are.';
 const kinds = { gelf_tcp: 'GELF TCP', gelf_udp: 'GELF UDP', gelf_http: 'GELF HTTP' };
 
 export function receiverRoutes(app: ApiServer, services: ApiServices): void {
@@ -38,7 +39,7 @@ function addChanging(app: ApiServer, store: InputStore): void {
   }, async (request, reply) => {
     const id = await store.create(request.body, request.identity.username);
     request.audited = { object: id };
-    return reply.code(201).header('location', `${base}/${apiIdOf(id)}`).send({ id: apiIdOf(id), name: id });
+    return reply.code(201).header('location', `${base}/${apiIdOf(id)}`).send({ id: apiIdOf(id), name: id, ...(store.read(id).origin === 'file' ? { note: thereNote } : {}) });
   });
 
   app.put(`${base}/:inputId`, {

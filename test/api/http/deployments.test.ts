@@ -125,7 +125,8 @@ await t.test('calls of deployments', { timeout: 180_000 }, async (t) => {
       ['POST', '/api/users', { username: 'watcher', password: 'watcher-password', email: 'watcher@example.com', first_name: 'W', last_name: 'X', roles: ['Watcher'], permissions: [], session_timeout_ms: 3600000 }, 201], ['PUT', '/api/users/watcher', { email: 'w@example.com' }, 204],
       ['GET', '/api/streams', undefined, 200], ['GET', '/api/cluster', undefined, 200], ['GET', '/api/system/indexer/cluster/health', undefined, 200], ['GET', '/api/system/indexer/indices', undefined, 200], ['GET', '/api/system/indexer/indices/open', undefined, 200],
       ['GET', '/api/system/indexer/failures?limit=10&offset=0', undefined, 200], ['GET', '/api/system/indices/index_sets', undefined, 200], ['GET', '/api/system/indices/index_sets/stats', undefined, 200], ['GET', '/api/metrics/prometheus', undefined, 200],
-      ['POST', '/api/system/indices/index_sets', indexSet, 200], ['PUT', '/api/system/indices/index_sets/restored', { ...indexSet, title: 'Restored index set' }, 200],
+      ['POST', '/api/system/indices/index_sets', indexSet, 200], ['PUT', '/api/system/indices/index_sets/restored', { ...indexSet, title: 'Restored index set' }, 200], ['PUT', '/api/system/indices/index_sets/sluice_default', { ...indexSet, title: 'Default index set', index_prefix: 'graylog' }, 200],
+      ['PUT', '/api/system/indices/index_sets/restored', { ...indexSet, index_prefix: 'other' }, 400],
     ];
     for (const [method, path, body, wanted] of rows) {
       const { status, text } = await call(method, path, body);
