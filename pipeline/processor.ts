@@ -98,7 +98,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
   let consumer: Consumer | undefined;
   let unwatch: (() => void)[] = [];
 
-  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: Date.now });
+  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: () => performance.now() });
   const parkedLeft = async (indexSet: string): Promise<boolean> => {
     const { drainedTo, logEnd } = await parkingTopics.progress(indexSet, 'now');
     return drainedTo < logEnd;
