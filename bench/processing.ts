@@ -47,7 +47,7 @@ const specs = (config: Config): TopicSpec[] => [[logsOf(config), partitions] as 
 export async function fill(topics: TopicLog, config: Config, messages: number): Promise<void> {
   await topics.ensureTopics(specs(config));
   const receive = createReceive({
-    topics, logsTopic: logsOf(config), deadLettersTopic: deadLettersOf(config), partitions, run: createRun(Date.now()), batchBytes: mebibyte, lingerMs: 1, maxWaitingBytes: 64 * mebibyte, maxMessageBytes: mebibyte,
+    topics, logsTopic: logsOf(config), deadLettersTopic: deadLettersOf(config), partitions, run: createRun(Date.now()), batchBytes: mebibyte, lingerMs: 1, unansweredLingerMs: 1, maxWaitingBytes: 64 * mebibyte, maxMessageBytes: mebibyte,
     registry: new Registry(), log: silentLog,
   });
   const generator = createGenerator({ seed: 7, run: '0000abcd', bytes: messageBytes });

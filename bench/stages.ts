@@ -81,7 +81,7 @@ async function topicsPart(values: readonly Buffer[], folder: string): Promise<vo
   const spec = { partitions: 4, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: mebibyte };
   await log.ensureTopics([{ name: 'logs', ...spec }, { name: 'dead', ...spec, partitions: 1 }]);
   const receive = createReceive({
-    topics: log, logsTopic: 'logs', deadLettersTopic: 'dead', partitions: 4, run: createRun(Date.now()), batchBytes: mebibyte, lingerMs: 5, maxWaitingBytes: 64 * mebibyte, maxMessageBytes: mebibyte, registry: new Registry(), log: silentLog,
+    topics: log, logsTopic: 'logs', deadLettersTopic: 'dead', partitions: 4, run: createRun(Date.now()), batchBytes: mebibyte, lingerMs: 5, unansweredLingerMs: 25, maxWaitingBytes: 64 * mebibyte, maxMessageBytes: mebibyte, registry: new Registry(), log: silentLog,
   });
   const batches: Buffer[][] = [];
   for (let at = 0; at < values.length; at += 150) batches.push(values.slice(at, at + 150));

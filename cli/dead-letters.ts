@@ -1,7 +1,7 @@
 /** The verbs about dead letters and their options. */
 import { Option, type Command } from 'commander';
 import type { LetterFlags, LetterTerminal } from './dead-letters-run.js';
-import { connectControl } from './connect.js';
+import { connectStore } from './connect.js';
 import { configOption, examples, settings, wholeNumber } from './options.js';
 
 export function addDeadLetterVerbs(program: Command): void {
@@ -55,13 +55,13 @@ function changing(command: Command): Command {
 
 type Verbs = typeof import('./dead-letters-run.js');
 
-async function run(flags: LetterFlags, verb: (verbs: Verbs, control: ReturnType<typeof connectControl>, terminal: LetterTerminal) => Promise<number>): Promise<void> {
+async function run(flags: LetterFlags, verb: (verbs: Verbs, control: ReturnType<typeof connectStore>, terminal: LetterTerminal) => Promise<number>): Promise<void> {
   const { config } = settings(flags);
   const verbs = await import('./dead-letters-run.js');
   const { createSearchTerminal } = await import('./search-terminal.js');
   const { terminal, stop } = createSearchTerminal();
   try {
-    process.exitCode = await verb(verbs, connectControl(config), { ...terminal, progress: process.stderr });
+    process.exitCode = await verb(verbs, connectStore(config), { ...terminal, progress: process.stderr });
   } finally {
     stop();
   }

@@ -1,6 +1,6 @@
 /** `sluice export`. */
 import { Option, type Command } from 'commander';
-import { connectControl } from './connect.js';
+import { connectStore } from './connect.js';
 import type { ExportFlags } from './export.js';
 import { configOption, examples, quietOption, settings, wholeNumber } from './options.js';
 
@@ -31,7 +31,7 @@ export function addExportVerbs(program: Command): void {
       const { terminal, stop } = createSearchTerminal();
       const progress = flags.quiet !== true && (flags.output !== undefined || !process.stdout.isTTY) ? process.stderr : undefined;
       try {
-        process.exitCode = await runExport({ query, ...flags }, connectControl(config), { ...terminal, output: process.stdout, progress });
+        process.exitCode = await runExport({ query, ...flags }, connectStore(config), { ...terminal, output: process.stdout, progress });
       } finally {
         stop();
       }

@@ -1,6 +1,6 @@
 /** Verbs that look at the running program: search, status. */
 import { Option, type Command } from 'commander';
-import { connectControl, type RoleName } from './connect.js';
+import { connectControl, connectStore, type RoleName } from './connect.js';
 import { configOption, examples, quietOption, settings, wholeNumber } from './options.js';
 
 interface SearchFlags {
@@ -42,7 +42,7 @@ export function addQueryVerbs(program: Command): void {
       const { createSearchTerminal } = await import('./search-terminal.js');
       const { terminal, stop } = createSearchTerminal();
       try {
-        process.exitCode = await runSearch({ query, ...flags }, connectControl(config), terminal);
+        process.exitCode = await runSearch({ query, ...flags }, connectStore(config), terminal);
       } finally {
         stop();
       }
@@ -68,7 +68,7 @@ export function addQueryVerbs(program: Command): void {
     .addHelpText('after', examples('sluice rotate sluice_default', 'sluice rotate sluice_audit --json'))
     .action(async (indexSet: string, flags: { config?: string; json?: boolean; quiet?: boolean }) => {
       const { config } = settings(flags);
-      const answer = (await connectControl(config).request('POST', '/rotate', { index_set: indexSet })) as { rotated: boolean };
+      const answer = (await connectStore(config).request('POST', '/rotate', { index_set: indexSet })) as { rotated: boolean };
       if (flags.json === true) process.stdout.write(`${JSON.stringify({ index_set: indexSet, rotated: answer.rotated })}\n`);
       else if (!answer.rotated) process.stderr.write(`${indexSet} was not rotated: there is no such index set, or it is being rotated.\n`);
       else if (flags.quiet !== true) process.stdout.write(`${indexSet} writes to its next index now.\n`);

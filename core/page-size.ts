@@ -2,9 +2,9 @@
 
 /** Documents of the first page of a scan, and most of any page. */
 const firstPage = 200;
-const largestPage = 5_000;
+const largestPage = 2_500;
 /** Of one page of documents, in characters of their texts. */
-const pageCharacters = 2 ** 22;
+const pageCharacters = 2 ** 21;
 
 /** How many documents to read at once, by the size of those read before: large ones come a few at a time. */
 export class PageSize {

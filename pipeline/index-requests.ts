@@ -18,23 +18,34 @@ export interface IndexFacts {
   readonly createdAt: number;
 }
 
+/** `overtaken`: somebody else began the next index at the same moment. `absent`: no epoch names an index of this set yet, or any more. */
+export type Rotation = 'rotated' | 'overtaken' | 'absent';
+
 export interface IndexRequests {
+  /** Begins the next index of a set. */
+  rotate(indexSet: string): Promise<Rotation>;
   list(indexSets: readonly string[]): Promise<readonly IndexFacts[]>;
   /** Rejects with PIPELINE_INDEX_IN_USE or PIPELINE_INDEX_UNKNOWN. Happens with the next retention that finds it passed. */
   retire(index: string, action: 'close' | 'delete'): Promise<void>;
   /** Of a closed one. Retention leaves it alone from then on. */
   reopen(index: string): Promise<void>;
-  /** All indices of a set that is in no rules any more. */
+  /** All indices of a set that is in no rules any more. What processors have not left yet is retired as soon as they have. */
   retireAll(indexSet: string): Promise<void>;
+  /** Whether processors have yet to leave the indices of a set that was deleted together with them. */
+  leaving(indexSet: string): Promise<boolean>;
 }
 
 export interface IndexRequestsOptions {
   readonly ledger: Ledger;
   readonly store: IndexStore;
+  /** See KnownSets. */
+  readonly follow: () => Promise<void>;
+  /** See IndexSets. */
+  readonly rotate: (indexSet: string) => Promise<boolean>;
   readonly retireSoon: () => void;
 }
 
-export function createIndexRequests({ ledger, store, retireSoon }: IndexRequestsOptions): IndexRequests {
+export function createIndexRequests({ ledger, store, follow, rotate, retireSoon }: IndexRequestsOptions): IndexRequests {
   const isCurrent = (index: string): boolean => Object.values(ledger.latestEpoch()?.indices ?? {}).includes(index);
   const markOf = async (index: string): Promise<{ readonly mark: IndexMark; readonly revision: string }> => {
     const found = await ledger.mark(index);
@@ -51,6 +62,11 @@ export function createIndexRequests({ ledger, store, retireSoon }: IndexRequests
   };
 
   return {
+    async rotate(indexSet) {
+      await follow();
+      if (ledger.latestEpoch()?.indices[indexSet] === undefined) return 'absent';
+      return (await rotate(indexSet)) ? 'rotated' : 'overtaken';
+    },
     async list(indexSets) {
       await ledger.refresh();
       const marks = await ledger.marks();
@@ -76,8 +92,16 @@ export function createIndexRequests({ ledger, store, retireSoon }: IndexRequests
     async retireAll(indexSet) {
       await ledger.refresh();
       const marks = [...(await ledger.marks())].filter(([, { mark }]) => mark.indexSet === indexSet && mark.state !== 'deleted');
-      for (const [index] of marks) if (!isCurrent(index)) await retire(index, 'delete');
+      for (const [index, { mark, revision }] of marks) {
+        if (isCurrent(index)) await write(index, { ...mark, unwanted: true }, revision);
+        else await retire(index, 'delete');
+      }
       retireSoon();
+    },
+    async leaving(indexSet) {
+      await ledger.refresh();
+      const index = ledger.latestEpoch()?.indices[indexSet];
+      return index !== undefined && (await ledger.mark(index))?.mark.unwanted === true;
     },
   };
 }

@@ -12,6 +12,8 @@ export interface QueuedBatch {
   readonly receivedAt: number;
   readonly bytes: number;
   readonly receiver: string;
+  /** Somebody waits for the outcome. */
+  readonly answered: boolean;
   readonly settled: (error: Error | undefined) => void;
 }
 
@@ -23,7 +25,10 @@ export interface PartitionQueueOptions {
   readonly idPartition?: number;
   readonly run: string;
   readonly batchBytes: number;
+  /** Longest time until an append that somebody waits for is sent. */
   readonly lingerMs: number;
+  /** The same where nobody waits. */
+  readonly unansweredLingerMs: number;
   /** Records of one append. kafkajs encodes each on its own: more make one long turn of the event loop. */
   readonly maxRecords: number;
 }
@@ -35,7 +40,10 @@ export class PartitionQueue {
   #queue: QueuedBatch[] = [];
   #queuedBytes = 0;
   #sending = false;
+  /** Of those that are queued. */
+  #answered = false;
   #timer: NodeJS.Timeout | undefined;
+  #timerMs = 0;
 
   constructor(options: PartitionQueueOptions) {
     this.#options = options;
@@ -45,9 +53,18 @@ export class PartitionQueue {
   push(batch: QueuedBatch): void {
     this.#queue.push(batch);
     this.#queuedBytes += batch.bytes;
-    if (this.#sending) return;
-    if (this.#queuedBytes >= this.#options.batchBytes) this.#send();
-    else this.#timer ??= setTimeout(() => this.#send(), this.#options.lingerMs);
+    this.#answered ||= batch.answered;
+    if (!this.#sending) this.#schedule();
+  }
+
+  #schedule(): void {
+    const { batchBytes, lingerMs, unansweredLingerMs } = this.#options;
+    const wait = this.#answered ? lingerMs : unansweredLingerMs;
+    if (this.#queuedBytes >= batchBytes || wait === 0) return this.#send();
+    if (this.#timer !== undefined && this.#timerMs <= wait) return;
+    clearTimeout(this.#timer);
+    this.#timerMs = wait;
+    this.#timer = setTimeout(() => this.#send(), wait);
   }
 
   #send(): void {
@@ -75,6 +92,7 @@ export class PartitionQueue {
     }
     this.#queue = taken.length === this.#queue.length ? [] : this.#queue.slice(taken.length);
     this.#queuedBytes -= bytes;
+    this.#answered = this.#queue.some(({ answered }) => answered);
     return taken;
   }
 
@@ -97,7 +115,6 @@ export class PartitionQueue {
   #settle(taken: readonly QueuedBatch[], error: Error | undefined): void {
     this.#sending = false;
     for (const batch of taken) batch.settled(error);
-    if (this.#queuedBytes >= this.#options.batchBytes || (this.#queue.length > 0 && this.#options.lingerMs === 0)) this.#send();
-    else if (this.#queue.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#options.lingerMs);
+    if (this.#queue.length > 0) this.#schedule();
   }
 }

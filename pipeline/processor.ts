@@ -1,62 +1,25 @@
 /** The role processor: from the topics through rules into index sets. */
-import type { Config } from '../schemas/config/config.js';
-import type { ReceiverOptions } from '../schemas/config/receivers.js';
-import { buildMetrics, type Registry } from '../core/metrics.js';
 import { errorText } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import type { Decoder } from '../receivers/decode/contract.js';
-import { createInflater } from '../receivers/inflate/inflater.js';
-import type { RuleSet, RuleSource } from '../rules/contract.js';
-import type { IndexStore } from '../sinks/stores/contract.js';
-import { createFitter } from '../sinks/index-sets/fit.js';
-import type { StateStore } from '../state/contract.js';
-import { createDeadLetters, type DeadLetters } from './dead-letters/dead-letters.js';
-import { createKnownLetters } from './dead-letters/known.js';
-import { deadLetterMetrics } from './dead-letters/metrics.js';
-import type { DeliverContext } from './deliver-context.js';
-import { createEpochs } from './epochs.js';
-import { createIndexSets, type IndexSets } from './index-sets.js';
-import { createIndexRequests, type IndexRequests } from './index-requests.js';
-import { createLedger, type Ledger } from './ledger.js';
-import type { Forwarder } from './outputs/forward.js';
-import { pipelineMetrics } from './metrics.js';
-import { abandonIndex, createBlockedReport, type Abandoned } from './parking/abandon.js';
-import { createBlockages } from './parking/blockages.js';
+import type { RuleSet } from '../rules/contract.js';
+import type { DeadLetters } from './dead-letters/dead-letters.js';
+import type { IndexRequests } from './index-requests.js';
+import type { IndexSets } from './index-sets.js';
+import type { Ledger } from './ledger.js';
+import { abandonIndex, type Abandoned } from './parking/abandon.js';
 import { createParking, type Parking } from './parking/parking.js';
-import { createParkingTopics } from './parking/topics.js';
 import { patiently } from './patience.js';
 import { createProcess, type ProcessOptions } from './process.js';
 import { createRuleSets } from './rule-sets.js';
-import { createSearchableProbe } from './searchable.js';
-import type { Consumer, TopicLog } from './topics/contract.js';
-import type { Taps } from './view/taps.js';
+import { createStoreWork, type StoreWorkOptions } from './store-work.js';
+import type { Consumer } from './topics/contract.js';
 import { assertWritable } from './upgrade/indices.js';
 
-export interface ProcessorOptions {
-  readonly config: Config;
-  readonly topics: TopicLog;
-  readonly store: IndexStore;
-  readonly state: StateStore;
-  readonly decoder: Decoder;
-  readonly logsTopic: string;
-  readonly deadLettersTopic: string;
-  /** Of the topics above. */
-  readonly largestRecordBytes: number;
-  readonly compile: (source: RuleSource) => RuleSet;
+export interface ProcessorOptions extends StoreWorkOptions {
   /** The rules as the files say now; throws typed errors. */
   readonly loadRules: () => Promise<RuleSet>;
   readonly watchRules: ((onChange: () => void) => () => void) | undefined;
-  /** Cap of all indices together; undefined: none. */
-  readonly maxTotalBytes: number | undefined;
-  readonly forwarder?: Forwarder | undefined;
-  /** Of the settings and of the API; default: of the settings. */
-  readonly receivers?: (() => readonly ReceiverOptions[]) | undefined;
-  /** Watchers of what is routed. */
-  readonly taps?: Taps | undefined;
   /** See ProcessOptions; settings cannot reach it. */
   readonly checkResends?: ProcessOptions['checkResends'];
-  readonly registry: Registry;
-  readonly log: Log;
   /** The processor cannot go on. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -83,49 +46,19 @@ export interface Processor {
 }
 
 export function createProcessor(options: ProcessorOptions): Processor {
-  const { config, topics, store, log, registry, logsTopic, deadLettersTopic } = options;
+  const { config, topics, store, log, registry } = options;
   const { processing } = config;
-  const metrics = buildMetrics(registry, pipelineMetrics);
-  const ledger = createLedger(options.state);
-  const ruleSets = createRuleSets(ledger, options.compile);
-  const epochs = createEpochs({ ledger, store, log, now: Date.now });
-  const fitter = createFitter({ maxFields: config.store.max_fields });
-  const stopping = new AbortController();
-  const receivers = options.receivers ?? (() => config.receivers);
-  const receiverOf = (name: string): ReceiverOptions | undefined => config.receivers.find((receiver) => receiver.name === name) ?? receivers().find((receiver) => receiver.name === name);
-  const consumedTopics = [logsTopic, deadLettersTopic];
   let rules: RuleSet | undefined;
+  const work = createStoreWork(options, (records) => ({ sets: () => rules?.indexSets ?? [], follow: () => records.refresh() }));
+  const { ledger, epochs, indexSets, indexRequests, deadLetters, deliver, metrics, consumedTopics, stopping } = work;
+  const { ruleSets, parkingTopics, blockages } = deliver;
   let consumer: Consumer | undefined;
   let unwatch: (() => void)[] = [];
 
-  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: () => performance.now() });
-  const parkedLeft = async (indexSet: string): Promise<boolean> => {
-    const { drainedTo, logEnd } = await parkingTopics.progress(indexSet, 'now');
-    return drainedTo < logEnd;
-  };
-  const indexSets = createIndexSets({
-    ledger, epochs, store, topics, group: processing.group, consumedTopics, deadLettersTopic, sets: () => rules?.indexSets ?? [], rotationCheckMs: processing.rotation_check_ms,
-    retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, parkedLeft, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
-  });
-  const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: () => performance.now(), onBlocked: createBlockedReport(registry, log) });
-  const deliver: DeliverContext = {
-    store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, log, metrics, blockages, parkingTopics, signal: stopping.signal,
-    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender', forwarder: options.forwarder },
-    prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
-    repair: (index, document, reason) => fitter.repair(document, { reason }, index),
-    searchable: createSearchableProbe(store, registry, log, stopping.signal), taps: options.taps,
-    onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
-    knownLetters: createKnownLetters(store, buildMetrics(registry, deadLetterMetrics)),
-  };
   const process = createProcess({ ...deliver, registry, checkResends: options.checkResends });
   const parking = createParking({
     deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, parkingTopics, blockages, prefix: config.topics.prefix, group: processing.group,
     batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records }, sweepMs: processing.retention_check_ms, registry,
-  });
-
-  const deadLetters = createDeadLetters({
-    deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, registry, now: Date.now,
-    messages: { topics, decoder: options.decoder, inflater: createInflater(), maxInflatedBytes: (receiver) => inflatedBytes(receivers(), receiver) },
   });
 
   const reload = async (): Promise<void> => {
@@ -154,7 +87,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
   return {
     ledger,
     indexSets,
-    indexRequests: createIndexRequests({ ledger, store, retireSoon: () => void indexSets.checkRetention().catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')) }),
+    indexRequests,
     parking,
     deadLetters,
     abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
@@ -196,11 +129,3 @@ export function createProcessor(options: ProcessorOptions): Processor {
     },
   };
 }
-
-/** What its receiver takes today; the most that any does, when there is no such receiver any more. */
-function inflatedBytes(receivers: readonly ReceiverOptions[], name: string): number {
-  const limits = receivers.map((receiver) => ({ name: receiver.name, bytes: receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes }));
-  return limits.find((receiver) => receiver.name === name)?.bytes ?? Math.max(defaultInflatedBytes, ...limits.map(({ bytes }) => bytes));
-}
-
-const defaultInflatedBytes = 8 * 2 ** 20;

@@ -17,6 +17,7 @@ export interface ReceiveOptions {
   readonly run: string;
   readonly batchBytes: number;
   readonly lingerMs: number;
+  readonly unansweredLingerMs: number;
   readonly maxWaitingBytes: number;
   readonly maxMessageBytes: number;
   readonly registry: Registry;
@@ -55,7 +56,7 @@ export function createReceive(options: ReceiveOptions): Receive {
     if (stopped) return Promise.reject(pipelineErrors.create('PIPELINE_STOPPED'));
     if (batch.values.length === 0) return Promise.resolve();
     const partition = batch.lane === undefined ? (spread = (spread + 1) % logs.length) : batch.lane % logs.length;
-    const { receiver, receivedAt, values } = batch;
+    const { receiver, receivedAt, values, answered = false } = batch;
     const origins = typeof batch.peers === 'string' ? `${receiver} ${batch.peers}` : batch.peers.map((peer) => `${receiver} ${peer}`);
     const count = values.length;
     waiting += batch.bytes;
@@ -74,7 +75,7 @@ export function createReceive(options: ReceiveOptions): Receive {
         } else reject(error);
         settleIdle();
       };
-      logs[partition]?.push({ values, origins, receivedAt, bytes: batch.bytes, receiver, settled });
+      logs[partition]?.push({ values, origins, receivedAt, bytes: batch.bytes, receiver, answered, settled });
     });
   };
 
@@ -100,7 +101,7 @@ export function createReceive(options: ReceiveOptions): Receive {
         } else reject(error);
         settleIdle();
       };
-      deadLetters.push({ values, origins, receivedAt: first.receivedAt, bytes, receiver: first.receiver, settled });
+      deadLetters.push({ values, origins, receivedAt: first.receivedAt, bytes, receiver: first.receiver, answered: true, settled });
     });
   };
 

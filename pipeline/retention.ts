@@ -68,6 +68,8 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
         log.warn({ index_set: set.id, error: errorText(error) }, 'retention check failed; it is repeated');
       }
     }
+    const current = new Set(Object.values(ledger.latestEpoch()?.indices ?? {}));
+    for (const [name, { mark }] of marks) if (mark.unwanted === true && !current.has(name)) await markRetiring(name, 'delete', marks);
     if (options.maxTotalBytes !== undefined) await capTotal(options.maxTotalBytes);
     await retirePassed();
   };

@@ -33,6 +33,7 @@ import { createObjectWorld, type ObjectWorld } from './objects/world.js';
 import { createForwarder } from './outputs/forward.js';
 import { createLimits } from './outputs/limits.js';
 import { outputMetrics } from './outputs/metrics.js';
+import { createOperations, type Operations } from './operations.js';
 import { createOutputs, type Outputs } from './outputs/outputs.js';
 import { outputTopicSpec } from './outputs/topics.js';
 import { patiently } from './patience.js';
@@ -100,6 +101,7 @@ export class Sluice {
   /** Where messages go in: what receivers are given, and where the API sends its audit records. */
   readonly sink: MessageSink | undefined;
   processor: Processor | undefined;
+  #operationsWithoutProcessor: Operations | undefined;
   #rulesWithoutProcessor: RuleSet | undefined;
   outputs: Outputs | undefined;
   warnings: readonly string[] = [];
@@ -119,7 +121,7 @@ export class Sluice {
     this.topics = createTopicLog(config, { registry, log });
     if (roles.api === true && !roles.processor && config.store.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
     const stores = roles.processor || roles.api === true;
-    this.store = stores ? createStore(config, { registry, log }) : undefined;
+    this.store = stores ? createStore(config, { registry, log, onLost: options.onFatal }) : undefined;
     this.searcher = this.store === undefined ? undefined : createSearcher({
       store: this.store, settings: searchSettings(config), registry, deadLetterSet, indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
     });
@@ -165,7 +167,7 @@ export class Sluice {
     const { topics } = this.#options.config;
     return {
       topics: this.topics, logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, partitions: topics.partitions, run: createRun(Date.now()),
-      batchBytes: topics.batch_bytes, lingerMs: topics.linger_ms, maxWaitingBytes: topics.max_waiting_bytes, maxMessageBytes: topics.max_message_bytes,
+      batchBytes: topics.batch_bytes, lingerMs: topics.linger_ms, unansweredLingerMs: topics.unanswered_linger_ms, maxWaitingBytes: topics.max_waiting_bytes, maxMessageBytes: topics.max_message_bytes,
     };
   }
 
@@ -194,10 +196,15 @@ export class Sluice {
         this.outputs = this.#createOutputs();
         await this.#begin(this.outputs, stopShares.processor);
       }
-      if (this.store !== undefined && this.state !== undefined && !this.#options.roles.processor) await this.#keepRules();
+      if (this.store !== undefined && this.state !== undefined && !this.#options.roles.processor) {
+        await this.#keepRules();
+        const operations = createOperations(this.#workOptions(this.store, this.state));
+        this.#operationsWithoutProcessor = operations;
+        this.#started.push({ stop: () => operations.stop(), share: stopShares.processor });
+      }
       if (this.store !== undefined && this.state !== undefined && this.#options.roles.processor) {
         this.maxTotalBytes = await totalCap(this.#options.config, this.state);
-        this.processor = this.#createProcessor(this.store, this.state);
+        this.processor = createProcessor({ ...this.#workOptions(this.store, this.state), ...this.#rules(), onFatal: this.#options.onFatal });
         await this.#begin(this.processor, stopShares.processor);
       }
       if (this.#receive !== undefined) this.#started.push({ stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(), share: stopShares.receive });
@@ -247,15 +254,15 @@ export class Sluice {
     ];
   }
 
-  #createProcessor(store: IndexStore, state: StateStore): Processor {
-    const { config, registry, log, onFatal } = this.#options;
-    return createProcessor({
-      taps: this.view.taps, config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log, onFatal,
-      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, ...this.#rules(), receivers: () => this.#receiverOptions(),
+  #workOptions(store: IndexStore, state: StateStore): Parameters<typeof createOperations>[0] {
+    const { config, registry, log } = this.#options;
+    return {
+      taps: this.view.taps, config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log,
+      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, receivers: () => this.#receiverOptions(),
       forwarder: createForwarder({
         topics: this.topics, specOf: (output) => outputTopicSpec(config, output), limits: createLimits(config, this.topics), metrics: buildMetrics(registry, outputMetrics), log,
       }),
-    });
+    };
   }
 
   #createOutputs(): Outputs {
@@ -272,6 +279,11 @@ export class Sluice {
 
   #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {
     return { loadRules: () => this.world.loadRules(), watchRules: (onChange) => this.world.watchRules(onChange) };
+  }
+
+  /** What can be asked of index sets and dead letters; undefined without a store. */
+  get operations(): Pick<Operations, 'indexRequests' | 'deadLetters'> | undefined {
+    return this.processor ?? this.#operationsWithoutProcessor;
   }
 
   /** The rules in force. */

@@ -75,7 +75,7 @@ function buildAction(value: Readonly<Record<string, unknown>>, place: Place, str
     stream: (id, at) => {
       const number = streams.indexOf(id);
       if (number >= 0) return number;
-      at.report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams) });
+      at.report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams), confidential: true });
       return undefined;
     },
     leavesDefault: leavesDefault(streams),

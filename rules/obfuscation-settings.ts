@@ -29,7 +29,7 @@ export function buildObfuscation(files: readonly ParsedFile[], streams: readonly
   };
   const named = last('streams');
   for (const [index, id] of (named?.value ?? []).entries()) {
-    if (!streams.includes(id)) named?.place.at(index).report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams) });
+    if (!streams.includes(id)) named?.place.at(index).report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams), confidential: true });
   }
   const patterns = compileAll(joinPatterns(sections, 'patterns'));
   const white = compileAll(joinPatterns(sections, 'white_patterns')).map(({ pattern }) => pattern);

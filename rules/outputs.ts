@@ -27,7 +27,7 @@ function buildOutput({ id, settings, place, placeOf }: Definition<RuleFileOutput
     if (settings[key] === undefined) place.report(`The key \`${key}\` is missing.`, { got: shown(id), allowed: 'type, host and port are needed' });
   }
   for (const [at, stream] of (settings.streams ?? []).entries()) {
-    if (!streamIds.includes(stream)) placeOf('streams').at(at).report('There is no stream of this id.', { got: shown(stream), allowed: streamIds.join(', '), suggestion: didYouMean(stream, streamIds) });
+    if (!streamIds.includes(stream)) placeOf('streams').at(at).report('There is no stream of this id.', { got: shown(stream), allowed: streamIds.join(', '), suggestion: didYouMean(stream, streamIds), confidential: true });
   }
   const type = settings.type ?? 'gelf';
   const protocol = settings.protocol ?? 'tcp';

@@ -14,9 +14,11 @@ export interface Problem {
   readonly got: string | undefined;
   readonly allowed: string | undefined;
   readonly suggestion: string | undefined;
+  /** What is allowed, and the suggestion, are names that not everybody may know: an answer of the API leaves them out. */
+  readonly confidential?: boolean;
 }
 
-export interface ProblemDetails {
+export interface ProblemDetails extends Pick<Problem, 'confidential'> {
   readonly got?: string | undefined;
   readonly allowed?: string | undefined;
   readonly suggestion?: string | undefined;
@@ -50,7 +52,7 @@ export function createPlace(file: ParsedFile, path: Path, problems: Problem[]): 
     report: (message, details = {}) => {
       if (problems.length >= maxProblems) return;
       const { line, column } = positionOf(file, path, details.atKey === true);
-      problems.push({ file: file.name, line, column, path: pathText(path), message, got: details.got, allowed: details.allowed, suggestion: details.suggestion });
+      problems.push({ file: file.name, line, column, path: pathText(path), message, got: details.got, allowed: details.allowed, suggestion: details.suggestion, ...(details.confidential === true ? { confidential: true } : {}) });
     },
   };
 }

@@ -24,6 +24,6 @@ export function buildRoles(definitions: readonly Definition<RuleFileRole>[], str
 function checkStreams(named: readonly string[], place: Place, streamIds: readonly string[], isThere: (stream: string) => boolean): void {
   for (const [at, id] of named.entries()) {
     if (id === auditStream) place.at(at).report('No role of one\'s own opens Audit logs.', { got: shown(id), allowed: 'the roles Administrator and AuditViewer read it' });
-    else if (!isThere(id)) place.at(at).report('There is no stream of this id.', { got: shown(id), allowed: streamIds.filter((stream) => stream !== auditStream).join(', '), suggestion: didYouMean(id, streamIds) });
+    else if (!isThere(id)) place.at(at).report('There is no stream of this id.', { got: shown(id), allowed: streamIds.filter((stream) => stream !== auditStream).join(', '), suggestion: didYouMean(id, streamIds), confidential: true });
   }
 }

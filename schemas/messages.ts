@@ -32,6 +32,8 @@ export interface MessageBatch {
   readonly peers: string | readonly string[];
   /** Sum of the lengths of values. */
   readonly bytes: number;
+  /** The sender is answered when it is durable. */
+  readonly answered?: boolean;
 }
 
 /** Input that could not become a message. It goes to the topic `dead-letters` with its raw bytes. */

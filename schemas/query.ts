@@ -40,6 +40,8 @@ export interface SearchRequest {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly limit: number;
+  /** Default true. False: `total` is no more than the number of hits, and the store looks at no more documents than it finds them with. */
+  readonly count?: boolean | undefined;
   /** Default: timestamp descending. Equal values are ordered by `_id` in the same direction. */
   readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
   /** Only these fields are returned (all when undefined); `_id` and `_index` always. */
@@ -118,6 +120,8 @@ export interface AggregateRequest {
   readonly metrics: readonly Metric[];
   /** Order of `values` buckets: by a metric's place or by key; default: documents descending, then key ascending. */
   readonly sort?: { readonly by: number | 'key'; readonly direction: 'asc' | 'desc' } | undefined;
+  /** The metrics of all documents together too. */
+  readonly whole?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** As of a search. */
   readonly partial?: boolean | undefined;
@@ -142,6 +146,8 @@ export interface AggregateResult {
   /** All documents that match. */
   readonly total: number;
   readonly buckets: readonly Bucket[];
+  /** Where it was asked for: all documents that match, as one bucket. */
+  readonly whole?: Bucket | undefined;
   /** Documents in buckets that `limit` did not let through, summed over the groupings. */
   readonly otherDocuments: number;
   readonly skipped: readonly string[];

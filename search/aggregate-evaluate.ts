@@ -2,7 +2,7 @@
 import { compareCodePoints } from '../core/values.js';
 import { defaultBucketLimit, type AggregateRequest, type Bucket, type BucketInterval, type Grouping, type Metric } from '../schemas/query.js';
 import { lowerCase } from '../schemas/words.js';
-import { isLatest, type AggregateAnswer, type AskedAggregate, type MetricValue } from './contract.js';
+import { isLatest, type AggregateAnswer, type AskedAggregate, type MetricValue, type SearchBucket } from './contract.js';
 import { compileQuery, timeFields } from './evaluate.js';
 
 type Document = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ interface Member {
   readonly documents: readonly Document[];
 }
 
-export function aggregateDocuments(documents: readonly Document[], request: Asked): Pick<AggregateAnswer, 'total' | 'buckets' | 'otherDocuments'> {
+export function aggregateDocuments(documents: readonly Document[], request: Asked): Pick<AggregateAnswer, 'total' | 'buckets' | 'whole' | 'otherDocuments'> {
   const matches = compileQuery(request.query);
   const { from = -Infinity, to = Infinity } = request;
   const found = documents.filter((document) => {
@@ -30,8 +30,8 @@ export function aggregateDocuments(documents: readonly Document[], request: Aske
       return members.slice(0, limit);
     });
   }
-  const buckets = level.map((member) => ({ key: member.key, documents: member.documents.length, values: request.metrics.map((metric) => (isLatest(metric) ? latestOf(member.documents, metric.field) : measure(member.documents, metric))) }));
-  return { total: found.length, buckets, otherDocuments };
+  const bucketOf = (member: Member): SearchBucket => ({ key: member.key, documents: member.documents.length, values: request.metrics.map((metric) => (isLatest(metric) ? latestOf(member.documents, metric.field) : measure(member.documents, metric))) });
+  return { total: found.length, buckets: level.map(bucketOf), otherDocuments, ...(request.whole === true ? { whole: bucketOf({ key: [], documents: found }) } : {}) };
 }
 
 function membersOf(outer: Member, group: Grouping): Member[] {

@@ -39,6 +39,8 @@ export interface MessagesRequest extends SearchQuestion {
   readonly offset?: number | undefined;
   readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
   readonly fields?: readonly string[] | undefined;
+  /** Default true. False: `total` is no more than the number of messages, for who knows it already. */
+  readonly count?: boolean | undefined;
   /** Opaque: `next` of the page before. Pages have no gaps and no doubles. */
   readonly after?: string | undefined;
 }
@@ -66,7 +68,7 @@ export function isLatest(metric: SearchMetric): metric is LatestMetric {
   return metric.kind === 'latest';
 }
 
-export interface AskedAggregate extends Pick<AggregateRequest, 'groups' | 'sort'> {
+export interface AskedAggregate extends Pick<AggregateRequest, 'groups' | 'sort' | 'whole'> {
   readonly metrics: readonly SearchMetric[];
 }
 
@@ -74,8 +76,9 @@ export interface SearchBucket extends Pick<Bucket, 'key' | 'documents'> {
   readonly values: readonly MetricValue[];
 }
 
-export interface AggregateAnswer extends Omit<AggregateResult, 'buckets' | 'failures'>, Pick<MessagesAnswer, 'failures' | 'tookMs'> {
+export interface AggregateAnswer extends Omit<AggregateResult, 'buckets' | 'whole' | 'failures'>, Pick<MessagesAnswer, 'failures' | 'tookMs'> {
   readonly buckets: readonly SearchBucket[];
+  readonly whole?: SearchBucket | undefined;
 }
 
 export interface AggregateQuestion extends SearchQuestion {

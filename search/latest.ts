@@ -14,7 +14,7 @@ const mostLookUps = 1_000;
 const longestText = 10_000;
 
 /** What the store is asked for. */
-export function withoutLatest({ metrics, sort, ...rest }: AskedAggregate): Pick<AggregateRequest, 'groups' | 'metrics' | 'sort'> {
+export function withoutLatest({ metrics, sort, ...rest }: AskedAggregate): Pick<AggregateRequest, 'groups' | 'metrics' | 'sort' | 'whole'> {
   const measured = metrics.filter((metric): metric is Metric => !isLatest(metric));
   const own = typeof sort?.by === 'number' ? { ...sort, by: metrics.slice(0, sort.by).filter((metric) => !isLatest(metric)).length } : sort;
   return { ...rest, metrics: measured, sort: own };
@@ -41,7 +41,7 @@ export async function addLatest(context: SearchContext, plan: Plan, turn: Turn, 
 
 async function newest({ store }: SearchContext, plan: Plan, turn: Turn, { field }: LatestMetric, within: readonly QueryNode[]): Promise<MetricValue> {
   const query = and([plan.query, { kind: 'exists', field }, ...within]);
-  const { hits } = await store.search({ ...plan, ...turn, query, limit: 1, sort: { field: 'timestamp', direction: 'desc' }, fields: [field], partial: true });
+  const { hits } = await store.search({ ...plan, ...turn, query, limit: 1, count: false, sort: { field: 'timestamp', direction: 'desc' }, fields: [field], partial: true });
   return shownValue(hits[0]?.document[field]);
 }
 

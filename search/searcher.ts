@@ -72,7 +72,7 @@ async function messages(context: SearchContext, request: MessagesRequest, option
   return runSearch(context, 'messages', options, async (turn) => {
     const plan = await planSearch(context, request, options.scope);
     const start = await skip(context, { ...plan, sort }, request.offset ?? 0, after, turn);
-    const result = await context.store.search({ ...plan, ...turn, sort, limit: start === 'nothing' ? 0 : request.limit, fields: request.fields, after: start === 'nothing' ? undefined : start, partial: true });
+    const result = await context.store.search({ ...plan, ...turn, sort, limit: start === 'nothing' ? 0 : request.limit, count: request.count, fields: request.fields, after: start === 'nothing' ? undefined : start, partial: true });
     noteTraffic(result.hits.length);
     const full = request.limit > 0 && result.hits.length === request.limit;
     return {
@@ -93,7 +93,7 @@ async function skip(context: SearchContext, plan: Plan & { readonly sort: NonNul
   let place = after;
   for (let left = offset; left > 0;) {
     const limit = Math.min(left, maxLimit);
-    const { hits, next } = await context.store.search({ ...plan, ...turn, limit, fields: [], after: place, partial: true });
+    const { hits, next } = await context.store.search({ ...plan, ...turn, limit, count: false, fields: [], after: place, partial: true });
     if (hits.length < limit || next === undefined) return 'nothing';
     left -= limit;
     place = next;
@@ -112,7 +112,8 @@ async function aggregate(context: SearchContext, question: AggregateQuestion, op
     const plan = await planSearch(context, question, options.scope);
     const result = await context.store.aggregate({ ...withoutLatest(asked), ...plan, ...turn, partial: true });
     const buckets = await addLatest(context, plan, turn, asked, result.buckets);
-    return { ...result, buckets, failures: failuresOf(result), tookMs: Math.round(performance.now() - started) };
+    const [whole] = result.whole === undefined ? [] : await addLatest(context, plan, turn, { ...asked, groups: [] }, [result.whole]);
+    return { ...result, buckets, ...(whole === undefined ? {} : { whole }), failures: failuresOf(result), tookMs: Math.round(performance.now() - started) };
   });
 }
 

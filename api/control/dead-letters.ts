@@ -8,7 +8,7 @@ import { parseQuery } from '../../search/parser.js';
 import { isQueryProblem, queryError } from '../../search/problem.js';
 import { apiErrors } from '../errors.js';
 import type { ControlRoutes } from './routes.js';
-import { processorOf } from './store-access.js';
+import { operationsOf } from './store-access.js';
 
 const states = ['open', 'replayed', 'dropped', 'all'] as const;
 const defaultLimit = 100;
@@ -35,7 +35,7 @@ export interface LettersBody {
 
 export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   const jobs = new Map<string, AbortController>();
-  const letters = () => processorOf(sluice).deadLetters;
+  const letters = () => operationsOf(sluice).deadLetters;
 
   /** The first line names the job, the last one is its report. */
   const run = async <Report>(signal: AbortSignal, line: (value: unknown) => Promise<void>, work: (work: Work) => Promise<Report>): Promise<undefined> => {

@@ -6,7 +6,7 @@ export function indexSetRoutes(sluice: Sluice): ControlRoutes {
   return {
     'POST /rotate': async (body) => {
       const { index_set: indexSet } = (body ?? {}) as { index_set?: string };
-      return { rotated: indexSet === undefined ? false : await sluice.processor?.indexSets.rotateNow(indexSet) };
+      return { rotated: indexSet !== undefined && (await sluice.operations?.indexRequests.rotate(indexSet)) === 'rotated' };
     },
     'POST /retention': async () => {
       await sluice.processor?.indexSets.checkRetention();

@@ -32,3 +32,8 @@ export interface ApiServices {
   readonly registry: Registry;
   readonly log: Log;
 }
+
+/** What several processes of the API share; undefined where there is only one. */
+export function sharedStateOf({ config, state }: Pick<ApiServices, 'config' | 'state'>): StateStore | undefined {
+  return config.store.kind === 'embedded' ? undefined : state;
+}

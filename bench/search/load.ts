@@ -38,6 +38,8 @@ interface Window {
 
 const rounds = 2;
 const settleMs = 3_000;
+/** Searches and messages that are not counted: a Java engine that has just started compiles what it runs meanwhile. */
+const warmSeconds = 20;
 /** The sender is stopped when the windows are over, however long the last searches take. */
 const longestMs = 3_600_000;
 
@@ -50,7 +52,9 @@ export async function benchLoad(scope: Scope, world: World, options: LoadOptions
   const sending = loadInChild(scope, { rate: options.messagesPerSecond, forMs: longestMs, transport: 'tcp', connections: 4, ports: { tcp: world.program.port('gelf-tcp') } }, stopping.signal);
   // One that is killed at the end of a broken run is no problem of its own.
   sending.catch(() => undefined);
-  await wait(settleMs * 2);
+  await wait(settleMs);
+  await openLoop(asker, options, warmSeconds, rounds);
+  await wait(settleMs);
   const windows: { readonly quiet: Window; readonly searched: Window }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const quiet = await window(world, windowSeconds, async () => []);

@@ -53,6 +53,8 @@ export interface IndexMark {
   readonly action?: 'close' | 'delete';
   /** Opened again by somebody: retention leaves it alone and does not count it. */
   readonly reopened?: boolean;
+  /** Its set was deleted while messages were still written to it: deleted as soon as the newest epoch does not name it. */
+  readonly unwanted?: boolean;
 }
 
 /** The part of a batch that one epoch decides: offsets from <= o < to. */

@@ -49,7 +49,8 @@ export function describeProblems(problems: readonly Problem[], changed: Pick<Kep
   });
 }
 
-function textOf({ message, got, allowed, suggestion }: Problem): string {
+function textOf({ message, got, confidential = false, ...more }: Problem): string {
+  const { allowed, suggestion } = confidential ? { allowed: undefined, suggestion: undefined } : more;
   return [message, got === undefined ? '' : `Got ${got}.`, allowed === undefined ? '' : `Allowed: ${allowed}.`, suggestion === undefined ? '' : `Did you mean ${suggestion}?`].filter((part) => part !== '').join(' ');
 }
 

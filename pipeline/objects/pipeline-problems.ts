@@ -32,5 +32,5 @@ function missingPipelines(connection: Pick<KeptObject, 'definition'>, kept: Kept
 
 function circleProblems(kept: KeptObjects): readonly FieldProblem[] {
   const { circle } = connectedStreams(kept);
-  return circle.length === 0 ? [] : [{ field: '', message: `Pipelines of these streams route to each other in a circle: ${circle.join(', ')}. This is not supported.` }];
+  return circle.length === 0 ? [] : [{ field: '', message: `The pipelines of ${circle.length} streams route to each other in a circle. This is not supported.` }];
 }

@@ -126,7 +126,8 @@ function createContext(options: OutputsOptions, overLong: OutputContext['overLon
       undecodable();
       return undefined;
     }
-    return decoder.toDocument(parsed, { ...origin, receivedAt: record.timestamp, timestamp });
+    // Written out: a spread with fields behind it costs V8 about as much as all of toDocument.
+    return decoder.toDocument(parsed, { receiver: origin.receiver, peer: origin.peer, receivedAt: record.timestamp, timestamp });
   };
   return { documentOf, overLong, listeners, files: { folder: config.rules.folder, environment } };
 }

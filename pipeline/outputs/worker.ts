@@ -167,6 +167,7 @@ export class OutputWorker {
   }
 
   async #handle(batch: ConsumedBatch): Promise<{ commit: number; metadata: string }> {
+    noteTraffic(batch.records.length);
     try {
       const first = batch.records[0];
       if (first !== undefined) this.#count('retention', first.offset - this.#expected);
@@ -178,7 +179,6 @@ export class OutputWorker {
       // The batch comes again, and none of it counts as seen.
       this.#repeats = createRepeats();
       this.#expected = batch.records[0]?.offset ?? this.#expected;
-    noteTraffic(batch.records.length);
       throw error;
     }
   }

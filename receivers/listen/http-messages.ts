@@ -36,7 +36,7 @@ export function createMessageTaker(receiver: string, context: ReceiverContext, c
     const receivedAt = now();
     const bytes = good.reduce((sum, value) => sum + value.length, 0);
     const refusals = bad.map(({ error, raw }): Refusal => ({ receiver, peer, receivedAt, code: error.code, reason: error.message, raw: Buffer.from(raw.subarray(0, rawHeadBytes)), rawLength: raw.length }));
-    await Promise.all([context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes }), refuseInTurns(refusals)]);
+    await Promise.all([context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes, answered: true }), refuseInTurns(refusals)]);
   };
   const refuseInTurns = async (refusals: readonly Refusal[]): Promise<void> => {
     const under: Promise<void>[] = [];

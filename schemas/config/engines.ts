@@ -10,7 +10,8 @@ export const topicsOptions = Type.Object({
   retention_bytes: bytes('Bytes kept of each partition at the most. Embedded: never deletes what a group has not consumed.', 10 * 1e9),
   retention_ms: milliseconds('How long records are kept at the most.', 7 * 24 * 3_600_000),
   batch_bytes: bytes('An append is sent when this many bytes wait for one partition.', 1 * 2 ** 20),
-  linger_ms: milliseconds('An append is sent at the latest after this time.', 5),
+  linger_ms: milliseconds('An append that somebody waits for (GELF HTTP) is sent at the latest after this time.', 5),
+  unanswered_linger_ms: milliseconds('The same where nobody is answered (GELF TCP and UDP). Larger: fewer, bigger appends.', 25),
   max_waiting_bytes: bytes('Received bytes that may wait for the topic; above it TCP is not read, UDP is shed, HTTP answers 429.', 64 * 2 ** 20),
   embedded: Type.Object({
     segment_bytes: bytes('Size of one segment file.', 64 * 2 ** 20),
@@ -36,9 +37,11 @@ export const topicsOptions = Type.Object({
 export const storeOptions = Type.Object({
   kind: Type.Union([Type.Literal('embedded'), Type.Literal('opensearch')], { description: 'Where index sets live: DuckDB files in the data folder, or OpenSearch.', default: 'embedded' }),
   embedded: Type.Object({
-    memory_bytes: bytes('Memory limit of the embedded store.', 1536 * 2 ** 20),
-    threads: count('Threads of the embedded store; 0: one per core.', 0),
+    memory_bytes: Type.Integer({ description: 'Memory limit of the embedded store; how many threads and writes it has at once depends on it. In bytes.', default: 1536 * 2 ** 20, minimum: 256 * 2 ** 20 }),
+    threads: count('Threads of the embedded store; 0: one per core. No more than its memory has room for.', 0),
     checkpoint_bytes: bytes('The write-ahead log is folded into the database file at this size.', 256 * 2 ** 20),
+    linger_ms: milliseconds('How long a small write waits at most for those of the other partitions that wrote lately, so that one transaction takes all of them; 0: not at all.', 250),
+    kept_bytes: bytes('Memory for what searches leave for those that come next: rows that match a condition, and counts by time.', 64 * 2 ** 20),
     reserve_bytes: bytes('Free disk space that is never used: writes are refused before.', 256 * 2 ** 20),
     max_total_bytes: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description: 'All indices together; null: half of the disk that was free at the first start.', default: null }),
   }, { additionalProperties: false, default: {}, description: 'DuckDB.' }),

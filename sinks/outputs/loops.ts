@@ -2,7 +2,7 @@
  * Messages that come round again by way of other hosts. They leave without a mark, byte for byte, and come back as new ones, so what tells them is
  * that many different messages return several times each. Looks at a few of all: the same ones at every return.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Returns of one message before it counts: a sender that sends again after a broken connection makes one. */
 const returnsNeeded = 3;
@@ -28,6 +28,8 @@ interface Seen {
 
 export function createLoopWatch(every = oneOf): LoopWatch {
   const seen = new Map<string, Seen>();
+  /** One for ever: a fresh one would have to step over all that was forgotten since the table was last arranged, thousands each time. */
+  const oldestFirst = seen.keys();
   let returned = 0;
 
   const forget = (key: string, { returns }: Seen): void => {
@@ -35,10 +37,15 @@ export function createLoopWatch(every = oneOf): LoopWatch {
     seen.delete(key);
   };
 
+  const forgetOldest = (): void => {
+    const oldest = oldestFirst.next().value as string;
+    forget(oldest, seen.get(oldest) as Seen);
+  };
+
   return {
     sees(value, id, now) {
       if (sumOf(value) % every !== 0) return false;
-      const key = createHash('sha1').update(value).digest('base64');
+      const key = hash('sha1', value, 'base64');
       let known = seen.get(key);
       if (known !== undefined && now - known.since > withinMs) {
         forget(key, known);
@@ -46,8 +53,7 @@ export function createLoopWatch(every = oneOf): LoopWatch {
       }
       if (known === undefined) {
         seen.set(key, { returns: 0, lastId: id, since: now });
-        const [oldest] = seen;
-        if (seen.size > maxRemembered && oldest !== undefined) forget(...oldest);
+        if (seen.size > maxRemembered) forgetOldest();
         return false;
       }
       if (known.returns >= returnsNeeded || known.lastId === id) return false;

@@ -129,7 +129,8 @@ export class Sender {
     this.#wake?.();
     if (connection !== undefined && this.#position > 0) {
       const proven = await connection.finish(deadlineMs).catch(() => false);
-      if (proven) this.#confirmFirst(this.#position);
+      // While the connection ended, the timer may have confirmed all of it.
+      if (proven && this.#position > 0) this.#confirmFirst(this.#position);
       else this.#confirm();
     }
     connection?.destroy();

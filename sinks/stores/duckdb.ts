@@ -19,10 +19,15 @@ export interface DuckStoreOptions {
   readonly threads: number;
   /** The write-ahead log of an index is folded into its file at this size. */
   readonly checkpointBytes: number;
+  /** Rows and counts that searches leave for those that come next (default: 64 MiB). */
+  readonly keptBytes?: number;
+  /** Milliseconds that a small write waits for those of other partitions (default: 0). */
+  readonly lingerMs?: number;
   /** Writes are refused before less than this is free on the disk. */
   readonly reserveBytes: number;
   readonly log: Log;
   readonly registry: Registry;
+  readonly onLost?: (error: Error) => void;
   /** Most index files open at once; the least used make room. */
   readonly attachedIndices?: number;
   /** For tests. Default: what the file system of the folder says. */
@@ -31,6 +36,7 @@ export interface DuckStoreOptions {
 
 /** Every attached file costs memory for its catalog. A search over more attaches all of them while it runs. */
 const defaultAttachedIndices = 64;
+const defaultKeptBytes = 64 * 2 ** 20;
 /** Bytes of documents that wait for the worker thread at once; parsed they take four times as many. Beyond, the caller is told to come back. */
 const waitingBytes = 64 * 2 ** 20;
 /** The log and the checkpoint that a write leads to need about this many times its bytes. */
@@ -61,10 +67,15 @@ class DuckStore implements IndexStore {
   }
 
   async start(): Promise<void> {
-    const { folder, memoryBytes, threads, checkpointBytes, attachedIndices = defaultAttachedIndices, log } = this.#options;
-    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, attachedIndices };
-    const worker = new WorkerClient(engineOptions, (reason) => log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended'));
+    const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, log } = this.#options;
+    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices };
+    const worker = new WorkerClient(engineOptions, (reason) => {
+      log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
+      this.#options.onLost?.(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
+    });
     this.#worker = worker;
+    const { keptBytes: gauge } = this.#metrics;
+    Object.assign(gauge, { collect: () => gauge.set(label, worker.keptBytes) });
     await worker.call('start', undefined);
   }
 

@@ -7,5 +7,6 @@ export const storeMetrics = defineMetrics({
   writeErrors: { type: 'counter', name: 'sluice_store_write_errors_total', help: 'Write requests that the index store rejected, by error code.', labels: ['store', 'code'] },
   searchSeconds: { type: 'histogram', name: 'sluice_store_search_seconds', help: 'Time of one search, waiting included.', labels: ['store'], buckets: latencyBuckets },
   waitingSearches: { type: 'gauge', name: 'sluice_store_searches_waiting', help: 'Searches that wait for their turn.', labels: ['store'] },
+  keptBytes: { type: 'gauge', name: 'sluice_store_kept_bytes', help: 'Memory of what searches have left for those that come next: rows and counts by time (embedded store).', labels: ['store'] },
   checkpointSeconds: { type: 'histogram', name: 'sluice_store_checkpoint_seconds', help: 'Time to fold a write-ahead log into its database file on request.', labels: ['store'], buckets: latencyBuckets },
 });

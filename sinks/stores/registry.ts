@@ -9,14 +9,16 @@ import { createOpenSearchStore } from './opensearch.js';
 export interface StoreContext {
   readonly registry: Registry;
   readonly log: Log;
+  /** The store has ended by itself and will not answer any more: the program cannot go on. */
+  readonly onLost?: (error: Error) => void;
 }
 
 type Kinds = { readonly [Kind in Config['store']['kind']]: (config: Config, context: StoreContext) => IndexStore };
 
 export const storeKinds: Kinds = {
   embedded: (config, context) => {
-    const { memory_bytes: memoryBytes, threads, checkpoint_bytes: checkpointBytes, reserve_bytes: reserveBytes } = config.store.embedded;
-    return createDuckStore({ folder: config.data_folder, memoryBytes, threads, checkpointBytes, reserveBytes, ...context });
+    const { memory_bytes: memoryBytes, threads, checkpoint_bytes: checkpointBytes, linger_ms: lingerMs, kept_bytes: keptBytes, reserve_bytes: reserveBytes } = config.store.embedded;
+    return createDuckStore({ folder: config.data_folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, reserveBytes, ...context });
   },
   opensearch: (config, context) => {
     const { nodes, username, password, tls, request_timeout_ms: requestTimeoutMs, bulk_bytes: bulkBytes, bulks_in_flight: bulksInFlight } = config.store.opensearch;

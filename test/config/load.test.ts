@@ -68,7 +68,7 @@ t.test('a list is set as JSON, by place, and grows by one', async (t) => {
 });
 
 const wrong: readonly (readonly [string, string, readonly string[]])[] = [
-  ['an unknown setting', 'topics:\n  partitons: 4\n', ['sluice.yaml:2:3: topics: There is no such setting. Got partitons. Allowed: kind, prefix, partitions, max_message_bytes, retention_bytes, retention_ms, batch_bytes, linger_ms, max_waiting_bytes, embedded, kafka. Did you mean partitions.']],
+  ['an unknown setting', 'topics:\n  partitons: 4\n', ['sluice.yaml:2:3: topics: There is no such setting. Got partitons. Allowed: kind, prefix, partitions, max_message_bytes, retention_bytes, retention_ms, batch_bytes, linger_ms, unanswered_linger_ms, max_waiting_bytes, embedded, kafka. Did you mean partitions.']],
   ['a word outside the list', 'store:\n  kind: opensaerch', ['sluice.yaml:2:9: store.kind: The setting does not take this value. Got "opensaerch". Allowed: embedded, opensearch. Did you mean opensearch.']],
   ['a port out of range', 'admin: {port: 70000}', ['sluice.yaml:1:15: admin.port: The setting does not take this value. Got 70000. Allowed: a whole number from 0 to 65535.']],
   ['yes for true', 'admin:\n  enabled: yes', ['sluice.yaml:2:12: admin.enabled: The setting does not take this value. Got "yes". Allowed: true or false. Did you mean true.']],

@@ -106,7 +106,8 @@ function settings(scope: Pick<Scope, 'teardown'>): Record<string, unknown> {
     const { server } = createCertificates(scope);
     receivers.push({ type: 'gelf_tcp', name: 'gelf-tls', host: '127.0.0.1', port: 0, tls: { enabled: true, cert_file: server.cert, key_file: server.key } });
   }
-  return { receivers, log_level: 'error' };
+  // Its own limit would be reached in the course of the attacks, and say nothing of the receivers.
+  return { receivers, log_level: 'error', store: { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } } };
 }
 
 const ratio = (alone: Latency, attacked: Latency): number => Math.max(attacked.p99, floorMs) / Math.max(alone.p99, floorMs);

@@ -47,7 +47,7 @@ export interface OverloadReport {
  */
 const topics = { max_waiting_bytes: 8 * 2 ** 20, retention_bytes: 8 * 2 ** 20, embedded: { segment_bytes: 2 * 2 ** 20 } };
 /** The embedded store keeps blocks in memory up to its limit, with the default for as long as the overload lasts: a rise would measure that. */
-const store = { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 192 * 2 ** 20 } };
+const store = { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
 export const memoryRiseMegabytes = 400;
 
 export async function runOverload(scope: Pick<Scope, 'teardown'>, options: OverloadOptions): Promise<OverloadReport> {

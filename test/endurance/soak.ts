@@ -78,7 +78,7 @@ export interface SoakReport {
  * The embedded store keeps rows in memory until a checkpoint, and blocks up to its limit: with the defaults that is a sawtooth of a gigabyte and many
  * minutes, and a slope over half an hour would say where on it the run began and ended. Smaller bounds are reached in the first fifth of the run.
  */
-const store = { embedded: { checkpoint_bytes: 8 * 2 ** 20, memory_bytes: 48 * 2 ** 20 } };
+const store = { embedded: { checkpoint_bytes: 8 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
 
 /** An address of this run alone: what another program on the machine sends to a port of 127.0.0.1 that was its own before would be counted here. */
 const host = '127.0.0.77';
@@ -114,7 +114,11 @@ async function sampleUntilEnd(program: Program, admin: number, pid: number, prob
   for (let seen = 0; ;) {
     if (await Promise.race([ended, wait(options.sampleMs, false)])) return samples;
     if (options.signal?.aborted === true) return samples;
-    const metrics = await scrape(admin);
+    const metrics = await scrape(admin).catch(async (thrown: unknown) => {
+      // It may be on its way out.
+      await wait(1_000);
+      throw new Error(`the program does not answer (${program.child.exitCode ?? program.child.signalCode ?? 'it runs'}):\n${program.output().slice(-5_000)}`, { cause: thrown });
+    });
     const fresh = probe.latencies.slice(seen);
     seen = probe.latencies.length;
     const sample: Sample = {

@@ -26,15 +26,15 @@ const never = 3_600_000;
 const large = { type: 'size', max_size: '1 GB' };
 const keepAll = { type: 'none' };
 
-/** Messages with `_set: other` go to the set `other`, all others to `sluice_default`. */
-function rules(byDefault: Limits, other: Limits = { rotation: large, retention: keepAll }): RuleSet {
+/** Messages with `_set: other` go to the set `other`, where there is one, all others to `sluice_default`. */
+function rules(byDefault: Limits, other: Limits | null = { rotation: large, retention: keepAll }): RuleSet {
   const text = stringify({
     index_sets: [
-      { id: 'sluice_default', ...byDefault }, { id: 'other', ...other }, { id: 'sluice_dead_letters', rotation: large, retention: keepAll },
+      { id: 'sluice_default', ...byDefault }, ...(other === null ? [] : [{ id: 'other', ...other }]), { id: 'sluice_dead_letters', rotation: large, retention: keepAll },
     ],
     streams: [
       { id: 'all-messages', title: 'All messages', index_set: 'sluice_default' },
-      { id: 'others', title: 'Others', index_set: 'other', remove_matches_from_default_stream: true, when: { field: 'set', equals: 'other' } },
+      ...(other === null ? [] : [{ id: 'others', title: 'Others', index_set: 'other', remove_matches_from_default_stream: true, when: { field: 'set', equals: 'other' } }]),
     ],
   });
   const compiled = compileRules({ files: [{ name: 'sets.yaml', text }] });
@@ -267,4 +267,27 @@ t.test('the cap of all indices together deletes the oldest of any set', async (t
   await rotate(rig, 'other');
   await rig.processor.indexSets.checkRetention();
   t.same([...(await rig.names()), ...(await rig.names('other'))], ['sluice_default_1', 'other_1']);
+});
+
+t.test('a set that is deleted before processors have left it goes when they have', async (t) => {
+  const limits = { rotation: large, retention: keepAll };
+  const rig = await start(t, rules(limits));
+  const { indexRequests, indexSets } = rig.processor;
+  await rotate(rig, 'other');
+  await indexRequests.retireAll('other');
+  t.equal(await indexRequests.leaving('other'), true);
+  await until(async () => ((await rig.names('other')).length === 1 ? true : undefined), 10_000, () => JSON.stringify(rig.logged.slice(-5)));
+  await rig.deliver(3, 10, 'other');
+  await indexSets.checkRetention();
+  t.same((await rig.indices('other')).map(({ name, documents }) => [name, documents]), [['other_1', 4]], 'messages are still written to it');
+  await rig.change(rules(limits, null));
+  t.equal(await indexRequests.leaving('other'), false);
+  t.equal(await indexRequests.rotate('other'), 'absent');
+  await rig.deliver(1);
+  await indexSets.checkRetention();
+  t.same(await rig.names('other'), []);
+  await rig.change(rules(limits));
+  t.same(await rig.names('other'), ['other_2'], 'a set of its name begins anew, with a name that was never used');
+  t.equal(await indexRequests.leaving('other'), false);
+  t.equal(await indexRequests.rotate('other'), 'rotated');
 });

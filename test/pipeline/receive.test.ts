@@ -22,7 +22,7 @@ interface World {
   refused(): Promise<void>;
 }
 
-async function open(t: { teardown(action: () => Promise<void>): void }, maxWaitingBytes = 10_000): Promise<World> {
+async function open(t: { teardown(action: () => Promise<void>): void }, maxWaitingBytes = 10_000, unansweredLingerMs = 1): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-receive-'));
   const registry = new Registry();
   const world = { free: 2 ** 40 };
@@ -30,7 +30,7 @@ async function open(t: { teardown(action: () => Promise<void>): void }, maxWaiti
   await topics.start();
   const common = { retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: 2000 };
   await topics.ensureTopics([{ name: 'logs', partitions: 2, ...common }, { name: 'dead', partitions: 1, ...common, maxMessageBytes: 2 ** 20 }]);
-  const receive = createReceive({ topics, logsTopic: 'logs', deadLettersTopic: 'dead', partitions: 2, run, batchBytes: 4000, lingerMs: 1, maxWaitingBytes, maxMessageBytes: 2000, registry, log: silentLog });
+  const receive = createReceive({ topics, logsTopic: 'logs', deadLettersTopic: 'dead', partitions: 2, run, batchBytes: 4000, lingerMs: 1, unansweredLingerMs, maxWaitingBytes, maxMessageBytes: 2000, registry, log: silentLog });
   t.teardown(async () => {
     await receive.stop(1000);
     await topics.stop(1000);
@@ -62,6 +62,16 @@ t.test('a lane keeps its partition and its order; ids have no gap', async (t) =>
   t.same(found.map(({ value }) => value.toString()), ['a', 'b', 'c', 'd']);
   t.same(found.map(({ key }) => key), [0, 1, 2, 3].map((sequence) => mintId(idPrefix(run, 1), sequence)));
   t.match(found[0], { origin: 'gelf tcp 127.0.0.1:5', timestamp: 1000 });
+});
+
+t.test('what nobody waits for gathers until somebody waits, or until it is much', async (t) => {
+  const { receive, records } = await open(t, 100_000, 600_000);
+  const gathering = [receive.push(batch(0, ['a'])), receive.push(batch(0, ['b']))];
+  await receive.push({ ...batch(0, ['c']), answered: true });
+  await Promise.all(gathering);
+  t.same((await records('logs', 0)).map(({ value }) => value.toString()), ['a', 'b', 'c'], 'in their order');
+  await receive.push(batch(0, Array.from({ length: 4 }, () => 'x'.repeat(1_000))));
+  t.equal((await records('logs', 0)).length, 7, 'batch_bytes are reached');
 });
 
 t.test('batches without a lane are spread', async (t) => {

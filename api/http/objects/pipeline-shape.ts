@@ -10,6 +10,7 @@ import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { found, storing } from './changing.js';
+import { routesToHidden, showActions } from './hidden-streams.js';
 import { nullable, textOf } from './shapes.js';
 
 type World = ApiServices['sluice']['world'];
@@ -21,7 +22,7 @@ export const sourceBody = Type.Object({
 
 const settings = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'As in rule files.' });
 const common = {
-  id: nullable(Type.String()), name: Type.String({ description: 'The id as Sluice knows it.' }), title: Type.String(), description: Type.String(), source: Type.String({ description: 'As it was given.' }),
+  id: nullable(Type.String()), name: Type.String({ description: 'The id as Sluice knows it.' }), title: Type.String(), description: Type.String(), source: Type.String({ description: 'As it was given; empty of a rule that routes to a stream that the asker may not read.' }),
   created_at: nullable(Type.String()), modified_at: nullable(Type.String()), errors: Type.Null({ description: 'A text with errors is refused.' }),
 };
 const inForce = { in_force: Type.Boolean({ description: 'Whether messages meet it now.' }), reason: Type.String({ description: 'Why, in words.' }) };
@@ -66,14 +67,16 @@ function commonOf(object: KeptObject) {
   return { id: apiIdOf(id), name: id, title: titleOf(object), description: textOf(definition['description']), source: textOf(definition['source']), created_at: createdAt, modified_at: changedAt, errors: null };
 }
 
-export function showPipelineRule(world: World, rule: KeptObject): Static<typeof pipelineRuleAnswer> {
+/** The text and the description may name the stream in words of their own: where it is hidden, neither is shown. */
+export function showPipelineRule(world: World, rule: KeptObject, identity: Identity): Static<typeof pipelineRuleAnswer> {
   const usedBy = usersOf(world, rule);
   const running = pipelineRules(world.kept()).some(({ of }) => of.kind === rule.kind && of.id === rule.id);
   const leftOut = world.leftOut('pipeline-rules').some(({ id }) => id === rule.id);
   const connected = objectsOf(world, 'pipelines').some((pipeline) => usedBy.includes(titleOf(pipeline)) && streamsOf(world, pipeline).length > 0);
   const reason = leftOut ? 'It does not fit the other rules at the moment, see the log.' : usedBy.length === 0 ? 'No pipeline names it.' : connected ? 'A pipeline that is connected to a stream names it.' : 'No pipeline that names it is connected to a stream.';
   const { when, then } = rule.definition as { readonly when: Readonly<Record<string, unknown>>; readonly then: readonly Readonly<Record<string, unknown>>[] };
-  return { ...commonOf(rule), used_by: [...usedBy], when, then: [...then], in_force: !leftOut && (running || connected), reason, simulator_message: null };
+  const hidden = routesToHidden(then, identity) ? { source: '', description: '' } : {};
+  return { ...commonOf(rule), ...hidden, used_by: [...usedBy], when, then: showActions(then, identity), in_force: !leftOut && (running || connected), reason, simulator_message: null };
 }
 
 const streamsOf = (world: World, pipeline: KeptObject): readonly string[] => objectsOf(world, 'connections').filter((connection) => pipelineIdsOf(connection).includes(pipeline.id)).map(({ id }) => id);

@@ -1,13 +1,15 @@
 /** Rules as the API shows and takes them: in the words of rule files. */
 import { Type, type Static } from 'typebox';
 import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import { has, type Identity } from '../../../schemas/access.js';
+import { showActions, showText, takeActions } from './hidden-streams.js';
 import { flagOf, given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
 
 type CatalogItem = ReturnType<Catalog['list']>[number];
 type Settings = Readonly<Record<string, unknown>>;
 
 const condition = Type.Unsafe<Settings>({ type: 'object', additionalProperties: true, description: 'A condition, as in rule files.' });
-const action = Type.Unsafe<Settings>({ type: 'object', additionalProperties: true, description: 'An action, as in rule files.' });
+const action = Type.Unsafe<Settings>({ type: 'object', additionalProperties: true, description: 'An action, as in rule files; `{route: {hidden: true}}` is one to a stream that the asker may not read, and stays when it is sent back.' });
 
 export const ruleFields = {
   description: Type.Optional(Type.String({ maxLength: 2_000 })), enabled: Type.Optional(Type.Boolean()), when: Type.Optional(condition), then: Type.Optional(Type.Array(action, { minItems: 1, maxItems: 100 })),
@@ -21,13 +23,15 @@ export const ruleAnswer = Type.Object({
   id: Type.String(), ...originFields, description: Type.String(), enabled: Type.Boolean(), when: nullable(condition), then: Type.Array(action), is_editable: Type.Boolean(),
 }, { description: 'A rule.' });
 
-export function showRule(item: CatalogItem, mayEdit: boolean): Static<typeof ruleAnswer> {
+export function showRule(item: CatalogItem, catalog: Catalog, identity: Identity): Static<typeof ruleAnswer> {
   const { settings } = item;
+  const actions = listOf<Settings>(settings['then']);
   return {
-    ...originOf(item), description: textOf(settings['description']), enabled: flagOf(settings['enabled'], true), when: (settings['when'] as Settings | undefined) ?? null, then: [...listOf<Settings>(settings['then'])], is_editable: mayEdit && item.origin !== 'file' && !item.derived,
+    ...originOf(item), description: showText(textOf(settings['description']), actions, catalog, identity), enabled: flagOf(settings['enabled'], true), when: (settings['when'] as Settings | undefined) ?? null, then: showActions(actions, identity), is_editable: has(identity, 'rules:edit') && item.origin !== 'file' && !item.derived,
   };
 }
 
-export function takeRuleSettings({ description, enabled, when, then }: RuleBody): Record<string, unknown> {
-  return given({ description, enabled, when, then });
+/** `before`: of a rule that is there already. */
+export function takeRuleSettings({ description, enabled, when, then }: RuleBody, identity: Identity, before?: CatalogItem): Record<string, unknown> {
+  return given({ description, enabled, when, then: then === undefined ? undefined : takeActions(then, listOf<Settings>(before?.settings['then']), identity) });
 }

@@ -4,10 +4,11 @@ import { chosen, selectionOf, type LettersBody } from '../../control/dead-letter
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found } from '../objects/changing.js';
-import { createJobs } from '../objects/jobs.js';
-import { processorOf } from '../objects/processor.js';
+import { createJobs, jobKeptMs, type Job } from '../objects/jobs.js';
+import { operationsOf } from '../objects/operations.js';
+import { createSharedWork } from '../objects/shared-work.js';
 import { nothing, nullable } from '../objects/shapes.js';
-import type { ApiServices } from '../services.js';
+import { sharedStateOf, type ApiServices } from '../services.js';
 
 const tags = ['Dead letters'];
 const base = '/api/dead-letters';
@@ -43,8 +44,10 @@ function lettersBody({ from, to, ...rest }: Filters): LettersBody {
 }
 
 export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
-  const jobs = createJobs();
-  const letters = () => processorOf(services).deadLetters;
+  const shared = createSharedWork<Job>({ state: sharedStateOf(services), prefix: 'dead-letter-jobs/', keptMs: jobKeptMs, log: services.log });
+  const jobs = createJobs(shared);
+  app.addHook('preClose', async () => shared.stop());
+  const letters = () => operationsOf(services).deadLetters;
 
   app.get(base, {
     config: { permission: 'dead-letters' }, schema: { summary: 'Dead letters, newest first', tags, querystring: listQuery, response: { 200: Type.Object({ total: Type.Integer(), dead_letters: Type.Array(letterAnswer) }) } },
@@ -67,7 +70,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
   }, async (request, reply) => {
     const { limit = Infinity, dry_run: dryRun, ...rest } = request.body;
     const selection = chosen(lettersBody(rest));
-    const job = jobs.begin(dryRun === true ? 'plan' : 'replay', request.identity.username, async (signal, onProgress) => {
+    const job = await jobs.begin(dryRun === true ? 'plan' : 'replay', request.identity.username, async (signal, onProgress) => {
       const work = { signal, onProgress: async (progress: Parameters<typeof onProgress>[0]) => onProgress(progress) };
       return { ...(dryRun === true ? await letters().plan(selection, limit, work) : await letters().replay(selection, limit, work)) };
     });
@@ -81,19 +84,19 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     const { limit = Infinity, ...rest } = request.body;
     const selection = chosen(lettersBody(rest));
     const { username } = request.identity;
-    const job = jobs.begin('drop', username, async (signal, onProgress) => ({ ...(await letters().drop(selection, limit, username, { signal, onProgress: async (progress) => onProgress(progress) })) }));
+    const job = await jobs.begin('drop', username, async (signal, onProgress) => ({ ...(await letters().drop(selection, limit, username, { signal, onProgress: async (progress) => onProgress(progress) })) }));
     request.audited = { object: job.id, details: { ...request.body } };
     return reply.code(202).header('location', `${base}/jobs/${job.id}`).send(job);
   });
 
-  app.get(`${base}/jobs`, { config: { permission: 'dead-letters' }, schema: { summary: 'Replays and drops of this process, newest first', tags, response: { 200: Type.Object({ jobs: Type.Array(jobAnswer) }) } } }, async () => ({ jobs: [...jobs.list()] }));
+  app.get(`${base}/jobs`, { config: { permission: 'dead-letters' }, schema: { summary: 'Replays and drops of every process, newest first', tags, response: { 200: Type.Object({ jobs: Type.Array(jobAnswer) }) } } }, async () => ({ jobs: [...(await jobs.list())] }));
 
-  app.get(`${base}/jobs/:jobId`, { config: { permission: 'dead-letters' }, schema: { summary: 'How far a replay or drop is', tags, params: jobParams, response: { 200: jobAnswer } } }, async ({ params: { jobId } }) => found('job', jobs.find(jobId)));
+  app.get(`${base}/jobs/:jobId`, { config: { permission: 'dead-letters' }, schema: { summary: 'How far a replay or drop is', tags, params: jobParams, response: { 200: jobAnswer } } }, async ({ params: { jobId } }) => found('job', await jobs.find(jobId)));
 
   app.delete(`${base}/jobs/:jobId`, {
     config: { permission: 'dead-letters', audit: 'dead_letter:cancel' }, schema: { summary: 'End a replay or drop; what is done stays done', tags, params: jobParams, response: { 204: nothing } },
   }, async ({ params: { jobId } }, reply) => {
-    jobs.cancel(found('job', jobs.find(jobId)).id);
+    await jobs.cancel(found('job', await jobs.find(jobId)).id);
     return reply.code(204).send(null);
   });
 }

@@ -57,14 +57,14 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
   app.get('/api/exports', {
     config: { permission: 'authenticated', checks: 'of others: an administrator' },
     schema: { summary: 'Exports under way', description: 'Own ones; administrators see all.', tags, response: { 200: Type.Object({ exports: Type.Array(exportState) }) } },
-  }, async ({ identity }) => ({ exports: exports.list().filter(({ owner_id: owner }) => identity.administrator || owner === identity.userId).map((one) => ({ ...one, total: one.total ?? null })) }));
+  }, async ({ identity }) => ({ exports: (await exports.list()).filter(({ owner_id: owner }) => identity.administrator || owner === identity.userId).map((one) => ({ ...one, total: one.total ?? null })) }));
 
   app.delete('/api/exports/:exportId', {
     config: { permission: 'authenticated', checks: 'of others: an administrator', audit: 'export:cancel' }, schema: { summary: 'Cancel an export', tags, params: Type.Object({ exportId: Type.String({ maxLength: 64 }) }), response: { 204: Type.Null() } },
   }, async ({ identity, params }, reply) => {
-    const found = exports.list().find(({ id, owner_id: owner }) => id === params.exportId && (identity.administrator || owner === identity.userId));
+    const found = (await exports.list()).find(({ id, owner_id: owner }) => id === params.exportId && (identity.administrator || owner === identity.userId));
     if (found === undefined) throw failure(404, 'There is no such export.');
-    exports.cancel(found.id);
+    await exports.cancel(found.id);
     return reply.code(204).send(null);
   });
 }

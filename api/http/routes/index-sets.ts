@@ -8,7 +8,7 @@ import { assertChangeable, assertRemovable, found, storing } from '../objects/ch
 import { indexCounts, sumOf } from '../objects/index-counts.js';
 import { indexSetAnswer, indexSetBody, showIndexSet, statsAnswer, takeIndexSet } from '../objects/index-set-shape.js';
 import { nothing, objectId } from '../objects/shapes.js';
-import { processorOf } from '../objects/processor.js';
+import { operationsOf } from '../objects/operations.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Index sets'];
@@ -47,6 +47,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     const { index_prefix: id } = request.body;
     if (id === undefined) throw invalidMembers({ index_prefix: ['An index set needs a prefix.'] });
     if ((await world.catalog()).find('index-sets', id) !== undefined) throw failure(409, `There is an index set ${id} already.`);
+    if (await operationsOf(services).indexRequests.leaving(id)) throw failure(409, `Processors have not left the index set ${id} yet, which was deleted. Try again in a moment.`, { headers: { 'retry-after': '1' } });
     await storing(() => world.objects().create('index-sets', id, { definition: { id, ...takeIndexSet(request.body) } }, request.identity.username));
     request.audited = { object: id };
     return show(await itemOf(id), request.identity);
@@ -69,9 +70,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
   }, async ({ params: { indexSetId }, query: { delete_indices: deleteIndices }, identity }, reply) => {
     const item = await itemOf(indexSetId);
     assertRemovable('index set', item);
-    const processor = processorOf(services);
+    const { indexRequests } = operationsOf(services);
     await storing(() => world.objects().remove('index-sets', item.id, identity.username));
-    if (deleteIndices) await processor.indexRequests.retireAll(item.id);
+    if (deleteIndices) await indexRequests.retireAll(item.id);
     return reply.code(204).send(null);
   });
 
@@ -79,7 +80,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     config: { permission: 'index-sets:edit', audit: 'index_set:rotate' }, schema: { summary: 'Begin the next index of a set now', tags, params, response: { 204: nothing } },
   }, async ({ params: { indexSetId } }, reply) => {
     const { id } = await itemOf(indexSetId);
-    if (!(await processorOf(services).indexSets.rotateNow(id))) throw failure(409, 'The index set is just being rotated by somebody else.');
+    const rotation = await operationsOf(services).indexRequests.rotate(id);
+    if (rotation === 'overtaken') throw failure(409, 'The index set is just being rotated by somebody else.');
+    if (rotation === 'absent') throw failure(409, 'The index set has no index yet: no processor works by the rules that name it. Try again in a moment.', { headers: { 'retry-after': '1' } });
     return reply.code(204).send(null);
   });
 }

@@ -4,7 +4,7 @@ import { apiIdOf } from '../../../core/object-ids.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
-import { processorOf } from '../objects/processor.js';
+import { operationsOf } from '../objects/operations.js';
 import { selectionOf } from '../../control/dead-letters.js';
 import { countsAll } from '../objects/index-counts.js';
 import { nothing, nullable, textOf } from '../objects/shapes.js';
@@ -23,7 +23,7 @@ const failureAnswer = Type.Object({ letter_id: Type.String(), index: Type.String
 
 export function indexerRoutes(app: ApiServer, services: ApiServices): void {
   const list = async (identity: Identity) => {
-    const facts = await processorOf(services).indexRequests.list((services.rules()?.indexSets ?? []).map(({ id }) => id));
+    const facts = await operationsOf(services).indexRequests.list((services.rules()?.indexSets ?? []).map(({ id }) => id));
     return facts.map(({ indexSet, documents, bytes, createdAt, ...rest }) => {
       const counted = countsAll(identity, indexSet);
       return { ...rest, index_set_id: apiIdOf(indexSet), index_set: indexSet, documents: counted ? documents : null, size_bytes: counted ? bytes : null, created_at: new Date(createdAt).toISOString() };
@@ -50,21 +50,21 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
   app.post(`${base}/indices/:index/close`, {
     config: { permission: 'index-sets:edit', audit: 'index:close' }, schema: { summary: 'Close an index, as soon as nothing writes to it any more', tags, params, response: { 204: nothing } },
   }, async ({ params: { index } }, reply) => {
-    await processorOf(services).indexRequests.retire(index, 'close');
+    await operationsOf(services).indexRequests.retire(index, 'close');
     return reply.code(204).send(null);
   });
 
   app.post(`${base}/indices/:index/reopen`, {
     config: { permission: 'index-sets:edit', audit: 'index:reopen' }, schema: { summary: 'Open a closed index again; retention leaves it alone from then on', tags, params, response: { 204: nothing } },
   }, async ({ params: { index } }, reply) => {
-    await processorOf(services).indexRequests.reopen(index);
+    await operationsOf(services).indexRequests.reopen(index);
     return reply.code(204).send(null);
   });
 
   app.delete(`${base}/indices/:index`, {
     config: { permission: 'index-sets:edit', audit: 'index:delete' }, schema: { summary: 'Delete an index, as soon as nothing writes to it any more', tags, params, response: { 204: nothing } },
   }, async ({ params: { index } }, reply) => {
-    await processorOf(services).indexRequests.retire(index, 'delete');
+    await operationsOf(services).indexRequests.retire(index, 'delete');
     return reply.code(204).send(null);
   });
 
@@ -76,7 +76,7 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     },
   }, async ({ query: { limit, offset } }) => {
     const failures: { letter_id: string; index: string; type: string; message: string; timestamp: string }[] = [];
-    const total = await processorOf(services).deadLetters.list(selectionOf({}), limit + offset, async (page) => {
+    const total = await operationsOf(services).deadLetters.list(selectionOf({}), limit + offset, async (page) => {
       for (const { id, document } of page) failures.push({ letter_id: id, index: textOf(document['index_set']), type: textOf(document['code']), message: textOf(document['message']), timestamp: textOf(document['receive_time']) });
     }, AbortSignal.timeout(60_000));
     const shown = failures.slice(offset, offset + limit);
@@ -89,6 +89,6 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
   }, async ({ query: { since } }) => {
     const from = since === undefined ? undefined : Date.parse(since);
     if (from !== undefined && Number.isNaN(from)) throw invalidMembers({ since: ['This is no time.'] });
-    return { count: await processorOf(services).deadLetters.list(selectionOf(from === undefined ? {} : { from }), 0, async () => undefined, AbortSignal.timeout(60_000)) };
+    return { count: await operationsOf(services).deadLetters.list(selectionOf(from === undefined ? {} : { from }), 0, async () => undefined, AbortSignal.timeout(60_000)) };
   });
 }

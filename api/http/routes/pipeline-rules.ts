@@ -8,6 +8,7 @@ import { translateRule } from '../../../pipeline/objects/peer-rules/translate.js
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { storing } from '../objects/changing.js';
+import { showActions } from '../objects/hidden-streams.js';
 import { knownReceivers } from '../objects/known-receivers.js';
 import { objectOf, objectsOf, pipelineRuleAnswer, reading, showPipelineRule, sourceBody, usersOf } from '../objects/pipeline-shape.js';
 import { nothing, objectId } from '../objects/shapes.js';
@@ -24,9 +25,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
   const ruleOf = (name: string) => objectOf(world, kind, 'rule of pipelines', name);
   const take = (body: Body) => takeRule(services, body);
 
-  app.get(base, { config: { permission: 'system:read' }, schema: { summary: 'Rules of pipelines', tags, response: { 200: Type.Array(pipelineRuleAnswer) } } }, async () => objectsOf(world, kind).map((rule) => showPipelineRule(world, rule)));
+  app.get(base, { config: { permission: 'system:read' }, schema: { summary: 'Rules of pipelines', tags, response: { 200: Type.Array(pipelineRuleAnswer) } } }, async ({ identity }) => objectsOf(world, kind).map((rule) => showPipelineRule(world, rule, identity)));
 
-  app.get(`${base}/:ruleId`, { config: { permission: 'system:read' }, schema: { summary: 'One rule of pipelines', tags, params, response: { 200: pipelineRuleAnswer } } }, async ({ params: { ruleId } }) => showPipelineRule(world, ruleOf(ruleId)));
+  app.get(`${base}/:ruleId`, { config: { permission: 'system:read' }, schema: { summary: 'One rule of pipelines', tags, params, response: { 200: pipelineRuleAnswer } } }, async ({ params: { ruleId }, identity }) => showPipelineRule(world, ruleOf(ruleId), identity));
 
   app.post(base, { config: { permission: 'rules:edit', audit: 'pipeline_rule:create' }, schema: { summary: 'Create a rule of pipelines', tags, body: sourceBody, response: { 200: pipelineRuleAnswer } } }, async (request) => {
     const objects = world.objects();
@@ -35,7 +36,7 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
     const id = idFromTitle(definition.title, 'rule', (taken) => objects.wasUsed(kind, taken));
     await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
     request.audited = { object: id };
-    return showPipelineRule(world, ruleOf(id));
+    return showPipelineRule(world, ruleOf(id), request.identity);
   });
 
   app.put(`${base}/:ruleId`, { config: { permission: 'rules:edit', audit: 'pipeline_rule:update' }, schema: { summary: 'Change a rule of pipelines', tags, params, body: sourceBody, response: { 200: pipelineRuleAnswer } } }, async ({ params: { ruleId }, body, identity }) => {
@@ -43,7 +44,7 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
     const definition = await take(body);
     if (definition.title !== titleOf(rule)) assertUnused(usersOf(world, rule), 'renamed');
     await storing(() => world.objects().change(kind, rule.id, (before) => ({ definition: { ...before?.definition, ...definition, id: rule.id } }), identity.username));
-    return showPipelineRule(world, ruleOf(rule.id));
+    return showPipelineRule(world, ruleOf(rule.id), identity);
   });
 
   app.delete(`${base}/:ruleId`, { config: { permission: 'rules:edit', audit: 'pipeline_rule:delete' }, schema: { summary: 'Delete a rule that no pipeline names', tags, params, response: { 204: nothing } } }, async ({ params: { ruleId }, identity }, reply) => {
@@ -55,9 +56,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
 
   app.post(`${base}/parse`, {
     config: { permission: 'rules:edit', reads: true }, schema: { summary: 'Check a rule of pipelines, and see what it comes to', tags, body: sourceBody, response: { 200: pipelineRuleAnswer } },
-  }, async ({ body }) => {
+  }, async ({ body, identity }) => {
     const { title, description = '', source, when, then } = await take(body);
-    return { id: null, name: '', title, description, source, created_at: null, modified_at: null, errors: null, used_by: [], when, then: [...then], in_force: false, reason: 'It was only checked.', simulator_message: null };
+    return { id: null, name: '', title, description, source, created_at: null, modified_at: null, errors: null, used_by: [], when, then: showActions(then, identity), in_force: false, reason: 'It was only checked.', simulator_message: null };
   });
 }
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
 import { idFromTitle } from '../../../pipeline/objects/names.js';
 import { streamMatcher } from '../../../pipeline/objects/try.js';
-import { has } from '../../../schemas/access.js';
+import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../objects/changing.js';
@@ -23,7 +23,8 @@ const triedId = 'tried-rule';
 export function ruleRoutes(app: ApiServer, services: ApiServices): void {
   const { world } = services.sluice;
   const itemOf = async (name: string) => found('rule', (await world.catalog()).find('rules', name));
-  const answer = (result: Tried, id: string, identity: Parameters<typeof visibleStreams>[1]) => {
+  const shown = async (name: string, identity: Identity) => showRule(await itemOf(name), await world.catalog(), identity);
+  const answer = (result: Tried, id: string, identity: Identity) => {
     const rule = found('rule', result.rule(id));
     const changes = rule.changes.map(({ field, before, after }) => ({ field, before: before ?? null, after: after ?? null }));
     return {
@@ -33,11 +34,12 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
   };
 
   app.get(base, { config: { permission: 'system:read' }, schema: { summary: 'Rules, in the order they run', tags, response: { 200: Type.Object({ total: Type.Integer(), rules: Type.Array(ruleAnswer) }) } } }, async ({ identity }) => {
-    const rules = (await world.catalog()).list('rules').map((item) => showRule(item, has(identity, 'rules:edit')));
+    const catalog = await world.catalog();
+    const rules = catalog.list('rules').map((item) => showRule(item, catalog, identity));
     return { total: rules.length, rules };
   });
 
-  app.get(`${base}/:ruleId`, { config: { permission: 'system:read' }, schema: { summary: 'One rule', tags, params, response: { 200: ruleAnswer } } }, async ({ params: { ruleId }, identity }) => showRule(await itemOf(ruleId), has(identity, 'rules:edit')));
+  app.get(`${base}/:ruleId`, { config: { permission: 'system:read' }, schema: { summary: 'One rule', tags, params, response: { 200: ruleAnswer } } }, async ({ params: { ruleId }, identity }) => shown(ruleId, identity));
 
   app.post(base, { config: { permission: 'rules:edit', audit: 'rule:create' }, schema: { summary: 'Create a rule; it runs behind all others', tags, body: ruleBody, response: { 201: ruleAnswer } } }, async (request, reply) => {
     const catalog = await world.catalog();
@@ -45,16 +47,16 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
     const { name, description = '' } = request.body;
     if (name !== undefined && catalog.find('rules', name) !== undefined) throw failure(409, `There is a rule ${name} already.`);
     const id = name ?? idFromTitle(description, 'rule', (taken) => catalog.find('rules', taken) !== undefined || objects.wasUsed('rules', taken));
-    await storing(() => objects.create('rules', id, { definition: { id, ...takeRuleSettings(request.body) } }, request.identity.username));
+    await storing(() => objects.create('rules', id, { definition: { id, ...takeRuleSettings(request.body, request.identity) } }, request.identity.username));
     request.audited = { object: id };
-    return reply.code(201).header('location', `${base}/${apiIdOf(id)}`).send(showRule(await itemOf(id), true));
+    return reply.code(201).header('location', `${base}/${apiIdOf(id)}`).send(await shown(id, request.identity));
   });
 
   app.put(`${base}/:ruleId`, { config: { permission: 'rules:edit', audit: 'rule:update' }, schema: { summary: 'Change what is given of a rule', tags, params, body: ruleBody, response: { 200: ruleAnswer } } }, async ({ params: { ruleId }, body, identity }) => {
     const item = await itemOf(ruleId);
     assertChangeable('rule', item);
-    await storing(() => world.objects().change('rules', item.id, (before) => ({ definition: { ...before?.definition, ...takeRuleSettings(body), id: item.id } }), identity.username));
-    return showRule(await itemOf(item.id), true);
+    await storing(() => world.objects().change('rules', item.id, (before) => ({ definition: { ...before?.definition, ...takeRuleSettings(body, identity, item), id: item.id } }), identity.username));
+    return shown(item.id, identity);
   });
 
   app.delete(`${base}/:ruleId`, { config: { permission: 'rules:edit', audit: 'rule:delete' }, schema: { summary: 'Delete a rule', tags, params, response: { 204: nothing } } }, async ({ params: { ruleId }, identity }, reply) => {
@@ -74,7 +76,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
   app.post(`${base}/try`, {
     config: { permission: 'rules:edit', reads: true }, schema: { summary: 'Try one message against a rule that is not saved, behind all others', tags, body: Type.Object({ ...ruleFields, ...messageBody }), response: { 200: tryAnswer } },
   }, async ({ body: { message, receiver, when, then, description }, identity }) => {
-    const definition = { ...takeRuleSettings({ ...(when === undefined ? {} : { when }), ...(then === undefined ? {} : { then }), ...(description === undefined ? {} : { description }) }), id: triedId };
+    const definition = { ...takeRuleSettings({ ...(when === undefined ? {} : { when }), ...(then === undefined ? {} : { then }), ...(description === undefined ? {} : { description }) }, identity), id: triedId };
     const rules = await storing(() => world.rulesWith('rules', definition));
     return answer(tried({ ...services, rules: () => rules }, message, receiver), triedId, identity);
   });

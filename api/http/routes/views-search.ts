@@ -9,7 +9,7 @@ import { executeSearch, withIds } from '../search/execute.js';
 import { createJobs, type Job } from '../search/jobs.js';
 import { createSharedJobs } from '../search/shared-jobs.js';
 import { createObjects, newObjectId, type Objects } from '../search/objects.js';
-import type { ApiServices } from '../services.js';
+import { sharedStateOf, type ApiServices } from '../services.js';
 
 const tags = ['Search'];
 const shows = 'shows what may be read';
@@ -24,7 +24,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   const objects = createObjects(services.state, { maxSearches, maxViews });
   const jobs = createJobs(services.log);
   const shared = createSharedJobs({
-    jobs, log: services.log, state: services.config.store.kind === 'embedded' ? undefined : services.state, search: (id) => objects.search(id),
+    jobs, log: services.log, state: sharedStateOf(services), search: (id) => objects.search(id),
     run: ({ search, override, now }, identity, signal) => executeSearch({ services, identity, signal, now }, search.queries, override),
   });
   app.addHook('preClose', async () => shared.stop());

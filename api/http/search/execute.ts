@@ -18,7 +18,8 @@ interface TypeError {
   readonly backtrace: string;
 }
 
-type Run = (context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override']) => Promise<Readonly<Record<string, unknown>>>;
+type Result = Readonly<Record<string, unknown>>;
+type Run = (context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override'], counted: Promise<number | undefined> | undefined) => Promise<Result>;
 const runners: Readonly<Record<string, Run>> = { messages: messageList, pivot, events: noEvents, logs: messageList };
 
 /** Ids that are missing are given here, so that results can be told apart. */
@@ -37,11 +38,20 @@ async function executeQuery(context: Context, query: QueryOfSearchBody & { reado
   const keep = override?.keep_search_types ?? undefined;
   const types = (query.search_types ?? []).filter((type) => keep === undefined || keep.includes(type.id ?? ''));
   const errors: TypeError[] = [];
-  const results = await Promise.all(types.map(async (type) => {
+  // A chart counts all messages of its question: a list of the same need not.
+  const counting = new Map<string, Promise<number | undefined>>();
+  const start = (type: SearchTypeBody): Promise<Result> => {
+    const run = ownMember(runners, type.type);
+    if (run === undefined) throw failure(400, `There is no search type ${type.type.slice(0, 50)}. Allowed: ${Object.keys(runners).join(', ')}.`);
+    const asked = JSON.stringify(askedBy(context, query, type, override).question);
+    const running = run(context, query, type, override, counting.get(asked));
+    if (run === pivot) counting.set(asked, running.then(({ total }) => Number(total), () => undefined));
+    return running;
+  };
+  const chartsFirst = [...types].sort((left, right) => Number(right.type === 'pivot') - Number(left.type === 'pivot'));
+  const results = await Promise.all(chartsFirst.map(async (type) => {
     try {
-      const run = ownMember(runners, type.type);
-      if (run === undefined) throw failure(400, `There is no search type ${type.type.slice(0, 50)}. Allowed: ${Object.keys(runners).join(', ')}.`);
-      return [[type.id ?? '', await run(context, query, type, override)] as const];
+      return [[type.id ?? '', await start(type)] as const];
     } catch (error) {
       errors.push(problem(context, error, query.id, type.id ?? ''));
       return [];

@@ -9,7 +9,8 @@ import type { SearchHit } from '../../../schemas/query.js';
 import type { SearchQuestion } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import { apiMetrics } from '../metrics.js';
-import type { ApiServices } from '../services.js';
+import { createSharedWork } from '../objects/shared-work.js';
+import { sharedStateOf, type ApiServices } from '../services.js';
 import { zoneShift } from './keywords.js';
 import { messageRow } from './message-lists.js';
 
@@ -36,8 +37,9 @@ export interface ExportState {
 export interface Exports {
   /** Answers the request with a stream. What goes wrong before the first row is an answer of its own; after it, the connection is cut. */
   send(request: FastifyRequest, reply: FastifyReply, wanted: ExportRequest): Promise<FastifyReply>;
-  list(): readonly ExportState[];
-  cancel(id: string): boolean;
+  /** Of every process; those of others as they were a few seconds ago. */
+  list(): Promise<readonly ExportState[]>;
+  cancel(id: string): Promise<void>;
   stop(): void;
 }
 
@@ -56,6 +58,7 @@ function createExports(services: ApiServices): Exports {
   const running = new Map<string, { readonly state: ExportState; readonly ending: AbortController }>();
   const metrics = buildMetrics(services.registry, apiMetrics);
   const { max_exports: most } = services.config.api;
+  const shared = createSharedWork<ExportState>({ state: sharedStateOf(services), prefix: 'exports/', keptMs: 0, log: services.log });
 
   return {
     async send(request, reply, wanted) {
@@ -64,10 +67,12 @@ function createExports(services: ApiServices): Exports {
       const { identity } = request;
       const state: ExportState = { id: randomBytes(12).toString('hex'), owner: identity.username, owner_id: identity.userId, query: wanted.question.query, started_at: new Date().toISOString(), rows: 0, total: undefined };
       running.set(state.id, { state, ending });
+      void shared.begin({ shown: () => state, cancel: () => ending.abort() }, 'soon');
       metrics.exports.set(running.size);
       const options = { scope: identity.scope, signal: ending.signal, fairnessKey: identity.username };
       const finish = (): void => {
         running.delete(state.id);
+        shared.end(state.id);
         metrics.exports.set(running.size);
       };
       // Read when the record is made, which is after the last row.
@@ -92,12 +97,19 @@ function createExports(services: ApiServices): Exports {
         throw error;
       }
     },
-    list: () => [...running.values()].map(({ state }) => state),
-    cancel(id) {
-      running.get(id)?.ending.abort();
-      return running.has(id);
+    async list() {
+      const others = (await shared.others()).filter(({ lost }) => !lost).map(({ shown }) => shown);
+      return [...[...running.values()].map(({ state }) => state), ...others];
     },
-    stop: () => running.forEach(({ ending }) => ending.abort()),
+    async cancel(id) {
+      const own = running.get(id);
+      if (own === undefined) await shared.cancel(id);
+      else own.ending.abort();
+    },
+    stop() {
+      shared.stop();
+      running.forEach(({ ending }) => ending.abort());
+    },
   };
 }
 

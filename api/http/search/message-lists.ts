@@ -20,16 +20,19 @@ export function messageRow(hit: SearchHit): MessageRow {
   return { message: { ...fields, ...shown, _id: hit._id }, index: hit._index, highlight_ranges: {}, decoration_stats: null };
 }
 
-export async function messageList(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override']): Promise<Readonly<Record<string, unknown>>> {
+/** `counted`: how many messages the question has, of somebody who counts them anyway; undefined when that failed. */
+export async function messageList(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override'], counted?: Promise<number | undefined>): Promise<Readonly<Record<string, unknown>>> {
   const { question, effective } = askedBy(context, query, type, override);
   const { services: { searcher }, identity, signal, deadlineMs } = context;
   const [sort] = (type.sort ?? []) as readonly { readonly field?: unknown; readonly order?: unknown }[];
+  const options = { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs };
   const answer = await searcher.messages({
-    ...question, limit: override?.limit ?? type.limit ?? defaultLimit, offset: override?.offset ?? type.offset ?? 0,
+    ...question, count: counted === undefined, limit: override?.limit ?? type.limit ?? defaultLimit, offset: override?.offset ?? type.offset ?? 0,
     sort: typeof sort?.field === 'string' ? { field: sort.field, direction: sort.order === 'ASC' ? 'asc' : 'desc' } : undefined,
     fields: type.fields === null || type.fields?.length === 0 ? undefined : type.fields,
-  }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
-  return { id: type.id, ...(type.name === undefined ? {} : { name: type.name }), type: 'messages', messages: answer.messages.map(messageRow), total_results: answer.total, effective_timerange: effective, ...failuresOf(answer.failures) };
+  }, options);
+  const total = counted === undefined ? answer.total : await counted ?? (await searcher.messages({ ...question, limit: 0 }, options)).total;
+  return { id: type.id, ...(type.name === undefined ? {} : { name: type.name }), type: 'messages', messages: answer.messages.map(messageRow), total_results: total, effective_timerange: effective, ...failuresOf(answer.failures) };
 }
 
 /** Indices that did not answer: the rest is a part. */

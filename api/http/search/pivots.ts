@@ -2,7 +2,7 @@
 import { ownMember } from '../../../core/own-member.js';
 import type { Bucket, Grouping } from '../../../schemas/query.js';
 import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
-import type { AggregateAnswer, SearchBucket, SearchMetric } from '../../../search/contract.js';
+import type { AggregateAnswer, AskedAggregate, SearchBucket, SearchMetric } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import { textOf } from '../objects/shapes.js';
 import { figureKinds, figureOf } from './figures.js';
@@ -35,23 +35,23 @@ export async function pivot(context: Context, query: QueryOfSearchBody, type: Se
   const range = all.some((group) => group.type === 'time') ? await span(context, asked) : 0;
   const rows = ((type.row_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
   const columns = ((type.column_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
-  const ask = (groups: readonly Grouping[]): Promise<AggregateAnswer> => aggregate(context, asked, groups, series, type);
-  const byRow = await ask(rows);
-  const byBoth = columns.length === 0 ? undefined : await ask([...rows, ...columns]);
-  const totals = rows.length > 0 && type.rollup === true ? await ask([]) : undefined;
+  const ask = (groups: readonly Grouping[], whole: boolean): Promise<AggregateAnswer> => aggregate(context, asked, { groups, whole }, series, type);
+  const byRow = await ask(rows, rows.length > 0 && type.rollup === true);
+  const byBoth = columns.length === 0 ? undefined : await ask([...rows, ...columns], false);
+  const { whole } = byRow;
   return {
     id: type.id, ...(type.name === undefined ? {} : { name: type.name }), type: 'pivot', total: byRow.total, effective_timerange: asked.effective,
-    rows: [...rowsOf(byRow, byBoth, rows, columns, series, type.rollup === true || columns.length === 0), ...(totals === undefined ? [] : [{ key: [], values: cells(totals.buckets[0], [], series, totals.total, true, 'row-inner'), source: 'non-leaf' }])],
+    rows: [...rowsOf(byRow, byBoth, rows, columns, series, type.rollup === true || columns.length === 0), ...(whole === undefined ? [] : [{ key: [], values: cells(whole, [], series, byRow.total, true, 'row-inner'), source: 'non-leaf' }])],
     ...failuresOf([...(byRow.failures ?? []), ...(byBoth?.failures ?? [])]),
   };
 }
 
-function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Context, { question }: Asked, groups: readonly Grouping[], series: readonly Series[], type: SearchTypeBody): Promise<AggregateAnswer> {
+function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Context, { question }: Asked, { groups, whole }: Pick<AskedAggregate, 'groups' | 'whole'>, series: readonly Series[], type: SearchTypeBody): Promise<AggregateAnswer> {
   const [sort] = (type.sort ?? []) as readonly { readonly type?: unknown; readonly field?: unknown; readonly direction?: unknown }[];
   const at = series.findIndex(({ id }) => id === sort?.field);
   const direction = typeof sort?.direction === 'string' && /^asc/i.test(sort.direction) ? 'asc' as const : 'desc' as const;
   const order = sort === undefined || groups.every(({ kind }) => kind === 'time') ? undefined : sort.type === 'pivot' ? { by: 'key' as const, direction } : at >= 0 ? { by: at, direction } : undefined;
-  return searcher.aggregate({ ...question, aggregate: { groups, metrics: series.map(({ metric }) => metric), sort: order } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
+  return searcher.aggregate({ ...question, aggregate: { groups, metrics: series.map(({ metric }) => metric), sort: order, whole } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
 }
 
 function seriesOf(body: Readonly<Record<string, unknown>>): Series {

@@ -3,16 +3,16 @@
  * then cut level by level to the buckets that count.
  */
 import { defaultBucketLimit, maxBuckets, type AggregateRequest, type Grouping, type Metric } from '../../../schemas/query.js';
-import { bucketSql } from './bucket-sql.js';
+import { bucketSql, defaultInterval } from './bucket-sql.js';
 import { keyColumns, type KeyColumns } from './aggregate-columns.js';
 import type { IndexFile } from './index-file.js';
 import type { HeldRows } from './kept-rows.js';
 import { querySql } from './query-sql.js';
 import { conditionSql, timesSql } from './condition-sql.js';
+import { timesOnly } from './time-buckets.js';
 import { numberSql, SqlParameters } from './value-sql.js';
 
 export type EngineAggregate = Omit<AggregateRequest, 'signal'>;
-const defaultInterval = { unit: 'minute', count: 1 } as const;
 type Kind = 'number' | 'text' | 'boolean';
 const kinds: readonly Kind[] = ['number', 'text', 'boolean'];
 const sqlTypes: Readonly<Record<Kind, string>> = { number: 'DOUBLE', text: 'VARCHAR', boolean: 'BOOLEAN' };
@@ -44,10 +44,9 @@ export function aggregateSql(files: readonly IndexFile[], request: EngineAggrega
   };
   const groups = request.groups.map((group, at) => slotOf(`g${at}`, group.field));
   const fields = new Map(request.metrics.flatMap((metric) => (metric.field === undefined || metric.kind === 'count' ? [] : [metric.field])).map((field, at) => [field, slotOf(`f${at}`, field)]));
-  const timesOnly = request.groups.every(({ kind, field }) => kind === 'time' && field === 'timestamp') && request.metrics.every(({ field }) => field === undefined);
   const base = files.map((file, at) => {
     const known = held?.[at];
-    if (known !== undefined && timesOnly) return heldTimesSql(known, request);
+    if (known !== undefined && timesOnly(request)) return heldTimesSql(known, request);
     const columns = [...groups.flatMap((slot, level) => groupColumns(slot, at, request.groups[level] as Grouping)), ...[...fields.values()].flatMap((slot) => slotColumns(slot, at)), ...existsColumns(file, request, parameters)];
     return `SELECT ${[...columns, '1 AS present'].join(', ')} FROM ${file.alias}.documents WHERE ${whereSql(file, request, known, parameters)}`;
   });

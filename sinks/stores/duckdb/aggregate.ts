@@ -4,17 +4,26 @@ import { maxBuckets, type AggregateResult, type Bucket } from '../../../schemas/
 import { leafBuckets } from '../buckets.js';
 import { aggregateSql, type AggregateSql, type EngineAggregate } from './aggregate-sql.js';
 import { storeError } from './failures.js';
-import { isWorthKeeping } from './condition-sql.js';
+import { isWorthKeeping, readsTexts } from './condition-sql.js';
 import type { SearchedIndex } from './found.js';
-import type { HeldRows, KeptRows } from './kept-rows.js';
+import type { HeldRows } from './kept-rows.js';
+import type { Kept } from './kept.js';
+import { timesOnly, timeBuckets } from './time-buckets.js';
 
 export type { EngineAggregate } from './aggregate-sql.js';
 
-export async function aggregateIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, skipped: readonly string[], keptRows: KeptRows): Promise<AggregateResult> {
-  if (indices.length === 0) return { total: 0, buckets: request.groups.length > 0 ? [] : [emptyBucket(request)], otherDocuments: 0, skipped };
-  const held = isWorthKeeping(request.query) ? await holdAll(connection, indices, request, keptRows) : undefined;
+export async function aggregateIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, skipped: readonly string[], kept: Kept): Promise<AggregateResult> {
+  if (indices.length === 0) return nothing(request, skipped);
+  const byTime = timesOnly(request);
+  // Looking values up by their rows costs more than testing a short value in each row.
+  const held = (byTime ? isWorthKeeping : readsTexts)(request.query) ? await holdAll(connection, indices, request, kept) : undefined;
   try {
-    const statement = aggregateSql(indices.map(({ file }) => file), request, held);
+    const buckets = held === undefined && byTime ? await timeBuckets(connection, indices, request, kept.counts) : undefined;
+    if (buckets !== undefined) return { total: buckets.whole.documents, buckets: buckets.buckets, otherDocuments: 0, skipped, ...wholeOf(request, buckets.whole) };
+    // A part of the statement for each file costs as much as a few thousand rows.
+    const some = indices.map(({ file }, at) => ({ file, held: held?.[at] })).filter((one) => one.held?.rows !== 0);
+    if (some.length === 0) return nothing(request, skipped);
+    const statement = aggregateSql(some.map(({ file }) => file), request, some.flatMap((one) => one.held ?? []));
     const result = await connection.runAndReadAll(statement.sql, statement.values);
     return readRows(result.getRowObjects(), statement, request, skipped);
   } finally {
@@ -22,13 +31,17 @@ export async function aggregateIndices(connection: DuckDBConnection, indices: re
   }
 }
 
+function nothing(request: EngineAggregate, skipped: readonly string[]): AggregateResult {
+  return { total: 0, buckets: request.groups.length > 0 ? [] : [emptyBucket(request)], otherDocuments: 0, skipped, ...wholeOf(request, emptyBucket(request)) };
+}
+
 /** Undefined: of one file too many match. */
-async function holdAll(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, keptRows: KeptRows): Promise<HeldRows[] | undefined> {
+async function holdAll(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, kept: Kept): Promise<HeldRows[] | undefined> {
   const held: HeldRows[] = [];
   let whole = false;
   try {
     for (const { file } of indices) {
-      const rows = await keptRows.hold(connection, file, request);
+      const rows = await kept.rows.hold(connection, file, request);
       if (rows === undefined) return undefined;
       held.push(rows);
     }
@@ -54,7 +67,11 @@ function readRows(rows: readonly Row[], statement: AggregateSql, request: Engine
     cut[level - 1] = Number(row['cut']);
   }
   const buckets = request.groups.length > 0 ? leafBuckets(request, levels) : [whole ?? emptyBucket(request)];
-  return { total: Number(rows[0]?.['total'] ?? 0), buckets, otherDocuments: cut.reduce((sum, one) => sum + one, 0), skipped };
+  return { total: Number(rows[0]?.['total'] ?? 0), buckets, otherDocuments: cut.reduce((sum, one) => sum + one, 0), skipped, ...wholeOf(request, whole ?? emptyBucket(request)) };
+}
+
+function wholeOf(request: EngineAggregate, whole: Bucket): Pick<AggregateResult, 'whole'> {
+  return request.whole === true ? { whole } : {};
 }
 
 type Row = Readonly<Record<string, unknown>>;

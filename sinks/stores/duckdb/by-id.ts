@@ -1,9 +1,10 @@
-/** Documents by their ids: read, replaced, and written when they are not there. Rare work: the engine keeps no order of ids, so each call looks through them all. */
+/** Documents by their ids: read, replaced, and written when they are not there. Rare work: the engine keeps no order of ids, so a call looks through them all unless it is told where they can be. */
 import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DocumentUpdate, FoundDocument, WriteFailure, WriteResult } from '../contract.js';
 import { buildColumns, FieldCounts, type Cell, type ParsedDocument } from './batch.js';
 import { storeError } from './failures.js';
+import type { IdRanges } from './id-ranges.js';
 import { appendFields, type IndexFile } from './index-file.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
 import { commitDocuments, mayBeExotic, parseDocument, type ParsedWrite } from './writer.js';
@@ -15,14 +16,19 @@ interface FoundRow extends FoundDocument {
   readonly row: number;
 }
 
-export async function readDocuments(connection: DuckDBConnection, file: IndexFile, ids: readonly string[]): Promise<Map<string, FoundRow>> {
+export async function readDocuments(connection: DuckDBConnection, file: IndexFile, ids: readonly string[], ranges?: IdRanges): Promise<Map<string, FoundRow>> {
   const columns = file.columns();
   const names = ['rowid::DOUBLE', '_id', 'other_fields', 'overrides', ...columns.map((field) => `c${field.slot}`)];
   const found = new Map<string, FoundRow>();
   for (let from = 0; from < ids.length; from += pageIds) {
     const page = ids.slice(from, from + pageIds);
     const places = page.map((_, at) => `$${at + 1}`).join(', ');
-    const result = await connection.runAndReadAll(`SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE _id IN (${places})`, page);
+    const within = await ranges?.find(connection, file, page);
+    if (within?.length === 0) continue;
+    const select = `SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE`;
+    // A filter on the column itself would be tried on the whole file before the range of rows is looked at.
+    const sql = within === undefined ? `${select} _id IN (${places})` : within.map(([from, to]) => `${select} rowid >= ${from} AND rowid < ${to} AND _id || '' IN (${places})`).join(' UNION ALL ');
+    const result = await connection.runAndReadAll(sql, page);
     for (const cells of result.getRows()) {
       const [row, id, otherFields, overrides, ...values] = cells as [number, string, string | null, string | null, ...unknown[]];
       const parsed: ParsedRow = { otherFields, overrides, cells: values };
@@ -61,6 +67,7 @@ export async function updateDocuments(file: IndexFile, updates: readonly Documen
 /** Counts of its own: one document never makes a new column. */
 async function replaceRow(file: IndexFile, row: number, document: ParsedDocument, exotic: boolean): Promise<void> {
   const columns = buildColumns([document], exotic ? new Set([0]) : new Set(), file.fields, new FieldCounts());
+  file.noteTimes(columns.cells);
   if (columns.changed.length > 0) await appendFields(file.connection, file.alias, columns.changed);
   const cells = new Map<string, Cell>([['other_fields', columns.otherFields[0] ?? null], ['overrides', columns.overrides[0] ?? null]]);
   for (const { slot } of file.columns()) cells.set(`c${slot}`, columns.cells[slot ?? 0]?.[0] ?? null);

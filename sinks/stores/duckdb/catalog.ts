@@ -1,7 +1,9 @@
 /** All indices of the folder, which of them are attached, and the one engine instance below them. */
 import { isSluiceError, toError } from '../../../core/errors.js';
+import { createGate, type Gate } from '../gate.js';
 import { indexNumber, isIndexName } from '../index-names.js';
 import { Database } from './database.js';
+import { capacityOf } from './capacity.js';
 import { isFatal, storeError } from './failures.js';
 import { IndexFolder, type IndexFacts } from './folder.js';
 import { IndexFile } from './index-file.js';
@@ -18,6 +20,8 @@ export class IndexEntry {
   /** Searches that read the file. */
   readers = 0;
   lastUsed = 0;
+  /** Milliseconds of the monotonic clock. */
+  usedAt = 0;
   /** Tasks that hold or wait for the lock. */
   waiting = 0;
   #lock: Promise<unknown> = Promise.resolve();
@@ -47,6 +51,7 @@ export class Catalog {
   readonly #options: EngineOptions;
   readonly #entries = new Map<string, IndexEntry>();
   readonly #interruptReaders: () => void;
+  readonly #transactions: Gate;
   #database: Database | undefined;
   #reopening: Promise<void> | undefined;
   /** Operations that use the instance. */
@@ -58,6 +63,7 @@ export class Catalog {
     this.#options = options;
     this.#interruptReaders = interruptReaders;
     this.folder = new IndexFolder(options.folder);
+    this.#transactions = createGate(capacityOf(options.memoryBytes, 1).transactions, Infinity);
   }
 
   async open(): Promise<void> {
@@ -123,6 +129,16 @@ export class Catalog {
     }
   }
 
+  /** Runs work that writes to a file, its checkpoint included, in its turn. The caller holds the entry's lock, and no other turn. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const leave = await this.#transactions.enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
   /** Resolves when nothing uses the instance, and nothing will any more: the thread may end. */
   async halt(): Promise<void> {
     this.#halted = true;
@@ -145,7 +161,7 @@ export class Catalog {
       const file = await this.use(() => IndexFile.attach(this.database, this.folder.file(entry.name)));
       entry.file = file;
       entry.blocked = undefined;
-      entry.facts = { documents: file.documents, createdAt: file.createdAt };
+      entry.facts = factsOf(file);
       return this.#touch(entry, file);
     } catch (thrown) {
       if (isFatal(thrown)) await this.reopen();
@@ -160,13 +176,31 @@ export class Catalog {
     const file = entry.file;
     if (file === undefined) return;
     entry.file = undefined;
-    entry.facts = { documents: file.documents, createdAt: file.createdAt };
+    entry.facts = factsOf(file);
     const graceEnd = performance.now() + readersGraceMs;
     while (entry.readers > 0) {
       if (performance.now() > graceEnd) this.#interruptReaders();
       await pause();
     }
     await this.use(() => file.detach());
+  }
+
+  /**
+   * What the engine knows of a file takes memory outside of its limit, a few bytes for each document that it has written: a file that nobody has written or searched for
+   * this long is let go, and one that has got so many documents is attached anew, with what is known of them left on the disk.
+   */
+  async detachIdle(idleMs: number, freshDocuments: number): Promise<void> {
+    for (const entry of this.#entries.values()) {
+      const isIdle = (): boolean => entry.file !== undefined && entry.readers === 0 && performance.now() - entry.usedAt > idleMs;
+      const isGrown = (): boolean => entry.file !== undefined && entry.readers === 0 && entry.file.documents - entry.file.documentsBefore > freshDocuments;
+      if (!(isIdle() && entry.waiting === 0) && !isGrown()) continue;
+      await entry.exclusive(() => this.inTurn(async () => {
+        const anew = isGrown();
+        if (!anew && !isIdle()) return;
+        await this.detachLocked(entry);
+        if (anew) await this.attachLocked(entry);
+      }));
+    }
   }
 
   /** Closes the instance and opens a new one, in which nothing is attached: an engine that met a fatal error refuses everything. */
@@ -192,7 +226,7 @@ export class Catalog {
       const file = entry.file;
       entry.file = undefined;
       if (file === undefined) continue;
-      entry.facts = { documents: file.documents, createdAt: file.createdAt };
+      entry.facts = factsOf(file);
       await file.detach().catch(() => undefined);
     }
     database?.close();
@@ -208,8 +242,13 @@ export class Catalog {
   #touch(entry: IndexEntry, file: IndexFile): IndexFile {
     this.#uses += 1;
     entry.lastUsed = this.#uses;
+    entry.usedAt = performance.now();
     return file;
   }
+}
+
+function factsOf({ documents, createdAt, times }: IndexFile): IndexFacts {
+  return { documents, createdAt, times };
 }
 
 /** Reopening and detaching are rare; looking every few milliseconds is simpler than a signal from each operation. */

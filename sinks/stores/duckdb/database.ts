@@ -4,7 +4,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { toError } from '../../../core/errors.js';
-import { KeptRows } from './kept-rows.js';
+import { Kept } from './kept.js';
+import { capacityOf } from './capacity.js';
 import type { EngineOptions } from './protocol.js';
 
 /** Spilled sorts and aggregates may take this much disk; past that the query fails, not the disk. */
@@ -22,10 +23,11 @@ const detachedAllTheSame = /Detached database .* CHECKPOINT during DETACH failed
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #control: DuckDBConnection;
-  readonly keptRows = new KeptRows();
+  readonly kept: Kept;
   #nextAlias = 1;
 
-  private constructor(instance: DuckDBInstance, control: DuckDBConnection) {
+  private constructor(instance: DuckDBInstance, control: DuckDBConnection, keptBytes: number) {
+    this.kept = new Kept(keptBytes);
     this.#instance = instance;
     this.#control = control;
   }
@@ -35,14 +37,14 @@ export class Database {
     mkdirSync(spill, { recursive: true });
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${Math.round(options.memoryBytes)}B`,
-      threads: String(options.threads > 0 ? options.threads : availableParallelism()),
+      threads: String(capacityOf(options.memoryBytes, options.threads > 0 ? options.threads : availableParallelism()).threads),
       temp_directory: spill,
       max_temp_directory_size: `${spillBytes}B`,
       checkpoint_threshold: `${Math.round(options.checkpointBytes)}B`,
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     });
-    return new Database(instance, await instance.connect());
+    return new Database(instance, await instance.connect(), options.keptBytes);
   }
 
   connect(): Promise<DuckDBConnection> {
@@ -57,9 +59,8 @@ export class Database {
     return alias;
   }
 
-  /** Gives back the memory of rows that nobody has asked for lately. */
-  async sweep(): Promise<void> {
-    if (!this.keptRows.isEmpty) await this.keptRows.sweep(this.#control);
+  sweep(): Promise<void> {
+    return this.kept.sweep(this.#control);
   }
 
   async detach(alias: string): Promise<void> {

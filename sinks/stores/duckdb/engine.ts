@@ -14,8 +14,9 @@ import type { EngineHealth, EngineMethods, EngineOptions, IdPage, ScanPage, Scan
 import { scanDocuments, scanPlaces } from './scan.js';
 import { RunningSearches } from './running-searches.js';
 import type { SearchedIndex } from './found.js';
-import type { KeptRows } from './kept-rows.js';
+import type { Kept } from './kept.js';
 import { searchIndices } from './search.js';
+import { mayMatch } from './time-span.js';
 import { WriteQueue } from './write-queue.js';
 
 /** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
@@ -27,10 +28,13 @@ const concurrentLookups = 1;
 const noSearch = -1;
 /** How often memory of searches is looked at that nobody goes on with. */
 const sweepMs = 30_000;
+const idleIndexMs = 120_000;
+/** About 20 MB of what the engine knows of them. */
+const freshDocuments = 5_000_000;
 /** Ids of one page of a scan. */
 const pageRows = 20_000;
 
-type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[], keptRows: KeptRows) => Promise<Result>;
+type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[], kept: Kept) => Promise<Result>;
 
 export class Engine {
   readonly #catalog: Catalog;
@@ -38,27 +42,37 @@ export class Engine {
   readonly #gate = createGate(concurrentSearches, waitingSearches);
   readonly #lookups = createGate(concurrentLookups, Infinity);
   readonly #searches = new RunningSearches();
+  readonly #onKept: (bytes: number) => void;
   #sweeping: NodeJS.Timeout | undefined;
 
-  constructor(options: EngineOptions) {
+  /** `onKept`: bytes that searches have left for those that come next. */
+  constructor(options: EngineOptions, onKept: (bytes: number) => void) {
+    this.#onKept = onKept;
     this.#catalog = new Catalog(options, () => {
       this.#searches.interruptAll();
     });
-    this.#writes = new WriteQueue(this.#catalog);
+    this.#writes = new WriteQueue(this.#catalog, options.lingerMs);
   }
 
   async start(): Promise<void> {
     await this.#catalog.open();
     this.#sweeping = setInterval(() => {
-      this.#catalog.use(() => this.#catalog.database.sweep()).catch(() => undefined);
+      this.#sweep().catch(() => undefined);
     }, sweepMs).unref();
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#catalog.use(() => this.#catalog.database.sweep());
+    this.#onKept(this.#catalog.database.kept.bytes);
+    await this.#catalog.detachIdle(idleIndexMs, freshDocuments);
   }
 
   /** Waits for what holds a lock, then closes every file. */
   async stop(): Promise<void> {
     clearInterval(this.#sweeping);
     this.#searches.cancelAll();
-    await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.detachLocked(entry)).catch(() => undefined)));
+    await this.#writes.flush();
+    await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.inTurn(() => this.#catalog.detachLocked(entry))).catch(() => undefined)));
     await this.#catalog.close();
   }
 
@@ -99,9 +113,9 @@ export class Engine {
     try {
       // It may have been closed while this waited.
       await this.#catalog.attached(this.#catalog.need(index));
-      const found = await this.#readNow(noSearch, [index], (connection, [searched]) => {
+      const found = await this.#readNow(noSearch, [index], (connection, [searched], _, kept) => {
         if (searched === undefined) throw storeError(entry.closed ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', index);
-        return readDocuments(connection, searched.file, ids);
+        return readDocuments(connection, searched.file, ids, kept.ids);
       });
       return new Map([...found].map(([id, { document, revision, stub }]) => [id, { document, revision, stub }]));
     } catch (thrown) {
@@ -117,7 +131,7 @@ export class Engine {
   }
 
   async checkpoint(index: string): Promise<void> {
-    await this.#withFile(index, (file) => file.connection.run(`CHECKPOINT ${file.alias}`));
+    await this.#withFile(index, (file) => this.#catalog.inTurn(() => file.connection.run(`CHECKPOINT ${file.alias}`)));
   }
 
   async markers(index: string, topic: string, generation: number): Promise<Map<number, number>> {
@@ -155,7 +169,7 @@ export class Engine {
       const facts = entry.file ?? { documents: 0, createdAt: this.#catalog.folder.bornAt(name) };
       this.#catalog.folder.markClosed(name, { documents: facts.documents, createdAt: facts.createdAt });
       entry.closed = true;
-      await this.#catalog.detachLocked(entry);
+      await this.#catalog.inTurn(() => this.#catalog.detachLocked(entry));
     });
   }
 
@@ -172,7 +186,7 @@ export class Engine {
     const entry = this.#catalog.find(name);
     if (entry === undefined) return;
     await entry.exclusive(async () => {
-      await this.#catalog.detachLocked(entry).catch(() => undefined);
+      await this.#catalog.inTurn(() => this.#catalog.detachLocked(entry)).catch(() => undefined);
       this.#catalog.folder.remove(name);
       this.#catalog.forget(entry);
     });
@@ -184,15 +198,23 @@ export class Engine {
   }
 
   search(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
-    return this.#read(id, request.indices, (connection, indices, skipped, keptRows) => searchIndices(connection, indices, request, skipped, keptRows));
+    return this.#read(id, this.#ofTime(request), (connection, indices, skipped, kept) => searchIndices(connection, indices, request, skipped, kept));
   }
 
   aggregate(id: number, request: EngineAggregate): Promise<AggregateResult> {
-    return this.#read(id, request.indices, (connection, indices, skipped, keptRows) => aggregateIndices(connection, indices, request, skipped, keptRows));
+    return this.#read(id, this.#ofTime(request), (connection, indices, skipped, kept) => aggregateIndices(connection, indices, request, skipped, kept));
   }
 
   occurringFields(id: number, request: Omit<ScanRequest, 'signal'>): Promise<Set<string>> {
-    return this.#read(id, request.indices, (connection, indices) => occurringFields(connection, indices, request));
+    return this.#read(id, this.#ofTime(request), (connection, indices) => occurringFields(connection, indices, request));
+  }
+
+  /** Without those whose rows are known to lie outside of the range of time. */
+  #ofTime(request: Pick<SearchRequest, 'indices' | 'from' | 'to'>): string[] {
+    return request.indices.filter((name) => {
+      const entry = this.#catalog.find(name);
+      return entry === undefined || entry.closed || mayMatch((entry.file ?? entry.facts)?.times, request);
+    });
   }
 
   async scanRows(names: readonly string[]): Promise<Map<string, number>> {
@@ -202,7 +224,7 @@ export class Engine {
   }
 
   scanPlaces(id: number, page: ScanPage): Promise<ScanPlace[]> {
-    return this.#readAll(id, [page.index], (connection, [index]) => scanPlaces(connection, index as SearchedIndex, page.request, page));
+    return this.#readAll(id, [page.index], (connection, [index], _, kept) => scanPlaces(connection, index as SearchedIndex, page.request, page, kept));
   }
 
   scanDocuments(id: number, { indices: names, places, fields }: EngineMethods['scanDocuments']['argument']): Promise<SearchHit[]> {
@@ -211,9 +233,9 @@ export class Engine {
 
   /** Of a scan, which is whole or fails. */
   #readAll<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
-    return this.#read(id, names, (connection, indices, skipped, keptRows) => {
+    return this.#read(id, names, (connection, indices, skipped, kept) => {
       if (skipped.length > 0) throw storeError(this.#catalog.find(skipped[0] ?? '')?.closed === true ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', skipped.join(', '));
-      return work(connection, indices, skipped, keptRows);
+      return work(connection, indices, skipped, kept);
     });
   }
 
@@ -244,8 +266,9 @@ export class Engine {
         const connection = await database.connect();
         this.#searches.run(id, connection);
         try {
-          return await work(connection, indices, skipped, database.keptRows);
+          return await work(connection, indices, skipped, database.kept);
         } finally {
+          this.#onKept(database.kept.bytes);
           this.#searches.rest(id);
           connection.closeSync();
         }

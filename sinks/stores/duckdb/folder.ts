@@ -1,13 +1,16 @@
 /** The files of the indices: `<name>.duckdb`, its write-ahead log, and `<name>.duckdb.closed` while the index is closed. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TimeSpan } from './time-span.js';
 
 const ending = '.duckdb';
 
-/** What stays known of a closed index, whose file is not opened. */
+/** What stays known of an index whose file is not attached. */
 export interface IndexFacts {
   readonly documents: number;
   readonly createdAt: number;
+  /** Undefined: not known. Not kept of a closed index. */
+  readonly times?: TimeSpan;
 }
 
 export class IndexFolder {

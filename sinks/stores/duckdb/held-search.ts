@@ -14,7 +14,8 @@ type HeldRequest = Pick<SearchRequest, 'from' | 'to' | 'limit' | 'after'> & { re
 const maxTies = 10_000;
 
 /** Undefined where the order cannot be told from the times alone. */
-export async function findHeld(connection: DuckDBConnection, index: SearchedIndex, { source }: HeldRows, request: HeldRequest): Promise<Matches | undefined> {
+export async function findHeld(connection: DuckDBConnection, index: SearchedIndex, { source, rows }: HeldRows, request: HeldRequest): Promise<Matches | undefined> {
+  if (rows === 0) return { count: 0, first: [] };
   const times = timesSql('time', request).join(' AND ') || 'true';
   const counted = (await connection.runAndReadAll(`SELECT count(*)::DOUBLE, count(time)::DOUBLE FROM ${source} WHERE ${times}`)).getRows()[0] ?? [];
   const [count = 0, timed = 0] = counted as number[];

@@ -6,6 +6,8 @@ import { appendChunks } from './chunks.js';
 import { bringFileUpToDate } from './file-format.js';
 import { columnDefinition, type Field, type FieldKind, type FieldTable } from './fields.js';
 import type { Database } from './database.js';
+import { timeColumn } from './condition-sql.js';
+import { noTimes, widened, type TimeSpan } from './time-span.js';
 
 const formatVersion = currentVersion(formatVersions.indexFile);
 
@@ -17,8 +19,11 @@ export class IndexFile {
   readonly counts = new FieldCounts();
   readonly createdAt: number;
   documents: number;
+  /** When it was attached. */
+  readonly documentsBefore: number;
   /** Rises with each change to rows that were there. */
   changes = 0;
+  times: TimeSpan;
   readonly #database: Database;
   /** Kept from one transaction to the next: its memory is the engine's, and given back only when its JavaScript object is collected. */
   #appender: { readonly appender: DuckDBAppender; readonly columns: number } | undefined;
@@ -30,7 +35,9 @@ export class IndexFile {
     this.fields = loaded.fields;
     this.markers = loaded.markers;
     this.documents = loaded.documents;
+    this.documentsBefore = loaded.documents;
     this.createdAt = loaded.createdAt;
+    this.times = loaded.times;
   }
 
   /** Opens the file; one without tables (new, or a crash cut its creation short) gets them. */
@@ -69,6 +76,11 @@ export class IndexFile {
     this.#appender.appender.flushSync();
   }
 
+  /** `cells`: by slot. Before they are committed: a span that is too wide costs a look at the file, one that is too narrow would hide rows. */
+  noteTimes(cells: readonly (readonly Cell[])[]): void {
+    this.times = widened(this.times, cells[this.fields.get('timestamp')?.slot ?? 0] ?? []);
+  }
+
   #closeAppender(): void {
     const kept = this.#appender?.appender;
     this.#appender = undefined;
@@ -98,6 +110,7 @@ interface LoadedIndex {
   readonly markers: Map<string, number>;
   readonly documents: number;
   readonly createdAt: number;
+  readonly times: TimeSpan;
 }
 
 async function hasTables(connection: DuckDBConnection, alias: string): Promise<boolean> {
@@ -131,8 +144,9 @@ async function load(connection: DuckDBConnection, alias: string): Promise<Loaded
     const [topic, generation, partition, next] = row as [string, number, number, number];
     markers.set(markerKey(topic, generation, partition), next);
   }
-  const counted = await read(`SELECT count(*) FROM ${alias}.documents`);
-  return { fields, markers, documents: Number(counted[0]?.[0] ?? 0), createdAt: meta.get('created_at') ?? 0 };
+  const time = timeColumn(fields);
+  const [counted = []] = await read(`SELECT count(*)::DOUBLE, min(${time}), max(${time}) FROM ${alias}.documents`);
+  return { fields, markers, documents: Number(counted[0] ?? 0), createdAt: meta.get('created_at') ?? 0, times: widened(noTimes, counted.slice(1)) };
 }
 
 /** The table of fields is a log: the last row of a name counts. */

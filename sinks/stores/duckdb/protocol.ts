@@ -9,6 +9,10 @@ export interface EngineOptions {
   /** 0: one per core. */
   readonly threads: number;
   readonly checkpointBytes: number;
+  /** How long a small write waits for those of the other partitions, so that one transaction takes all of them; 0: not at all. */
+  readonly lingerMs: number;
+  /** Of rows and counts that searches leave for those that come next. */
+  readonly keptBytes: number;
   /** Most index files open at once. */
   readonly attachedIndices: number;
 }
@@ -17,6 +21,8 @@ export interface WorkerData {
   readonly options: EngineOptions;
   /** One Int32: 1 when the thread may be ended. Ending it during a call into the engine aborts the process. */
   readonly halted: SharedArrayBuffer;
+  /** One Float64: bytes that searches have left. */
+  readonly kept: SharedArrayBuffer;
 }
 
 /** Arguments and answer of each request. */

@@ -1,15 +1,24 @@
 /** Every document of a query in order, of those that an index holds when the scan begins: files only grow, so the number of their rows is a snapshot. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
+import type { Kept } from './kept.js';
 import type { ScanPlace } from './protocol.js';
 import type { SearchedIndex } from './found.js';
-import { fetchHits, findFirst, placeOf, type EngineSearch } from './search.js';
+import { fetchHits, findFirst, findNearest, placeOf, type EngineSearch } from './search.js';
+
+interface Page {
+  /** Of the file. */
+  readonly rows: number;
+  readonly after: SearchAfter | undefined;
+  readonly limit: number;
+}
 
 /** Places of one index from `after` on. */
-export async function scanPlaces(connection: DuckDBConnection, index: SearchedIndex, request: Omit<ScanRequest, 'signal'>, page: { readonly rows: number; readonly after: SearchAfter | undefined; readonly limit: number }): Promise<ScanPlace[]> {
+export async function scanPlaces(connection: DuckDBConnection, index: SearchedIndex, request: Omit<ScanRequest, 'signal'>, { rows, after, limit }: Page, kept: Kept): Promise<ScanPlace[]> {
   const sort = request.sort ?? { field: 'timestamp', direction: 'desc' };
-  const asked: EngineSearch = { ...request, limit: page.limit, after: page.after };
-  const found = await findFirst(connection, index, asked, sort, page.rows);
+  const asked: EngineSearch = { ...request, limit, after };
+  const counts = sort.field === 'timestamp' ? await kept.counts.find(connection, index.file, request) : undefined;
+  const found = counts === undefined ? await findFirst(connection, index, asked, sort, rows) : await findNearest(connection, index, asked, sort, counts, rows);
   return found.map((one) => ({ row: one.row, place: placeOf(one, sort) }));
 }
 

@@ -1,52 +1,59 @@
 /** Runs one search over several index files and merges what they find. */
-import { DuckDBListValue, type DuckDBConnection, type DuckDBStructValue } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
-import { conditionSql, isWorthKeeping, readsTexts } from './condition-sql.js';
+import { conditionSql, isWorthKeeping } from './condition-sql.js';
+import { countRows } from './count-rows.js';
 import type { Field } from './fields.js';
 import { compareFound, type Found, type Matches, type SearchedIndex } from './found.js';
 import { findHeld } from './held-search.js';
 import type { IndexFile } from './index-file.js';
-import type { KeptRows } from './kept-rows.js';
+import type { Kept } from './kept.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
 import { afterSql, boundSql, orderSql, sortColumns, type SortColumns } from './sort-sql.js';
+import { readTime } from './times.js';
+import type { TimeCounts } from './time-counts.js';
 import { mayBeInOtherFields, SqlParameters } from './value-sql.js';
 
 export type EngineSearch = Omit<SearchRequest, 'signal'>;
 type SortOrder = NonNullable<SearchRequest['sort']>;
 
-export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineSearch, skipped: readonly string[], keptRows: KeptRows): Promise<SearchResult> {
+export async function searchIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineSearch, skipped: readonly string[], kept: Kept): Promise<SearchResult> {
   let total = 0;
   let found: Found[] = [];
   const sort: SortOrder = request.sort ?? { field: 'timestamp', direction: 'desc' };
   for (const index of indices) {
     if (index.file.documents === 0) continue;
-    const matches = await findMatches(connection, index, request, sort, keptRows);
+    const matches = await findMatches(connection, index, request, sort, kept);
     total += matches.count;
     found = found.concat(matches.first);
     found.sort(compareFound(sort.direction));
     found.length = Math.min(found.length, request.limit);
   }
-  return { total, hits: await fetchHits(connection, found, request.fields), skipped, next: found.length === 0 ? undefined : placeOf(found.at(-1) as Found, sort) };
+  return { total: request.count === false ? found.length : total, hits: await fetchHits(connection, found, request.fields), skipped, next: found.length === 0 ? undefined : placeOf(found.at(-1) as Found, sort) };
 }
 
 export function placeOf(last: Found, sort: SortOrder): SearchAfter {
   return { sortValue: sort.field === '_id' ? last.id : last.number ?? last.text, id: last.id, index: last.index.name };
 }
 
-/** Up to this many are kept while counting; beyond, sorting them is the smaller work. */
-const keptWhileCounting = 2000;
+/** More than these are sorted by the engine. */
+const mostFromKept = 2000;
 
-async function findMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder, keptRows: KeptRows): Promise<Matches> {
-  const few = request.limit <= keptWhileCounting;
-  const held = few && sort.field === 'timestamp' && isWorthKeeping(request.query) ? await findKept(connection, index, request, sort, keptRows) : undefined;
+async function findMatches(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder, kept: Kept): Promise<Matches> {
+  const few = request.limit <= mostFromKept;
+  const held = few && sort.field === 'timestamp' && isWorthKeeping(request.query) ? await findKept(connection, index, request, sort, kept) : undefined;
   if (held !== undefined) return held;
-  if (few && request.limit > 0 && readsTexts(request.query) && index.file.fields.get(sort.field)?.kind === 'time') return countAndFind(connection, index, request, sort);
-  const count = await countMatches(connection, index, request);
-  return { count, first: count === 0 || request.limit <= 0 ? [] : await findFirst(connection, index, request, sort) };
+  const counts = await kept.counts.find(connection, index.file, request);
+  if (counts !== undefined) {
+    const count = request.count === false ? undefined : await countRows(connection, index.file, request, counts);
+    return { count: count ?? 0, first: count === 0 || request.limit <= 0 ? [] : await findNearest(connection, index, request, sort, counts) };
+  }
+  const count = request.count === false ? undefined : await countMatches(connection, index, request);
+  return { count: count ?? 0, first: count === 0 || request.limit <= 0 ? [] : await findFirst(connection, index, request, sort) };
 }
 
-async function findKept(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, { direction }: SortOrder, keptRows: KeptRows): Promise<Matches | undefined> {
-  const held = await keptRows.hold(connection, index.file, request);
+async function findKept(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, { direction }: SortOrder, kept: Kept): Promise<Matches | undefined> {
+  const held = await kept.rows.hold(connection, index.file, request);
   try {
     return held === undefined ? undefined : await findHeld(connection, index, held, { ...request, direction });
   } finally {
@@ -54,23 +61,25 @@ async function findKept(connection: DuckDBConnection, index: SearchedIndex, requ
   }
 }
 
-/** Both in one pass over the documents, where the order is one of times: reading the texts twice would take twice as long. */
-async function countAndFind(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder): Promise<Matches> {
-  const parameters = new SqlParameters();
-  const condition = conditionSql(index.file.fields, request, parameters);
-  const columns = sortColumns(index.file.fields, sort.field, parameters);
-  const after = request.after === undefined ? '' : ` FILTER (WHERE ${afterSql(sort, request.after, index.name, parameters)})`;
-  const [aggregate, missing] = sort.direction === 'asc' ? ['min', `'infinity'::DOUBLE`] : ['max', `'-infinity'::DOUBLE`];
-  const entry = `{'number': coalesce(sort_number, ${missing}), 'id': _id, 'place': place}`;
-  const sql = `SELECT count(*)::DOUBLE, ${aggregate}(${entry}, ${Math.floor(request.limit)})${after}`
-    + ` FROM (SELECT ${columns.number} AS sort_number, NULL::VARCHAR AS sort_text, _id, rowid::DOUBLE AS place FROM ${index.file.alias}.documents WHERE ${condition})`;
-  const row = (await runSql(connection, sql, parameters)).getRows()[0];
-  const entries = row?.[1] instanceof DuckDBListValue ? row[1].items : [];
-  const first = entries.map((item) => {
-    const { number, id, place } = (item as DuckDBStructValue).entries as { number: number; id: string; place: number };
-    return { index, row: place, number: Number.isFinite(number) ? number : null, text: null, id };
-  });
-  return { count: row?.[0] as number, first };
+/** The first ones, by time in no more of the file than holds them. `rows`: of so many rows of the file, of which there may be fewer than have been counted. */
+export async function findNearest(connection: DuckDBConnection, index: SearchedIndex, request: EngineSearch, sort: SortOrder, counts: TimeCounts, rows = counts.covered): Promise<Found[]> {
+  const after = placeInTime(request, sort);
+  if (after === undefined) return findFirst(connection, index, request, sort, rows);
+  for (let wanted = request.limit; ; wanted *= 8) {
+    const span = counts.nearest(after, sort.direction, wanted);
+    const isAll = span.from === after.from && span.to === after.to;
+    const found = await findFirst(connection, index, isAll ? request : { ...request, ...span }, sort, rows);
+    if (isAll || found.length >= request.limit) return found;
+  }
+}
+
+/** The span of time in which rows with a time can follow the place that the request goes on from; undefined: no rows with a time do, or the order is another one. */
+function placeInTime({ from, to, after }: EngineSearch, { field, direction }: SortOrder): Pick<EngineSearch, 'from' | 'to'> | undefined {
+  if (field !== 'timestamp') return undefined;
+  if (after === undefined) return { from, to };
+  const time = after.sortValue === null ? undefined : readTime(after.sortValue);
+  if (time === undefined) return undefined;
+  return direction === 'asc' ? { from: Math.max(time, from ?? -Infinity), to } : { from, to: Math.min(time + 1, to ?? Infinity) };
 }
 
 function runSql(connection: DuckDBConnection, sql: string, parameters: SqlParameters) {

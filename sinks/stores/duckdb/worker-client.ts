@@ -24,6 +24,7 @@ export class WorkerClient {
   #lost: string | undefined;
   #closing = false;
   readonly #halted = new SharedArrayBuffer(4);
+  readonly #kept = new SharedArrayBuffer(8);
   /** The worker goes on while this thread waits here. */
   readonly #onExit = (): void => {
     if (this.#lost !== undefined) return;
@@ -33,7 +34,7 @@ export class WorkerClient {
 
   constructor(options: EngineOptions, onLost: (reason: string) => void) {
     this.#onLost = onLost;
-    const workerData: WorkerData = { options, halted: this.#halted };
+    const workerData: WorkerData = { options, halted: this.#halted, kept: this.#kept };
     this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
     this.#worker.once('online', holdYoungGenerationStill);
     this.#worker.on('message', (answer: EngineAnswer) => this.#settle(answer));
@@ -45,6 +46,11 @@ export class WorkerClient {
   /** Undefined while the worker runs. */
   get lost(): string | undefined {
     return this.#lost;
+  }
+
+  /** What searches have left for those that come next. */
+  get keptBytes(): number {
+    return new Float64Array(this.#kept)[0] ?? 0;
   }
 
   call<Method extends EngineMethod>(method: Method, argument: EngineMethods[Method]['argument'], signal?: AbortSignal): Promise<EngineMethods[Method]['value']> {

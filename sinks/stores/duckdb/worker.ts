@@ -6,8 +6,9 @@ import type { EngineAnswer, EngineRequest, WorkerData } from './protocol.js';
 
 const port = parentPort;
 if (port === null) throw new Error('The embedded store runs in a worker thread only.');
-const { options, halted } = workerData as WorkerData;
-const engine = new Engine(options);
+const { options, halted, kept } = workerData as WorkerData;
+const keptBytes = new Float64Array(kept);
+const engine = new Engine(options, (bytes) => { keptBytes[0] = bytes; });
 
 async function halt(): Promise<void> {
   await engine.halt();

@@ -2,8 +2,9 @@
 import type { DocumentUpdate, WriteRequest, WriteResult } from '../contract.js';
 import { updateDocuments, writeById } from './by-id.js';
 import type { Catalog, IndexEntry } from './catalog.js';
-import { storeError, writeError } from './failures.js';
+import { endIfDamaged, storeError, writeError } from './failures.js';
 import { markerKey, type IndexFile } from './index-file.js';
+import { Linger, WriteRate } from './linger.js';
 import { parseWrite, writeGroup, type ParsedWrite } from './writer.js';
 
 /** Documents of the requests that are joined into one transaction; more make the pause of one commit long. */
@@ -17,10 +18,16 @@ interface WaitingWrite {
 
 export class WriteQueue {
   readonly #catalog: Catalog;
+  readonly #lingerMs: number;
   readonly #waiting = new Map<IndexEntry, WaitingWrite[]>();
+  readonly #rate = new WriteRate();
+  readonly #lingers = new WeakMap<IndexEntry, Linger>();
+  readonly #lingering = new Map<Linger, Promise<void>>();
 
-  constructor(catalog: Catalog) {
+  /** `lingerMs`: how long a small write waits for those of other partitions. */
+  constructor(catalog: Catalog, lingerMs: number) {
     this.#catalog = catalog;
+    this.#lingerMs = lingerMs;
   }
 
   write(request: WriteRequest): Promise<WriteResult> {
@@ -28,13 +35,36 @@ export class WriteQueue {
     const write = parseWrite(request);
     if (request.replay !== undefined) return entry.exclusive(async () => ({ ...(await this.#change(entry, (file) => writeById(file, write))), indexBytes: this.#catalog.folder.bytes(entry.name) }));
     return new Promise((resolve, reject) => {
+      const linger = this.#lingerOf(entry);
+      linger.arrived(markerKey(request.topic, request.topicGeneration, request.partition), request.ids.length);
       const waiting = this.#waiting.get(entry);
       if (waiting !== undefined) {
         waiting.push({ write, resolve, reject });
         return;
       }
       this.#waiting.set(entry, [{ write, resolve, reject }]);
-      void entry.exclusive(() => this.#drain(entry));
+      this.#lingering.set(linger, this.#drainSoon(entry, linger));
+    });
+  }
+
+  /** Writes what waits for company without it. */
+  async flush(): Promise<void> {
+    for (const linger of this.#lingering.keys()) linger.end();
+    await Promise.all(this.#lingering.values());
+  }
+
+  #lingerOf(entry: IndexEntry): Linger {
+    const linger = this.#lingers.get(entry) ?? new Linger(this.#lingerMs, this.#rate);
+    this.#lingers.set(entry, linger);
+    return linger;
+  }
+
+  async #drainSoon(entry: IndexEntry, linger: Linger): Promise<void> {
+    await linger.wait();
+    await entry.exclusive(() => {
+      linger.left();
+      this.#lingering.delete(linger);
+      return this.#drain(entry);
     });
   }
 
@@ -44,14 +74,17 @@ export class WriteQueue {
   }
 
   /** One transaction of its own. One whose outcome is unknown is for the caller to repeat: what it did before is found again by id or revision. */
-  async #change<Result>(entry: IndexEntry, work: (file: IndexFile) => Promise<Result>): Promise<Result> {
-    const file = await this.#attach(entry);
-    try {
-      return await this.#catalog.use(() => work(file));
-    } catch (thrown) {
-      await this.#recover(entry, file);
-      throw writeError(thrown, entry.name);
-    }
+  #change<Result>(entry: IndexEntry, work: (file: IndexFile) => Promise<Result>): Promise<Result> {
+    return this.#catalog.inTurn(async () => {
+      const file = await this.#attach(entry);
+      try {
+        return await this.#catalog.use(() => work(file));
+      } catch (thrown) {
+        endIfDamaged(thrown);
+        await this.#recover(entry, file);
+        throw writeError(thrown, entry.name);
+      }
+    });
   }
 
   async #attach(entry: IndexEntry): Promise<IndexFile> {
@@ -67,7 +100,7 @@ export class WriteQueue {
     while (waiting.length > 0) {
       const group = nextGroup(waiting);
       try {
-        const results = await this.#writeOnce(entry, group.map((one) => one.write));
+        const results = await this.#catalog.inTurn(() => this.#writeOnce(entry, group.map((one) => one.write)));
         const indexBytes = this.#catalog.folder.bytes(entry.name);
         group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
       } catch (thrown) {
@@ -82,6 +115,7 @@ export class WriteQueue {
     try {
       return await this.#catalog.use(() => writeGroup(file, writes));
     } catch (thrown) {
+      endIfDamaged(thrown);
       const now = await this.#recover(entry, file);
       return writes.map(({ request }) => committedAnyway(request, before, now, thrown));
     }

@@ -83,6 +83,7 @@ export async function commitDocuments(file: IndexFile, group: Group): Promise<vo
   if (columns.changed.length > 0) await appendFields(connection, alias, columns.changed);
   if (group.ids.length > 0) {
     const types = [VARCHAR, VARCHAR, VARCHAR, ...columnsOf(fields).map((field) => columnType(field.kind))];
+    file.noteTimes(columns.cells);
     await file.appendDocuments(types, [group.ids, columns.otherFields, columns.overrides, ...columns.cells]);
   }
   for (const [key, { request, next }] of group.markers) await writeMarker(file, key, request, next);

@@ -46,7 +46,8 @@ function isNumeric(typeOf: TypeOf, field: string | undefined): boolean {
   return type === undefined || type === 'number' || type === 'time';
 }
 
-function metricAggregations({ metrics }: AggregateRequest, typeOf: TypeOf): Clause {
+/** Of the documents of one bucket, or of all. */
+export function metricAggregations({ metrics }: AggregateRequest, typeOf: TypeOf): Clause {
   return Object.fromEntries(metrics.flatMap((metric, at) => {
     const body = metricBody(metric, typeOf);
     return body === undefined ? [] : [[`m${at}`, body]];

@@ -3,7 +3,7 @@ import { standardFields } from '../../../schemas/index-fields.js';
 import { defaultBucketLimit, maxBuckets, type AggregateRequest, type AggregateResult, type Bucket, type Metric } from '../../../schemas/query.js';
 import { bucketOrder, leafBuckets } from '../buckets.js';
 import { storeErrors } from '../errors.js';
-import { extendedNames, levelAggregations } from './aggregate-body.js';
+import { extendedNames, levelAggregations, metricAggregations } from './aggregate-body.js';
 import { joinMoments, joinVariances, type Moments } from './moments.js';
 import { typedFields, type TypeOf } from './query.js';
 import { askUntilAllAnswer, queryClause } from './ask.js';
@@ -54,7 +54,7 @@ export async function aggregate(send: Send, request: AggregateRequest, timeoutMs
   const failures: { index: string; reason: string }[] = [];
   for (const group of groups) {
     const typeOf = groupTypes(group);
-    const body = { size: 0, track_total_hits: true, query: queryClause(request, typeOf), aggs: levelAggregations(request, typeOf) };
+    const body = { size: 0, track_total_hits: true, query: queryClause(request, typeOf), aggs: { ...levelAggregations(request, typeOf), ...(request.whole === true ? metricAggregations(request, typeOf) : {}) } };
     const answer = await askUntilAllAnswer(send, request, group.indices, body, timeoutMs);
     skipped.push(...answer.skipped);
     failures.push(...answer.failures);
@@ -62,18 +62,21 @@ export async function aggregate(send: Send, request: AggregateRequest, timeoutMs
   }
   const buckets = request.groups.length === 0 ? [joined.whole ?? emptyPart(request)] : leafBuckets(request, cutLevels(request, joined, groups.length > 1));
   return {
-    total: joined.total, otherDocuments: joined.other, skipped, ...(failures.length > 0 ? { failures } : {}),
-    buckets: buckets.map(({ key, documents, values }) => ({ key, documents, values })),
+    total: joined.total, otherDocuments: joined.other, skipped, ...(request.whole === true ? { whole: bucketOf(joined.whole ?? emptyPart(request)) } : {}), ...(failures.length > 0 ? { failures } : {}),
+    buckets: buckets.map(bucketOf),
   };
+}
+
+function bucketOf({ key, documents, values }: Bucket): Bucket {
+  return { key, documents, values };
 }
 
 function addAnswer(joined: Joined, request: AggregateRequest, answer: RawResult, typeOf: TypeOf): void {
   joined.total += answer.hits.total.value;
   const whole = answer.aggregations ?? {};
-  if (request.groups.length === 0) {
+  if (request.groups.length === 0 || request.whole === true) {
     const part = partOf(request, whole, answer.hits.total.value, []);
     joined.whole = joined.whole === undefined ? part : joinParts(request, joined.whole, part);
-    return;
   }
   let count = 0;
   const walk = (raw: RawLevel | undefined, level: number, outer: Bucket['key']): void => {

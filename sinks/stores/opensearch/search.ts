@@ -14,7 +14,7 @@ import { groupByTypes, type TypeGroup } from './type-groups.js';
 const maxPage = 10_000;
 
 interface RawResult {
-  readonly hits: { readonly total: { readonly value: number }; readonly hits: readonly RawHit[] };
+  readonly hits: { readonly total?: { readonly value: number }; readonly hits: readonly RawHit[] };
   readonly aggregations?: { readonly total?: { readonly doc_count: number } };
 }
 
@@ -40,7 +40,7 @@ export async function search(send: Send, request: SearchRequest, timeoutMs: numb
   const first = found.hits.slice(0, request.limit);
   const wanted = request.fields === undefined ? undefined : new Set(request.fields);
   const { total, skipped, failures } = found;
-  return { total, hits: first.map(({ hit }) => toHit(hit, wanted)), skipped, next: first.at(-1)?.place, ...(failures.length > 0 ? { failures } : {}) };
+  return { total: request.count === false ? first.length : total, hits: first.map(({ hit }) => toHit(hit, wanted)), skipped, next: first.at(-1)?.place, ...(failures.length > 0 ? { failures } : {}) };
 }
 
 /** The indices of a request by how they type what it asks for. */
@@ -59,7 +59,7 @@ export function groupTypes(group: TypeGroup): TypeOf {
 async function searchGroup(send: Send, request: SearchRequest, group: TypeGroup, timeoutMs: number, found: Found): Promise<void> {
   const typeOf = groupTypes(group);
   const sort = request.sort ?? defaultSort;
-  const body = { query: queryClause(request, typeOf), track_total_hits: true, ...sourceClause(request.fields) };
+  const body = { query: queryClause(request, typeOf), track_total_hits: request.count !== false, ...sourceClause(request.fields) };
   let { indices } = group;
   let left = request.limit;
   let { after } = request;
@@ -71,7 +71,7 @@ async function searchGroup(send: Send, request: SearchRequest, group: TypeGroup,
     if (answer.body === undefined) return;
     const { hits, aggregations } = answer.body as RawResult;
     if (page === 0) {
-      found.total += aggregations?.total?.doc_count ?? hits.total.value;
+      found.total += aggregations?.total?.doc_count ?? hits.total?.value ?? 0;
       found.failures.push(...answer.failures);
     }
     for (const hit of hits.hits) found.hits.push({ hit, place: placeOf(hit, sort, typeOf) });

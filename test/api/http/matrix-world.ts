@@ -60,6 +60,8 @@ const files = {
 streams:
   - {id: alpha, title: Alpha, remove_matches_from_default_stream: true, when: {field: lane, one_of: ['1', '3']}}
   - {id: bravo, title: Bravo, remove_matches_from_default_stream: true, when: {field: lane, one_of: ['2', '3']}}
+rules:
+  - {id: by-lane, description: Lane nine goes to Bravo too., when: {field: lane, equals: '9'}, then: [{set: {field: tried, value: 'yes'}}, {route: {stream: bravo}}]}
 outputs:
   - {id: forwarder, type: gelf, host: 127.0.0.1, port: 9, streams: [bravo]}
 `,

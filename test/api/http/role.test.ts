@@ -1,8 +1,10 @@
 /** The API as a process of its own, beside a receiver and a processor. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { kafkaBrokers, openSearchNode } from '../../engines.js';
 import { createCluster } from '../../program/cluster.js';
-import { until, type Program } from '../../program.js';
+import { cleanEnvironment, commandLine, node, until, type Program } from '../../program.js';
 
 const missing = kafkaBrokers() === undefined || openSearchNode() === undefined;
 const skip = missing ? 'needs Kafka and OpenSearch: set SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH, or run npm test where Java 21 and Maven are' : false;
@@ -22,6 +24,12 @@ await t.test('--role api serves what processors store, and sends its audit recor
     return ((await answer.json()) as { total_results: number }).total_results > 0 ? true : undefined;
   }, 60_000, () => `${query}\n${api.output()}`);
   t.ok(await total('message:"through three processes"'));
+  const stdout = async (...words: string[]): Promise<string> => {
+    const [command, ...leading] = node;
+    return (await promisify(execFile)(command, [...leading, commandLine, ...words, '--config', api.settingsFile], { env: cleanEnvironment() })).stdout;
+  };
+  t.match(await stdout('search', 'message:"through three processes"', '--last', '1h', '--quiet'), /through three processes/, 'the command line of a machine that has only the API');
+  t.match(await stdout('dead-letters', 'list', '--json'), /^$/);
   t.ok(await total('audit_action:search\\:execute AND audit_actor:Admin'), 'the search itself is recorded');
   t.equal((await api.status() as unknown as { ready: { ok: boolean } }).ready.ok, true);
   t.equal(await api.end(), 0);
@@ -53,5 +61,13 @@ await t.test('what one process of the API begins, another one answers for', { sk
   const effective = (answer: typeof here): unknown => (answer.body['results'] as { q: { search_types: { m: { effective_timerange: unknown } } } }).q.search_types.m.effective_timerange;
   t.same(effective(here), effective(there), 'of the same moment');
   t.equal((await ask(0, 'DELETE', `/api/views/search/cancel/${id}`)).status, 204);
+  const job = await ask(1, 'POST', '/api/dead-letters/replay', { all: true });
+  t.equal(job.status, 202);
+  for (const at of [0, 1]) {
+    t.match(await until(async () => {
+      const seen = await ask(at, 'GET', `/api/dead-letters/jobs/${String(job.body['id'])}`);
+      return seen.body['state'] === 'running' ? undefined : seen;
+    }, 60_000, () => 'the job does not end'), { status: 200, body: { state: 'done', by: 'Admin', report: { replayed: 0 } } });
+  }
   for (const program of [second, processor]) t.equal(await program.end(), 0);
 });

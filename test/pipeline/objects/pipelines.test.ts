@@ -50,7 +50,7 @@ t.test('pipelines of a stream run for what pipelines route to it, and may route 
 
 t.test('what does not fit together is named', async (t) => {
   const circle = [rule('to-x', { always: true }, [{ route: { stream: 'x' } }]), rule('to-y', { always: true }, [{ route: { stream: 'y' } }]), pipeline('px', [{ stage: 0, match: 'either', rules: ['to-y'] }]), pipeline('py', [{ stage: 0, match: 'either', rules: ['to-x'] }]), connect('x', 'px'), connect('y', 'py')];
-  t.match(pipelineProblems(circle[5] as KeptObject, circle), [{ message: /circle: x, y/ }]);
+  t.match(pipelineProblems(circle[5] as KeptObject, circle), [{ message: /^The pipelines of 2 streams route to each other in a circle/ }]);
   t.ok(pipelineRules(circle).length > 0, 'and comes to rules all the same');
   t.match(pipelineProblems(pipeline('p', [{ stage: 0, match: 'all', rules: ['none'] }]), circle), [{ field: 'source', message: /no pipeline rule "none"/ }]);
   t.match(pipelineProblems(connect('x', 'none'), circle), [{ field: 'pipeline_ids', message: /no pipeline none/ }]);

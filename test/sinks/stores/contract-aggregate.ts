@@ -3,7 +3,7 @@ import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import type { Test } from 'tap';
 import { aggregateDocuments } from '../../../search/aggregate-evaluate.js';
-import type { AggregateAnswer, MetricValue } from '../../../search/contract.js';
+import type { AggregateAnswer, MetricValue, SearchBucket } from '../../../search/contract.js';
 import type { AggregateRequest, AggregateResult } from '../../../schemas/query.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createFilled, type StoredDocument } from './contract.js';
@@ -25,9 +25,17 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
   }
   await test.test('random aggregations', async (t) => {
     await fc.assert(fc.asyncProperty(anyAggregate, async (asked) => {
-      const request: AggregateRequest = { indices, query: { kind: 'all' }, ...asked };
+      const request: AggregateRequest = { indices, query: { kind: 'all' }, whole: true, ...asked };
       deepStrictEqual(rounded(await store.aggregate(request)), rounded({ ...aggregateDocuments(documents, request), skipped: [] }));
     }), { seed: 99, numRuns: 110 });
+    t.pass('all equal');
+  });
+  await test.test('nothing but counts by time, in ranges that begin and end anywhere, again and again', async (t) => {
+    await fc.assert(fc.asyncProperty(anyChart, async ({ from, length, count, grouped }) => {
+      const begin = Date.UTC(2026, 1, 27, 22) + from;
+      const request: AggregateRequest = { indices, query: { kind: 'all' }, from: begin, to: begin + length, groups: grouped ? [time('minute', count)] : [], metrics: [{ kind: 'count' }] };
+      deepStrictEqual(rounded(await store.aggregate(request)), rounded({ ...aggregateDocuments(documents, request), skipped: [] }));
+    }), { seed: 7, numRuns: 40 });
     t.pass('all equal');
   });
   await test.test('a missing index is named', async (t) => {
@@ -114,8 +122,11 @@ const anyAggregate = fc.record({
   sort: fc.constantFrom(undefined, { by: 'key' as const, direction: 'asc' as const }, { by: 'key' as const, direction: 'desc' as const }, { by: 0, direction: 'desc' as const }, { by: 0, direction: 'asc' as const }),
 }).filter(({ sort, metrics }) => sort?.by !== 0 || (metrics[0]?.kind !== 'variance' && metrics[0]?.kind !== 'deviation'));
 
-function rounded(result: Omit<AggregateResult, 'buckets'> & Pick<AggregateAnswer, 'buckets'>): unknown {
+const anyChart = fc.record({ from: fc.integer({ min: -1_000_000, max: 100_000_000 }), length: fc.integer({ min: 0, max: 200_000_000 }), count: fc.constantFrom(1, 7, 30), grouped: fc.boolean() });
+
+function rounded(result: Omit<AggregateResult, 'buckets' | 'whole'> & Pick<AggregateAnswer, 'buckets' | 'whole'>): unknown {
   const round = (value: MetricValue): MetricValue => (typeof value === 'number' ? Number((value * offHalf).toPrecision(digits)) : value);
-  return { ...result, buckets: result.buckets.map(({ key, documents, values: all }) => ({ key, documents, values: all.map(round) })) };
+  const bucket = ({ key, documents, values: all }: SearchBucket): SearchBucket => ({ key, documents, values: all.map(round) });
+  return { ...result, buckets: result.buckets.map(bucket), ...(result.whole === undefined ? {} : { whole: bucket(result.whole) }) };
 }
 

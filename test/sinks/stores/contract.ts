@@ -215,6 +215,15 @@ async function paging(test: Test, store: IndexStore): Promise<void> {
     t.equal(total, 40);
     t.same((await find(store, index, { limit: 0 })).hits, []);
   });
+  await test.test('not counted, the same ones are found', async (t) => {
+    for (const query of [all, { kind: 'term', field: 'message', text: 'message' }, { kind: 'exists', field: 'level' }] as const) {
+      for (const sort of [{ field: 'timestamp', direction: 'desc' }, { field: 'level', direction: 'asc' }] as const) {
+        const counted = await find(store, index, { query, limit: 3, sort });
+        const { hits, total, next } = await find(store, index, { query, limit: 3, sort, count: false });
+        t.same([hits, next, total], [counted.hits, counted.next, counted.hits.length], JSON.stringify([query, sort]));
+      }
+    }
+  });
   await test.test('the range of time is half open', async (t) => {
     const start = Date.UTC(2026, 0, 1);
     const { hits, total } = await find(store, index, { from: start + 5000, to: start + 8000 });

@@ -84,6 +84,45 @@ t.test('more indices than may be attached at once', async (t) => {
   t.equal((await store.search({ indices: names, query: all, limit: 10 })).total, 240);
 });
 
+t.test('a search over a range of time leaves the files of other times alone', async (t) => {
+  const folder = temporaryFolder(t);
+  const store = await startIn(t, folder, { attachedIndices: 1 });
+  for (const name of ['set_1', 'set_2']) await store.createIndex(name, indexOptions('set'));
+  await store.write(batchOf('set_1', samples(100)));
+  await store.write(batchOf('set_2', samples(100, 100), 100));
+  // The first one had to make room for the second: now it cannot be attached again.
+  writeFileSync(join(folder, 'indices', 'set_1.duckdb'), 'this is not a database '.repeat(1000));
+  const since = (number: number) => ({ indices: ['set_1', 'set_2'], query: all, from: Date.UTC(2026, 0, 1) + number * 1000 });
+  t.match(await store.search({ ...since(100), limit: 10 }), { total: 100, skipped: [] });
+  t.match(await store.aggregate({ ...since(150), groups: [], metrics: [{ kind: 'count' }] }), { total: 50, skipped: [] });
+  t.match(await store.search({ ...since(99), limit: 10 }), { total: 100, skipped: ['set_1'] }, 'one of its rows lies in the range');
+  const before = { ...since(0), from: undefined, to: Date.UTC(2026, 0, 1) };
+  t.match(await store.search({ ...before, limit: 10 }), { total: 0, skipped: [] }, 'no row is that old');
+  const old = { ...samples(1)[0], timestamp: '2025-12-31T23:59:59.000Z' };
+  await store.write(batchOf('set_2', [old], 200));
+  t.match(await store.search({ ...before, limit: 10 }), { total: 1, skipped: [] }, 'one that came later is');
+});
+
+t.test('small writes wait for the other partitions that wrote lately, and only for those', async (t) => {
+  const folder = temporaryFolder(t);
+  const store = await startIn(t, folder, { lingerMs: 120_000 });
+  await store.createIndex('set_1', indexOptions('set'));
+  const found = async (): Promise<number> => (await store.search({ indices: ['set_1'], query: all, limit: 0 })).total;
+  const small = (partition: number, first: number) => store.write(batchOf('set_1', samples(10, first), first, partition));
+  await small(0, 0);
+  await small(0, 10);
+  t.equal(await found(), 20, 'who is alone never waits');
+  const waits = small(1, 0);
+  await store.markers('set_1', 'logs', 1);
+  t.equal(await found(), 20, 'the other partition has not come again');
+  t.match(await Promise.all([waits, small(0, 20)]), [{ stored: 10 }, { stored: 10 }]);
+  await store.write(batchOf('set_1', samples(2_500, 30), 30, 0));
+  t.equal(await found(), 2_540, 'many documents wait for nobody');
+  const last = small(1, 10);
+  await store.stop(5_000);
+  t.match(await last, { stored: 10 }, 'what waits is written at a stop');
+});
+
 t.test('a running search is cancelled by its signal, and writes do not wait for it', async (t) => {
   const store = await startIn(t, temporaryFolder(t));
   await store.createIndex('set_1', indexOptions('set'));

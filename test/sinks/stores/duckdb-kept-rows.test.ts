@@ -9,7 +9,8 @@ import { createRandom, pick } from '../../../load/random.js';
 import type { QueryNode, SearchAfter, SearchRequest } from '../../../schemas/query.js';
 import { compileQuery } from '../../../search/evaluate.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb.js';
+import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb.js';
+import { metricValue } from '../../pipeline/topics/embedded-folder.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from './contract.js';
 
 t.setTimeout(90_000);
@@ -32,8 +33,11 @@ const queries: readonly QueryNode[] = [
 
 type Stored = StoredDocument & { readonly timestamp: string };
 
-t.test('repeated searches answer as plain code does, in pages, backwards and by groups', async (t) => {
-  const { store, index } = await openStore(t);
+for (const keptBytes of [2 ** 20, 2 ** 12]) t.test(`repeated searches answer as plain code does, in pages, backwards and by groups, with ${keptBytes} bytes for what is kept`, async (t) => {
+  const registry = new Registry();
+  const { store, index } = await openStore(t, { keptBytes, registry });
+  const kept = async (): Promise<number> => metricValue(registry, 'sluice_store_kept_bytes', { store: 'embedded' });
+  let most = 0;
   const random = createRandom(5);
   const documents: Stored[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -50,8 +54,10 @@ t.test('repeated searches answer as plain code does, in pages, backwards and by 
       t.same(found, { ids: wanted.map(({ id }) => id), totals: [wanted.length] }, `${JSON.stringify(query)} ${JSON.stringify(range)} ${direction}`);
       const { buckets, total } = await store.aggregate({ indices: [index], query, ...range, groups: [{ kind: 'time', field: 'timestamp', interval: { unit: 'second', count: 1 } }], metrics: [] });
       t.same([total, buckets.reduce((sum, bucket) => sum + bucket.documents, 0), new Set(buckets.map(({ key }) => key[0])).size], [wanted.length, wanted.length, new Set(wanted.map(({ time }) => Math.floor(time / 1000))).size]);
+      most = Math.max(most, await kept());
     }
   }
+  t.ok(most > 0 && most <= 2 * keptBytes, `${most} bytes were kept at the most: what is too much is given back with the next look`);
 });
 
 t.test('a document that is replaced is found by what it says now', async (t) => {
@@ -90,9 +96,9 @@ async function pages(store: IndexStore, request: SearchRequest): Promise<{ reado
   return { ids, totals: [...totals] };
 }
 
-async function openStore(t: { teardown(action: () => Promise<void>): void }): Promise<{ readonly store: IndexStore; readonly index: string }> {
+async function openStore(t: { teardown(action: () => Promise<void>): void }, more: Partial<DuckStoreOptions> = {}): Promise<{ readonly store: IndexStore; readonly index: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-kept-'));
-  const store = createDuckStore({ folder, memoryBytes: 512 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({ folder, memoryBytes: 512 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry(), ...more });
   t.teardown(async () => {
     await store.stop(5_000);
     rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,31 @@
+/** Rows of a span of time, from what is counted by time and, where the span cuts a stretch in two, from a look at that stretch. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { conditionSql, type Condition } from './condition-sql.js';
+import type { FieldTable } from './fields.js';
+import type { TimeCounts } from './time-counts.js';
+import { SqlParameters } from './value-sql.js';
+
+interface CountedFile {
+  readonly alias: string;
+  readonly fields: FieldTable;
+}
+
+export async function countRows(connection: DuckDBConnection, file: CountedFile, request: Condition, counts: TimeCounts): Promise<number> {
+  let rows = request.from === undefined && request.to === undefined ? counts.untimed : 0;
+  for (const [, part] of counts.wholes(request)) rows += part;
+  for (const [, part] of await countParts(connection, file, request, counts)) rows += part;
+  return rows;
+}
+
+/** By the time that the part begins at. */
+export async function countParts(connection: DuckDBConnection, file: CountedFile, request: Condition, counts: TimeCounts): Promise<(readonly [from: number, rows: number])[]> {
+  const counted: (readonly [number, number])[] = [];
+  for (const part of counts.parts(request)) {
+    const parameters = new SqlParameters();
+    const condition = conditionSql(file.fields, { query: request.query, ...part }, parameters);
+    const { sql, values } = parameters.statement(`SELECT count(*)::DOUBLE FROM ${file.alias}.documents WHERE ${condition} AND rowid < ${counts.covered}`);
+    const result = await connection.runAndReadAll(sql, values);
+    counted.push([part.from ?? 0, result.getRows()[0]?.[0] as number]);
+  }
+  return counted;
+}
