@@ -58,6 +58,8 @@ export function createIndexRequests({ ledger, store, follow, rotate, retireSoon 
   const retire = async (index: string, action: 'close' | 'delete'): Promise<void> => {
     const { mark, revision } = await markOf(index);
     if (isCurrent(index)) throw pipelineErrors.create('PIPELINE_INDEX_IN_USE', { place: index });
+    // Some process may be deleting it already.
+    if (mark.state === 'retiring' && (mark.action ?? 'delete') === 'delete') return;
     await write(index, { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'retiring', action }, revision);
   };
 
@@ -84,10 +86,10 @@ export function createIndexRequests({ ledger, store, follow, rotate, retireSoon 
     },
     async reopen(index) {
       const { mark, revision } = await markOf(index);
-      if (mark.state === 'open') return;
-      if (mark.state !== 'closed') throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index, got: `state ${mark.state}`, allowed: 'closed' });
+      if (mark.state !== 'closed' && mark.state !== 'open') throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index, got: `state ${mark.state}`, allowed: 'closed' });
+      if (mark.state === 'closed') await write(index, { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'open', reopened: true }, revision);
+      // In this order: who closes it late, because of what the mark said before, finds the mark and opens it again.
       await store.openIndex(index);
-      await write(index, { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'open', reopened: true }, revision);
     },
     async retireAll(indexSet) {
       await ledger.refresh();

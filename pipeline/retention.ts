@@ -32,6 +32,11 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
     }
   };
 
+  /** Another process closed it first, and somebody may have opened it again before this process closed it a second time. */
+  const undoLateClose = async (name: string): Promise<void> => {
+    if ((await ledger.mark(name))?.mark.state === 'open') await store.openIndex(name);
+  };
+
   /** Rule 7: close or delete only what no partition can write to any more. Dead letters go to one set alone, and may be silent for ever. */
   const retirePassed = async (): Promise<void> => {
     const retiring = [...(await ledger.marks())].filter(([, { mark }]) => mark.state === 'retiring');
@@ -41,12 +46,16 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
     for (const [name, { mark, revision }] of retiring) {
       const writing = partitions.filter(({ topic }) => topic !== options.deadLettersTopic || mark.indexSet === deadLetterSet);
       if (!isPassed(name, ledger.epochs(), writing) || !isPassed(name, ledger.epochs(), await leftParked(options, mark.indexSet))) continue;
+      if ((await ledger.mark(name))?.revision !== revision) continue;
       const action = mark.action ?? 'delete';
       if (action === 'close') await store.closeIndex(name);
       else await store.deleteIndex(name);
       options.forget(name);
       // All processors may come this far with one index; who marks it counts it.
-      if (!(await ledger.writeMark(name, { ...mark, state: action === 'close' ? 'closed' : 'deleted' }, revision))) continue;
+      if (!(await ledger.writeMark(name, { ...mark, state: action === 'close' ? 'closed' : 'deleted' }, revision))) {
+        if (action === 'close') await undoLateClose(name);
+        continue;
+      }
       metrics.retirements.inc({ index_set: mark.indexSet, action });
       log.info({ index: name, action }, 'index retired');
     }

@@ -269,6 +269,32 @@ t.test('the cap of all indices together deletes the oldest of any set', async (t
   t.same([...(await rig.names()), ...(await rig.names('other'))], ['sluice_default_1', 'other_1']);
 });
 
+t.test('an index that was opened again stays open when another process closes it late', async (t) => {
+  const rig = await start(t, rules({ rotation: large, retention: keepAll }));
+  const { indexRequests, indexSets } = rig.processor;
+  await rotate(rig);
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => { release = resolve; });
+  let late: Promise<void> | undefined;
+  rig.faults.closeIndex = (index) => {
+    delete rig.faults.closeIndex;
+    late = held.then(() => rig.store.closeIndex(index));
+    return late;
+  };
+  await indexRequests.retire('sluice_default_0', 'close');
+  await until(() => (late === undefined ? undefined : true), 5_000, () => 'nobody closes the index');
+  await indexSets.checkRetention();
+  t.same((await rig.indices()).map(({ open }) => open), [false, true], 'closed by the second one');
+  await indexRequests.reopen('sluice_default_0');
+  t.same((await rig.indices()).map(({ open }) => open), [true, true]);
+  release();
+  await late;
+  await until(async () => ((await rig.indices()).every(({ open }) => open) ? true : undefined), 5_000, () => 'it stays closed');
+  await rig.store.closeIndex('sluice_default_0');
+  await indexRequests.reopen('sluice_default_0');
+  t.same((await rig.indices()).map(({ open }) => open), [true, true], 'whoever closed it, it can be opened again');
+});
+
 t.test('a set that is deleted before processors have left it goes when they have', async (t) => {
   const limits = { rotation: large, retention: keepAll };
   const rig = await start(t, rules(limits));

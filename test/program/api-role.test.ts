@@ -112,7 +112,7 @@ t.test('indices are closed, opened again and deleted by the API, and a deleted s
   await inState(first, 'closed');
   t.equal((await ask('POST', `${indices}/${first}/reopen`)).status, 204);
   t.match((await ask('GET', `${indices}/reopened`)).body, { total: 1, indices: { [first]: { state: 'open', reopened: true } } });
-  t.equal((await world.found(2)).get('in the first'), 1);
+  await until(async () => ((await world.found(2)).get('in the first') === 1 ? true : undefined), patienceMs, () => `a message of the index is not found\n${world.worker.output().slice(-3_000)}\n${world.api.output().slice(-3_000)}`);
   t.equal((await ask('DELETE', `${indices}/${first}`)).status, 204);
   await inState(first, undefined);
   t.notOk((await world.found(1)).has('in the first'));
