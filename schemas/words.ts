@@ -24,3 +24,12 @@ export function lowerCase(text: string): string {
 export function wordsOf(text: string): string[] {
   return lowerCase(text).split(separators).filter((word) => word !== '').map((word) => word.slice(0, maxWordLength));
 }
+
+/** Whether the words stand one after the other; nothing contains no words at all. */
+export function containsPhrase(words: readonly string[], wanted: readonly string[]): boolean {
+  if (wanted.length === 0) return false;
+  for (let start = 0; start + wanted.length <= words.length; start += 1) {
+    if (wanted.every((word, at) => words[start + at] === word)) return true;
+  }
+  return false;
+}

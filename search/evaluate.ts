@@ -6,7 +6,7 @@
  */
 import { RE2JS } from 're2js';
 import type { QueryNode, RangeEnd } from '../schemas/query.js';
-import { textFields, wordsOf, lowerCase } from '../schemas/words.js';
+import { containsPhrase, textFields, wordsOf, lowerCase } from '../schemas/words.js';
 import { compareCodePoints, readNumber } from '../core/values.js';
 import { wildcardExpression } from './patterns.js';
 
@@ -87,14 +87,6 @@ function equalityTest(field: string, text: string): ValueTest {
   }
   const number = readNumber(text);
   return (value) => (typeof value === 'number' ? value === number : String(value) === text);
-}
-
-function containsPhrase(words: readonly string[], wanted: readonly string[]): boolean {
-  if (wanted.length === 0) return false;
-  for (let start = 0; start + wanted.length <= words.length; start += 1) {
-    if (wanted.every((word, at) => words[start + at] === word)) return true;
-  }
-  return false;
 }
 
 function patternTest(field: string, expression: string): ValueTest {

@@ -37,10 +37,23 @@ export function sequenceOf(id: string): number | undefined {
   return sequence;
 }
 
+/** The same of an id's bytes, which begin at `start`. */
+export function sequenceIn(bytes: Uint8Array, start: number): number | undefined {
+  if (bytes[start + runWidth] !== 45 || bytes[start + prefixWidth - 1] !== 45) return undefined;
+  let sequence = 0;
+  for (let place = start + prefixWidth; place < start + idWidth; place += 1) {
+    const digit = digitOf(bytes[place] as number);
+    if (digit < 0) return undefined;
+    sequence = sequence * 16 + digit;
+  }
+  return sequence;
+}
+
+const digits = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)));
+
 /** Of a hexadecimal digit as ids have them, in lower case; -1 for any other character. */
 function digitOf(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
+  return code < digits.length ? digits[code] as number : -1;
 }
 
 /** Id of a document among the dead letters: the refused message and the index set that refused it, without the reason (rule 10). */

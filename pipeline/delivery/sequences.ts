@@ -26,25 +26,26 @@ export interface ResendCheck {
 
 const none: ReadonlySet<number> = new Set();
 
-export function checkResends(keys: readonly { readonly key: string }[], before: Sequences): ResendCheck {
+interface Keyed {
+  readonly key: string;
+  readonly idPrefix?: string | undefined;
+  readonly idSequence?: number | undefined;
+}
+
+export function checkResends(records: readonly Keyed[], before: Sequences): ResendCheck {
   const after = new Map(before);
   let resent: Set<number> | undefined;
   let missing = 0;
   let prefix = '';
   let highest = -1;
   let known = false;
-  const leave = (): void => {
-    if (prefix === '') return;
-    after.delete(prefix);
-    after.set(prefix, highest);
-  };
-  for (let place = 0; place < keys.length; place += 1) {
-    const key = (keys[place] as { readonly key: string }).key;
-    const sequence = sequenceOf(key);
+  for (let place = 0; place < records.length; place += 1) {
+    const { key, idPrefix, idSequence } = records[place] as Keyed;
+    const sequence = idSequence ?? sequenceOf(key);
     if (sequence === undefined) continue;
-    if (prefix === '' || !key.startsWith(prefix)) {
-      leave();
-      prefix = key.slice(0, prefixWidth);
+    if (idPrefix === undefined ? prefix === '' || !key.startsWith(prefix) : idPrefix !== prefix) {
+      note(after, prefix, highest);
+      prefix = idPrefix ?? key.slice(0, prefixWidth);
       highest = after.get(prefix) ?? -1;
       known = after.has(prefix);
     }
@@ -56,7 +57,7 @@ export function checkResends(keys: readonly { readonly key: string }[], before: 
     highest = sequence;
     known = true;
   }
-  leave();
+  note(after, prefix, highest);
   let evicted = 0;
   for (const oldest of after.keys()) {
     if (after.size <= maxRuns) break;
@@ -64,6 +65,13 @@ export function checkResends(keys: readonly { readonly key: string }[], before: 
     evicted += 1;
   }
   return { resent: resent ?? none, after, missing, evicted };
+}
+
+/** As the latest one seen. Apart from the loop: variables that a function inside of it shares are slower to reach. */
+function note(after: Map<string, number>, prefix: string, highest: number): void {
+  if (prefix === '') return;
+  after.delete(prefix);
+  after.set(prefix, highest);
 }
 
 const version = String(currentVersion(formatVersions.commitMetadata));

@@ -15,6 +15,9 @@ export interface TopicRecord {
 
 export interface ConsumedRecord extends TopicRecord {
   readonly offset: number;
+  /** The parts of a key that is an id as receivers mint them (`delivery/ids.ts`), where they were read together with it. */
+  readonly idPrefix?: string | undefined;
+  readonly idSequence?: number | undefined;
 }
 
 export interface ConsumedBatch {

@@ -1,6 +1,7 @@
 /** Record batches of format 2 as the contract's records, without a step between. The grammar stands in `record-batch.ts`. */
 import { formatVersions } from '../../../core/format-versions.js';
 import { assertVersion } from '../../../core/formats/stamp.js';
+import { idWidth, prefixWidth, sequenceIn } from '../../delivery/ids.js';
 import type { ConsumedRecord } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import type { Codec } from './codecs.js';
@@ -61,6 +62,9 @@ class RecordReader {
   /** The same peer sends many records in a row: one string for all of them. */
   #originBytes: Buffer = nothing;
   #origin = '';
+  /** As do the ids of a receiver: of the last one that began otherwise, and where its bytes are. */
+  #idPrefix = '';
+  #idStart = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -73,7 +77,10 @@ class RecordReader {
     const timestamp = appendTime ?? firstTimestamp + this.#varint();
     if (appendTime !== undefined) this.#varint();
     const offset = baseOffset + this.#varint();
-    const key = this.#take();
+    const keyLength = this.#varint();
+    const keyStart = this.#position;
+    if (keyLength > 0) this.#position += keyLength;
+    const idSequence = keyLength === idWidth ? sequenceIn(this.#bytes, keyStart) : undefined;
     const value = this.#take();
     let origin = '';
     for (let headers = this.#varint(); headers > 0; headers -= 1) {
@@ -84,7 +91,19 @@ class RecordReader {
       else assertOurs(name.toString('latin1'));
     }
     this.#position = end;
-    return { key: key === undefined ? '' : key.toString('latin1'), value: value ?? nothing, timestamp, origin, offset };
+    const key = keyLength > 0 ? this.#bytes.toString('latin1', keyStart, keyStart + keyLength) : '';
+    return { key, value: value ?? nothing, timestamp, origin, offset, idPrefix: idSequence === undefined ? undefined : this.#idPrefixOf(keyStart, key), idSequence };
+  }
+
+  #idPrefixOf(start: number, key: string): string {
+    const bytes = this.#bytes;
+    let same = this.#idPrefix === '' ? 0 : prefixWidth;
+    while (same > 0 && bytes[start + same - 1] === bytes[this.#idStart + same - 1]) same -= 1;
+    if (same > 0 || this.#idPrefix === '') {
+      this.#idPrefix = key.slice(0, prefixWidth);
+      this.#idStart = start;
+    }
+    return this.#idPrefix;
   }
 
   #originOf(content: Buffer): string {

@@ -8,7 +8,7 @@ import { isWorthKeeping, readsTexts } from './condition-sql.js';
 import type { SearchedIndex } from './found.js';
 import type { HeldRows } from './kept-rows.js';
 import type { Kept } from './kept.js';
-import { timesOnly, timeBuckets } from './time-buckets.js';
+import { listBuckets, timesOnly, timeBuckets } from './time-buckets.js';
 
 export type { EngineAggregate } from './aggregate-sql.js';
 
@@ -18,7 +18,7 @@ export async function aggregateIndices(connection: DuckDBConnection, indices: re
   // Looking values up by their rows costs more than testing a short value in each row.
   const held = (byTime ? isWorthKeeping : readsTexts)(request.query) ? await holdAll(connection, indices, request, kept) : undefined;
   try {
-    const buckets = held === undefined && byTime ? await timeBuckets(connection, indices, request, kept.counts) : undefined;
+    const buckets = !byTime ? undefined : held === undefined ? await timeBuckets(connection, indices, request, kept.counts) : listBuckets(held, request);
     if (buckets !== undefined) return { total: buckets.whole.documents, buckets: buckets.buckets, otherDocuments: 0, skipped, ...wholeOf(request, buckets.whole) };
     // A part of the statement for each file costs as much as a few thousand rows.
     const some = indices.map(({ file }, at) => ({ file, held: held?.[at] })).filter((one) => one.held?.rows !== 0);

@@ -4,6 +4,7 @@ import type { SearchAfter, SearchRequest } from '../../../schemas/query.js';
 import { comparePlaces } from '../places.js';
 import { timesSql } from './condition-sql.js';
 import { compareFound, type Found, type Matches, type SearchedIndex } from './found.js';
+import type { FoundRow } from './find-few.js';
 import type { HeldRows } from './kept-rows.js';
 import { readTime } from './times.js';
 import { numberSql } from './value-sql.js';
@@ -14,8 +15,9 @@ type HeldRequest = Pick<SearchRequest, 'from' | 'to' | 'limit' | 'after'> & { re
 const maxTies = 10_000;
 
 /** Undefined where the order cannot be told from the times alone. */
-export async function findHeld(connection: DuckDBConnection, index: SearchedIndex, { source, rows }: HeldRows, request: HeldRequest): Promise<Matches | undefined> {
+export async function findHeld(connection: DuckDBConnection, index: SearchedIndex, { source, list, rows }: HeldRows, request: HeldRequest): Promise<Matches | undefined> {
   if (rows === 0) return { count: 0, first: [] };
+  if (list !== undefined) return findListed(index, list, request);
   const times = timesSql('time', request).join(' AND ') || 'true';
   const counted = (await connection.runAndReadAll(`SELECT count(*)::DOUBLE, count(time)::DOUBLE FROM ${source} WHERE ${times}`)).getRows()[0] ?? [];
   const [count = 0, timed = 0] = counted as number[];
@@ -23,10 +25,19 @@ export async function findHeld(connection: DuckDBConnection, index: SearchedInde
   if (request.limit <= 0 || count === 0) return { count, first: [] };
   const places = await candidates(connection, source, times, request);
   if (places === undefined) return undefined;
-  const found = await withIds(connection, index, places);
-  const after = request.after;
-  const left = after === undefined ? found : found.filter((one) => isAfter(one, after, request.direction));
-  return { count, first: left.sort(compareFound(request.direction)).slice(0, request.limit) };
+  return { count, first: firstOf(await withIds(connection, index, places), request) };
+}
+
+function findListed(index: SearchedIndex, list: readonly FoundRow[], request: HeldRequest): Matches | undefined {
+  const { from, to } = request;
+  if (from === undefined && to === undefined && list.some(({ time }) => time === null)) return undefined;
+  const within = list.filter(({ time }) => time !== null && (from === undefined || time >= from) && (to === undefined || time < to));
+  return { count: within.length, first: request.limit <= 0 ? [] : firstOf(within.map(({ row, time, id }) => ({ index, row, number: time, text: null, id })), request) };
+}
+
+function firstOf(found: Found[], { after, direction, limit }: HeldRequest): Found[] {
+  const left = after === undefined ? found : found.filter((one) => isAfter(one, after, direction));
+  return left.sort(compareFound(direction)).slice(0, limit);
 }
 
 type Place = readonly [row: number, time: number];

@@ -7,17 +7,23 @@ import { timeColumn, timesSql, type Condition } from './condition-sql.js';
 import type { FieldTable } from './fields.js';
 import { KeptItem, KeptItems, type Span } from './kept-items.js';
 import type { QueryNode } from '../../../schemas/query.js';
+import { findFew, type FoundRow } from './find-few.js';
 import { querySql } from './query-sql.js';
 import { shareWithin, type TimeSpan } from './time-span.js';
 import { SqlParameters } from './value-sql.js';
 
 const rowBytes = 16;
-/** So many rows are looked through for the literal text of an expression before that is made ready, which takes as long. */
-const fewRows = 150_000;
+/** Of one in a list, with its id. */
+const listedBytes = 128;
+/** More of them are kept in a table of the engine. */
+const mostListed = 5_000;
 
+/** The same rows each time, whatever is added meanwhile. */
 export interface HeldRows {
-  /** To stand behind FROM: columns `place` (the row) and `time` (that of `timestamp`). The same rows each time, whatever is added meanwhile. */
+  /** To stand behind FROM: columns `place` (the row) and `time` (that of `timestamp`). */
   readonly source: string;
+  /** Where there are few. */
+  readonly list: readonly FoundRow[] | undefined;
   /** At the most. */
   readonly rows: number;
   release(): void;
@@ -35,6 +41,8 @@ interface SearchedFile {
 class Rows extends KeptItem {
   readonly table: string;
   created = false;
+  /** Undefined: they are in the table. */
+  list: readonly FoundRow[] | undefined = [];
   /** Rows of the file that have been looked at. */
   covered = 0;
   rows = 0;
@@ -51,16 +59,18 @@ export class KeptRows {
   readonly #items: KeptItems<Rows>;
   /** A condition that more rows match is looked at anew each time. */
   readonly #maxRows: number;
+  readonly #maxListed: number;
   #next = 1;
 
   constructor(maxBytes: number) {
     this.#items = new KeptItems(maxBytes);
     this.#maxRows = Math.floor(maxBytes / rowBytes / 2);
+    this.#maxListed = Math.min(mostListed, Math.floor(maxBytes / listedBytes / 2));
   }
 
   /** Undefined: too many rows match to be kept. */
   async hold(connection: DuckDBConnection, file: SearchedFile, { query, from, to }: Condition): Promise<HeldRows | undefined> {
-    const { sql, values } = conditionOf(file, query, false);
+    const { sql, values } = conditionOf(file, query);
     const kept = this.#items.find(JSON.stringify([file.alias, file.changes, sql, values]), { from, to }, (span) => new Rows(span, `memory.main.rows_${this.#next++}`));
     kept.holders += 1;
     const release = (): void => {
@@ -69,14 +79,14 @@ export class KeptRows {
     try {
       await this.sweep(connection);
       await kept.fill(async () => {
-        await fill(connection, file, kept, { query, sql, values, maxRows: this.#maxRows });
+        await fill(connection, file, kept, { query, sql, values, maxRows: this.#maxRows, maxListed: this.#maxListed });
         if (kept.tooMany && kept.holders === 1) await forget(connection, kept);
       });
     } catch (thrown) {
       release();
       throw thrown;
     }
-    if (!kept.tooMany) return { source: `(SELECT place, time FROM ${kept.table} WHERE place < ${kept.covered}) AS held`, rows: kept.rows, release };
+    if (!kept.tooMany) return heldRows(kept, release);
     release();
     return undefined;
   }
@@ -116,31 +126,49 @@ interface Statement {
 interface Filling extends Statement {
   readonly query: QueryNode;
   readonly maxRows: number;
+  readonly maxListed: number;
 }
 
-function conditionOf({ fields }: SearchedFile, query: QueryNode, literalsOnly: boolean): Statement {
+function conditionOf({ fields }: SearchedFile, query: QueryNode): Statement {
   const parameters = new SqlParameters();
-  return parameters.statement(querySql(query, { fields, parameters, literalsOnly }));
+  return parameters.statement(querySql(query, { fields, parameters }));
+}
+
+function heldRows({ list, table, covered, rows }: Rows, release: () => void): HeldRows {
+  if (list === undefined) return { source: `(SELECT place, time FROM ${table} WHERE place < ${covered}) AS held`, list, rows, release };
+  return { get source() { return `(${listSql(list)}) AS held`; }, list, rows, release };
+}
+
+function listSql(list: readonly FoundRow[]): string {
+  return `SELECT unnest([${list.map(({ row }) => row).join(', ')}]::BIGINT[]) AS place, unnest([${list.map(({ time }) => time ?? 'NULL').join(', ')}]::DOUBLE[]) AS time`;
 }
 
 /** Looks at the rows that came since. When it rejects, nothing was added. */
-async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows, { query, sql, values, maxRows }: Filling): Promise<void> {
+async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows, { query, sql, values, maxRows, maxListed }: Filling): Promise<void> {
   const rows = file.documents;
   if (kept.tooMany || kept.covered >= rows) return;
-  const time = timeColumn(file.fields);
-  const within = [`rowid >= ${kept.covered}`, `rowid < ${rows}`, ...timesSql(time, kept.span)];
-  const from = (condition: string): string => `FROM ${file.alias}.documents WHERE ${[...within, condition].join(' AND ')}`;
-  if ((rows - kept.covered) * shareWithin(file.times, kept.span) <= fewRows) {
-    const literals = conditionOf(file, query, true);
-    const none = literals.sql !== sql && (await connection.runAndReadAll(`SELECT 1 ${from(literals.sql)} LIMIT 1`, literals.values)).currentRowCount === 0;
-    if (none) kept.covered = rows;
-    if (none) return;
+  const part = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow: rows, share: shareWithin(file.times, kept.span) };
+  const few = await findFew(connection, part, query, maxListed);
+  if (few !== undefined && kept.list !== undefined && kept.list.length + few.length <= maxListed) {
+    kept.list = kept.list.concat(few);
+    kept.rows = kept.list.length;
+    kept.covered = rows;
+    kept.bytes = kept.rows * listedBytes;
+    return;
   }
-  if (!kept.created) await connection.run(`CREATE TABLE IF NOT EXISTS ${kept.table} (place BIGINT, time DOUBLE)`);
-  kept.created = true;
-  const { rowsChanged } = await connection.run(`INSERT INTO ${kept.table} SELECT rowid, ${time} ${from(sql)} LIMIT ${maxRows + 1}`, values);
+  await moveToTable(connection, kept);
+  const time = timeColumn(file.fields);
+  const within = [`rowid >= ${kept.covered}`, `rowid < ${rows}`, ...timesSql(time, kept.span), sql].join(' AND ');
+  const added = few === undefined ? `SELECT rowid, ${time} FROM ${file.alias}.documents WHERE ${within} LIMIT ${maxRows + 1}` : listSql(few);
+  if (few?.length !== 0) kept.rows += (await connection.run(`INSERT INTO ${kept.table} ${added}`, few === undefined ? values : [])).rowsChanged;
   kept.covered = rows;
-  kept.rows += rowsChanged;
   kept.bytes = kept.rows * rowBytes;
   kept.tooMany = kept.rows > maxRows;
+}
+
+async function moveToTable(connection: DuckDBConnection, kept: Rows): Promise<void> {
+  if (!kept.created) await connection.run(`CREATE TABLE IF NOT EXISTS ${kept.table} (place BIGINT, time DOUBLE)`);
+  kept.created = true;
+  if (kept.list !== undefined && kept.list.length > 0) await connection.run(`INSERT INTO ${kept.table} ${listSql(kept.list)}`);
+  kept.list = undefined;
 }

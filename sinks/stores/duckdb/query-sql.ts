@@ -6,7 +6,8 @@ import type { FieldTable } from './fields.js';
 import { readTime } from './times.js';
 import { fieldSql, numberSql, type SqlParameters, type ValueTest } from './value-sql.js';
 
-const defaultFields = ['message', 'full_message', 'source'] as const;
+/** Fields that a clause without a field looks into. */
+export const defaultFields = ['message', 'full_message', 'source'] as const;
 const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
 
 export interface QueryContext {
@@ -127,7 +128,7 @@ function wordWildcardTest(pattern: string, { parameters, literalsOnly }: QueryCo
   if (spansWords || pattern === '') return noTest;
   const inWord = `[^${separatorClass}]`;
   const expression = parameters.text(/^\*+$/.test(pattern) ? inWord : wholeWords(wildcardExpression(pattern, inWord)));
-  const longest = literals.reduce((best, part) => (part.length > best.length ? part : best), '');
+  const longest = longestLiteral(pattern);
   const literal = longest === '' ? undefined : parameters.text(longest);
   if (literalsOnly === true && literal !== undefined) return { text: (value) => `contains(lower(${value}), ${literal})`, anyAsText: true };
   const spaced = /^[^*?]+\*+$/.test(pattern) ? parameters.text(` ${longest}`) : undefined;
@@ -137,7 +138,17 @@ function wordWildcardTest(pattern: string, { parameters, literalsOnly }: QueryCo
   };
 }
 
-function wildcardExpression(pattern: string, character: string): string {
+/** What every word contains that matches the pattern, where `literalsOnly` looks for no more; empty: it looks for the whole. */
+export function literalOf(node: QueryNode & { readonly kind: 'wildcard' | 'regex' }): string {
+  if (node.kind === 'wildcard') return longestLiteral(lowerCase(node.pattern));
+  return singleWordExpression(node.pattern) === undefined ? '' : requiredLiteral(node.pattern);
+}
+
+function longestLiteral(pattern: string): string {
+  return pattern.split(/[*?]+/).reduce((best, part) => (part.length > best.length ? part : best), '');
+}
+
+export function wildcardExpression(pattern: string, character: string): string {
   return pattern.split(/([*?])/).map((part) => (part === '*' ? `${character}*` : part === '?' ? character : quote(part))).join('');
 }
 

@@ -4,6 +4,8 @@ import kafkajs from 'kafkajs';
 import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
+import { idPrefix, idWidth, mintId, prefixWidth, sequenceOf } from '../../../pipeline/delivery/ids.js';
+import { checkResends } from '../../../pipeline/delivery/sequences.js';
 import type { TopicRecord } from '../../../pipeline/topics/contract.js';
 import { codecByAttribute, loadCodecs, type Compression } from '../../../pipeline/topics/kafka/codecs.js';
 import { crc32c } from '../../../pipeline/topics/kafka/crc32c.js';
@@ -34,6 +36,26 @@ t.test('sequences wrap within 31 bits', async (test) => {
   test.equal(nextSequence(0, 5), 5);
   test.equal(nextSequence(2 ** 31 - 1, 1), 0);
   test.equal(nextSequence(2 ** 31 - 2, 5), 3);
+});
+
+t.test('the parts of ids are read together with them, of any receivers in any order, and of no other keys', async (test) => {
+  const codecOf = codecByAttribute(await loadCodecs());
+  const prefixes = [idPrefix('0192aabbccdd01234567', 3), idPrefix('0192aabbccdd01234567', 4), idPrefix('0192aabbccde89abcdef', 3)];
+  const id = fc.tuple(fc.constantFrom(...prefixes), fc.integer({ min: 0, max: 2 ** 40 - 1 })).map(([prefix, sequence]) => mintId(prefix, sequence));
+  const nearly = fc.tuple(id, fc.nat({ max: idWidth - 1 }), fc.constantFrom('g', 'A', '-', ' ')).map(([text, at, character]) => text.slice(0, at) + character + text.slice(at + 1));
+  const key = fc.oneof({ weight: 8, arbitrary: id }, nearly, fc.stringMatching(/^[ -~]{1,40}$/));
+  await test.resolves(fc.assert(
+    fc.asyncProperty(fc.array(key, { minLength: 1, maxLength: 40 }), async (keys) => {
+      const batch = await encodeBatch(keys.map((one) => ({ key: one, value: Buffer.from('{}'), timestamp: 1, origin: 'x' })), 'none');
+      const records = decodeBatches(batch, codecOf)?.[0]?.records ?? [];
+      const wanted = keys.map((one) => [one, sequenceOf(one), sequenceOf(one) === undefined ? undefined : one.slice(0, prefixWidth)]);
+      if (JSON.stringify(records.map((one) => [one.key, one.idSequence, one.idPrefix])) !== JSON.stringify(wanted)) throw new Error('differs');
+      const known = new Map([[prefixes[0] as string, 2 ** 39]]);
+      const [withParts, without] = [checkResends(records, known), checkResends(keys.map((one) => ({ key: one })), known)];
+      if (JSON.stringify([...withParts.resent, ...withParts.after, withParts.missing]) !== JSON.stringify([...without.resent, ...without.after, without.missing])) throw new Error('judged differently');
+    }),
+    { seed: 20261122, numRuns: 500 },
+  ));
 });
 
 t.test('any records survive encoding and decoding with every codec', async (test) => {

@@ -29,11 +29,14 @@ const queries: readonly QueryNode[] = [
   { kind: 'and', children: [{ kind: 'term', field: 'namespace', text: 'shop' }, { kind: 'not', child: { kind: 'term', field: 'message', text: 'delta' } }] },
   { kind: 'not', child: { kind: 'term', field: 'namespace', text: 'shop' } },
   { kind: 'exists', field: 'namespace' },
+  { kind: 'and', children: [{ kind: 'term', field: undefined, text: 'ALPHA' }, { kind: 'and', children: [{ kind: 'phrase', field: undefined, text: 'beta-gamma' }, { kind: 'term', field: 'namespace', text: 'shop' }] }] },
+  { kind: 'or', children: [{ kind: 'term', field: undefined, text: 'delta' }, { kind: 'term', field: 'namespace', text: 'mail' }] },
+  { kind: 'term', field: undefined, text: 'H' },
 ];
 
 type Stored = StoredDocument & { readonly timestamp: string };
 
-for (const keptBytes of [2 ** 20, 2 ** 12]) t.test(`repeated searches answer as plain code does, in pages, backwards and by groups, with ${keptBytes} bytes for what is kept`, async (t) => {
+for (const keptBytes of [2 ** 20, 2 ** 15, 2 ** 12]) t.test(`repeated searches answer as plain code does, in pages, backwards and by groups, with ${keptBytes} bytes for what is kept`, async (t) => {
   const registry = new Registry();
   const { store, index } = await openStore(t, { keptBytes, registry });
   const kept = async (): Promise<number> => metricValue(registry, 'sluice_store_kept_bytes', { store: 'embedded' });
@@ -42,7 +45,7 @@ for (const keptBytes of [2 ** 20, 2 ** 12]) t.test(`repeated searches answer as 
   const documents: Stored[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const fresh = Array.from({ length: roundDocuments }, (): Stored => ({
-      message: Array.from({ length: 1 + (random() % 4) }, () => pick(random, words)).join(pick(random, [' ', ', ', '\n'])), source: 'h', timestamp: new Date(start + (random() % 20) * 250).toISOString(), ...(random() % 3 === 0 ? {} : { namespace: pick(random, ['shop', 'mail']) }),
+      message: Array.from({ length: 1 + (random() % 4) }, () => pick(random, words)).join(pick(random, [' ', ', ', '\n'])) + (random() % 60 === 0 ? ` ${'long '.repeat(4_000)}` : ''), source: 'h', timestamp: new Date(start + (random() % 20) * 250).toISOString(), ...(random() % 3 === 0 ? {} : { namespace: pick(random, ['shop', 'mail']) }),
     }));
     await store.write(batchOf(index, fresh, documents.length));
     documents.push(...fresh);
