@@ -66,7 +66,7 @@ export const processingOptions = Type.Object({
   rotation_check_ms: milliseconds('How often the sizes of indices are checked.', 3_000),
   retention_check_ms: milliseconds('How often retention runs.', 30_000),
   park_after_ms: milliseconds('An index that takes no writes for this long is parked: what is bound for its set waits in a parking topic, and the other sets go on.', 30_000),
-  wait_for_more_ms: milliseconds('How long a batch smaller than the bound waits to fill up. Larger: fewer, bigger writes; later to be searchable.', 200),
+  wait_for_more_ms: milliseconds('How long a batch smaller than the bound waits to fill up. Larger: fewer, bigger writes; later to be searchable.', 500),
 }, { additionalProperties: false, default: {}, description: 'From topics to index sets.' });
 
 export const watchesRules = flag('Load rule files again when they change.', true);

@@ -7,7 +7,7 @@ import { timeColumn, timesSql, type Condition } from './condition-sql.js';
 import type { FieldTable } from './fields.js';
 import { KeptItem, KeptItems, type Span } from './kept-items.js';
 import type { QueryNode } from '../../../schemas/query.js';
-import { findFew, type FoundRow } from './find-few.js';
+import { findFew, hasNoLiterals, type FoundRow, type LookedAt } from './find-few.js';
 import { querySql } from './query-sql.js';
 import { shareWithin, type TimeSpan } from './time-span.js';
 import { SqlParameters } from './value-sql.js';
@@ -17,6 +17,8 @@ const rowBytes = 16;
 const listedBytes = 128;
 /** More of them are kept in a table of the engine. */
 const mostListed = 5_000;
+/** So many rows are looked through for the literal text of an expression before that is made ready, which takes as long. */
+const fewRows = 150_000;
 
 /** The same rows each time, whatever is added meanwhile. */
 export interface HeldRows {
@@ -144,26 +146,27 @@ function listSql(list: readonly FoundRow[]): string {
 }
 
 /** Looks at the rows that came since. When it rejects, nothing was added. */
-async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows, { query, sql, values, maxRows, maxListed }: Filling): Promise<void> {
+async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows, filling: Filling): Promise<void> {
   const rows = file.documents;
   if (kept.tooMany || kept.covered >= rows) return;
-  const part = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow: rows, share: shareWithin(file.times, kept.span) };
-  const few = await findFew(connection, part, query, maxListed);
-  if (few !== undefined && kept.list !== undefined && kept.list.length + few.length <= maxListed) {
+  const part = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow: rows };
+  const few = await findFew(connection, part, filling.query, filling.maxListed) ?? (await findNone(connection, file, part, filling.query));
+  if (few !== undefined && kept.list !== undefined && kept.list.length + few.length <= filling.maxListed) {
     kept.list = kept.list.concat(few);
     kept.rows = kept.list.length;
-    kept.covered = rows;
     kept.bytes = kept.rows * listedBytes;
-    return;
+  } else {
+    await moveToTable(connection, kept);
+    kept.rows += few?.length === 0 ? 0 : await insert(connection, kept.table, few, part, filling);
+    kept.bytes = kept.rows * rowBytes;
+    kept.tooMany = kept.rows > filling.maxRows;
   }
-  await moveToTable(connection, kept);
-  const time = timeColumn(file.fields);
-  const within = [`rowid >= ${kept.covered}`, `rowid < ${rows}`, ...timesSql(time, kept.span), sql].join(' AND ');
-  const added = few === undefined ? `SELECT rowid, ${time} FROM ${file.alias}.documents WHERE ${within} LIMIT ${maxRows + 1}` : listSql(few);
-  if (few?.length !== 0) kept.rows += (await connection.run(`INSERT INTO ${kept.table} ${added}`, few === undefined ? values : [])).rowsChanged;
   kept.covered = rows;
-  kept.bytes = kept.rows * rowBytes;
-  kept.tooMany = kept.rows > maxRows;
+}
+
+async function findNone(connection: DuckDBConnection, file: SearchedFile, part: LookedAt, query: QueryNode): Promise<readonly FoundRow[] | undefined> {
+  const isShort = (part.endRow - part.firstRow) * shareWithin(file.times, part) <= fewRows;
+  return isShort && (await hasNoLiterals(connection, part, query)) ? [] : undefined;
 }
 
 async function moveToTable(connection: DuckDBConnection, kept: Rows): Promise<void> {
@@ -171,4 +174,11 @@ async function moveToTable(connection: DuckDBConnection, kept: Rows): Promise<vo
   kept.created = true;
   if (kept.list !== undefined && kept.list.length > 0) await connection.run(`INSERT INTO ${kept.table} ${listSql(kept.list)}`);
   kept.list = undefined;
+}
+
+async function insert(connection: DuckDBConnection, table: string, few: readonly FoundRow[] | undefined, part: LookedAt, { sql, values, maxRows }: Filling): Promise<number> {
+  if (few !== undefined) return (await connection.run(`INSERT INTO ${table} ${listSql(few)}`)).rowsChanged;
+  const time = timeColumn(part.fields);
+  const within = [`rowid >= ${part.firstRow}`, `rowid < ${part.endRow}`, ...timesSql(time, part), sql].join(' AND ');
+  return (await connection.run(`INSERT INTO ${table} SELECT rowid, ${time} FROM ${part.alias}.documents WHERE ${within} LIMIT ${maxRows + 1}`, values)).rowsChanged;
 }

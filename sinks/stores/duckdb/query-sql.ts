@@ -128,7 +128,7 @@ function wordWildcardTest(pattern: string, { parameters, literalsOnly }: QueryCo
   if (spansWords || pattern === '') return noTest;
   const inWord = `[^${separatorClass}]`;
   const expression = parameters.text(/^\*+$/.test(pattern) ? inWord : wholeWords(wildcardExpression(pattern, inWord)));
-  const longest = longestLiteral(pattern);
+  const longest = literals.reduce((best, part) => (part.length > best.length ? part : best), '');
   const literal = longest === '' ? undefined : parameters.text(longest);
   if (literalsOnly === true && literal !== undefined) return { text: (value) => `contains(lower(${value}), ${literal})`, anyAsText: true };
   const spaced = /^[^*?]+\*+$/.test(pattern) ? parameters.text(` ${longest}`) : undefined;
@@ -138,17 +138,7 @@ function wordWildcardTest(pattern: string, { parameters, literalsOnly }: QueryCo
   };
 }
 
-/** What every word contains that matches the pattern, where `literalsOnly` looks for no more; empty: it looks for the whole. */
-export function literalOf(node: QueryNode & { readonly kind: 'wildcard' | 'regex' }): string {
-  if (node.kind === 'wildcard') return longestLiteral(lowerCase(node.pattern));
-  return singleWordExpression(node.pattern) === undefined ? '' : requiredLiteral(node.pattern);
-}
-
-function longestLiteral(pattern: string): string {
-  return pattern.split(/[*?]+/).reduce((best, part) => (part.length > best.length ? part : best), '');
-}
-
-export function wildcardExpression(pattern: string, character: string): string {
+function wildcardExpression(pattern: string, character: string): string {
   return pattern.split(/([*?])/).map((part) => (part === '*' ? `${character}*` : part === '?' ? character : quote(part))).join('');
 }
 

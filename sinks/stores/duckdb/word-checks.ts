@@ -1,10 +1,9 @@
-/** What the literal texts of a condition leave open, told from the words of a row. */
-import { RE2JS } from 're2js';
+/** What the literal texts of a condition with terms and phrases leave open, told from the words of a row. */
 import type { QueryNode } from '../../../schemas/query.js';
 import { containsPhrase, lowerCase, textFields, wordsOf } from '../../../schemas/words.js';
 import { readsTexts } from './condition-sql.js';
 import type { FieldTable } from './fields.js';
-import { defaultFields, literalOf, wildcardExpression } from './query-sql.js';
+import { defaultFields } from './query-sql.js';
 import { mayBeInOtherFields } from './value-sql.js';
 
 export interface WordCheck {
@@ -42,34 +41,15 @@ export function wordChecks(query: QueryNode, fields: FieldTable): WordCheck[] | 
     return checks.every((check) => check !== undefined) ? checks.flat() : undefined;
   }
   if (!readsTexts(query)) return [];
-  if (query.kind !== 'term' && query.kind !== 'phrase' && query.kind !== 'wildcard' && query.kind !== 'regex') return undefined;
-  const tests = testsOf(query);
-  if (tests === undefined) return undefined;
+  if (query.kind !== 'term' && query.kind !== 'phrase') return undefined;
   const names = query.field === undefined ? defaultFields : [query.field];
   if (!names.every((name) => isPlain(fields, name))) return undefined;
-  const { inWords, whole } = tests;
-  return [{ fields: names, passes: (texts) => names.some((name) => (textFields.has(name) ? inWords(texts.get(name)?.words ?? []) : whole(texts.get(name)?.small))) }];
+  const [words, whole] = [wordsOf(query.text), lowerCase(query.text)];
+  return [{ fields: names, passes: (texts) => names.some((name) => (textFields.has(name) ? containsPhrase(texts.get(name)?.words ?? [], words) : texts.get(name)?.small === whole)) }];
 }
 
 /** Every value of the field is a text in its column. */
 function isPlain(fields: FieldTable, name: string): boolean {
   const field = fields.get(name);
   return field?.slot !== undefined && !mayBeInOtherFields(fields, field) && (field.kind === 'text' || field.kind === 'string');
-}
-
-interface Tests {
-  readonly inWords: (words: readonly string[]) => boolean;
-  readonly whole: (text: string | undefined) => boolean;
-}
-
-function testsOf(query: QueryNode & { readonly kind: 'term' | 'phrase' | 'wildcard' | 'regex' }): Tests | undefined {
-  if (query.kind === 'term' || query.kind === 'phrase') {
-    const [wanted, whole] = [wordsOf(query.text), lowerCase(query.text)];
-    return { inWords: (words) => containsPhrase(words, wanted), whole: (text) => text === whole };
-  }
-  const literal = literalOf(query);
-  if (literal === '') return undefined;
-  const expression = RE2JS.compile(query.kind === 'regex' ? query.pattern : wildcardExpression(lowerCase(query.pattern), '(?s:.)'));
-  const matches = (text: string | undefined): boolean => text?.includes(literal) === true && expression.matches(text);
-  return { inWords: (words) => words.some(matches), whole: matches };
 }
