@@ -25,8 +25,9 @@ export interface LookedAt extends Pick<Condition, 'from' | 'to'> {
   readonly endRow: number;
 }
 
-/** Longer texts are left to the engine. */
-const maxTextBytes = 16_384;
+/** The words of longer texts are left to the engine. */
+const maxTextBytes = 4_096;
+
 /** Undefined: more than `most` match or may match, or words are not all that is asked for of the texts. */
 export async function findFew(connection: DuckDBConnection, part: LookedAt, query: QueryNode, most: number): Promise<FoundRow[] | undefined> {
   const checks = wordChecks(query, part.fields) ?? [];
@@ -35,26 +36,33 @@ export async function findFew(connection: DuckDBConnection, part: LookedAt, quer
   const columns = texts.map((name) => `c${part.fields.get(name)?.slot ?? 0}`);
   const bytes = columns.map((column) => `coalesce(strlen(${column}), 0)`).join(' + ');
   const cells = ['rowid::DOUBLE', timeColumn(part.fields), '_id', `${bytes} > ${maxTextBytes}`, ...columns.map((column) => `CASE WHEN ${bytes} <= ${maxTextBytes} THEN ${column} END`)];
-  const candidates = await select(connection, cells.join(', '), part, query, most + 1);
-  if (candidates.length > most || candidates.some(([, , , isLong]) => isLong)) return undefined;
-  const found: FoundRow[] = [];
-  for (const [row, time, id, , ...values] of candidates) {
+  const candidates = await select(connection, cells.join(', '), part, query, { limit: most + 1 });
+  if (candidates.length > most) return undefined;
+  const long = candidates.flatMap(([row, , , isLong]) => (isLong === true ? [row as number] : []));
+  const longFound = new Set(long.length === 0 ? [] : (await select(connection, 'rowid::DOUBLE', part, query, { limit: long.length, rows: long })).map(([row]) => row));
+  return candidates.flatMap(([row, time, id, isLong, ...values]) => {
     const cells = new Map(texts.map((name, at) => [name, new CheckedText(values[at] as string | null)]));
-    if (checks.every(({ passes }) => passes(cells))) found.push({ row: row as number, time: time as number | null, id: id as string });
-  }
-  return found;
+    const passes = isLong === true ? longFound.has(row) : checks.every((check) => check.passes(cells));
+    return passes ? [{ row: row as number, time: time as number | null, id: id as string }] : [];
+  });
 }
 
 /** Whether there is no row for an expression that is needed after all, told by the literal texts of what it matches; false also where it has none. */
 export async function hasNoLiterals(connection: DuckDBConnection, part: LookedAt, query: QueryNode): Promise<boolean> {
   const [literals, whole] = [true, false].map((literalsOnly) => querySql(query, { fields: part.fields, parameters: new SqlParameters(), literalsOnly }));
-  return literals !== whole && (await select(connection, '1', part, query, 1)).length === 0;
+  return literals !== whole && (await select(connection, '1', part, query, { limit: 1 })).length === 0;
 }
 
-async function select(connection: DuckDBConnection, cells: string, part: LookedAt, query: QueryNode, limit: number): Promise<unknown[][]> {
+interface Selected {
+  readonly limit: number;
+  /** Of these the words are asked for, not only the literal texts. */
+  readonly rows?: readonly number[];
+}
+
+async function select(connection: DuckDBConnection, cells: string, part: LookedAt, query: QueryNode, { limit, rows }: Selected): Promise<unknown[][]> {
   const parameters = new SqlParameters();
-  const condition = querySql(query, { fields: part.fields, parameters, literalsOnly: true });
-  const within = [`rowid >= ${part.firstRow}`, `rowid < ${part.endRow}`, ...timesSql(timeColumn(part.fields), part), condition];
+  const condition = querySql(query, { fields: part.fields, parameters, literalsOnly: rows === undefined });
+  const within = [`rowid >= ${part.firstRow}`, `rowid < ${part.endRow}`, ...(rows === undefined ? [] : [`rowid IN (${rows.join(', ')})`]), ...timesSql(timeColumn(part.fields), part), condition];
   const { sql, values } = parameters.statement(`SELECT ${cells} FROM ${part.alias}.documents WHERE ${within.join(' AND ')} LIMIT ${limit}`);
   return (await connection.runAndReadAll(sql, values)).getRows();
 }
