@@ -59,7 +59,9 @@ export function createIndexRequests({ ledger, store, follow, rotate, retireSoon 
     const { mark, revision } = await markOf(index);
     if (isCurrent(index)) throw pipelineErrors.create('PIPELINE_INDEX_IN_USE', { place: index });
     // Some process may be deleting it already.
-    if (mark.state === 'retiring' && (mark.action ?? 'delete') === 'delete') return;
+    const isDeleting = mark.state === 'retiring' && (mark.action ?? 'delete') === 'delete';
+    if (isDeleting && action === 'delete') return;
+    if (isDeleting) throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index, got: 'it is being deleted' });
     await write(index, { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'retiring', action }, revision);
   };
 

@@ -295,6 +295,21 @@ t.test('an index that was opened again stays open when another process closes it
   t.same((await rig.indices()).map(({ open }) => open), [true, true], 'whoever closed it, it can be opened again');
 });
 
+t.test('an index that is being deleted is not closed instead', async (t) => {
+  const rig = await start(t, rules({ rotation: large, retention: keepAll }));
+  const { indexRequests, indexSets } = rig.processor;
+  await rotate(rig);
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => { release = resolve; });
+  rig.faults.deleteIndex = (index) => held.then(() => rig.store.deleteIndex(index));
+  await indexRequests.retire('sluice_default_0', 'delete');
+  await t.rejects(indexRequests.retire('sluice_default_0', 'close'), { code: 'PIPELINE_INDEX_CHANGED' });
+  await indexRequests.retire('sluice_default_0', 'delete');
+  release();
+  await indexSets.checkRetention();
+  t.same(await rig.names(), ['sluice_default_1']);
+});
+
 t.test('a set that is deleted before processors have left it goes when they have', async (t) => {
   const limits = { rotation: large, retention: keepAll };
   const rig = await start(t, rules(limits));

@@ -76,9 +76,11 @@ async function searchGroup(send: Send, request: SearchRequest, group: TypeGroup,
     if (answer.body === undefined) return;
     const { hits, aggregations } = answer.body as RawResult;
     if (page === 0) {
-      const total = ((await counted)?.body as RawResult | undefined)?.hits.total?.value;
+      const count = await counted;
+      const total = (count?.body as RawResult | undefined)?.hits.total?.value;
       found.total += total === undefined ? aggregations?.total?.doc_count ?? hits.total?.value ?? 0 : Math.max(total, hits.hits.length);
-      found.failures.push(...answer.failures);
+      found.failures.push(...answer.failures, ...(count?.failures ?? []).filter(({ index }) => !answer.failures.some((one) => one.index === index)));
+      found.skipped.push(...(count?.skipped ?? []).filter((index) => !answer.skipped.includes(index)));
     }
     for (const hit of hits.hits) found.hits.push({ hit, place: placeOf(hit, sort, typeOf) });
     left -= hits.hits.length;
