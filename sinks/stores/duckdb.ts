@@ -9,6 +9,7 @@ import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, S
 import { storeError } from './duckdb/failures.js';
 import { scanHits } from './duckdb/scan-hits.js';
 import type { EngineOptions } from './duckdb/protocol.js';
+import { wordDefaults, type WordIndexerOptions } from './duckdb/words/options.js';
 import { before, WorkerClient } from './duckdb/worker-client.js';
 import { storeMetrics } from './metrics.js';
 
@@ -30,6 +31,8 @@ export interface DuckStoreOptions {
   readonly onLost?: (error: Error) => void;
   /** Most index files open at once; the least used make room. */
   readonly attachedIndices?: number;
+  /** Of texts, for searches (default: words of about 50,000 documents together). */
+  readonly words?: Partial<WordIndexerOptions>;
   /** For tests. Default: what the file system of the folder says. */
   readonly freeBytes?: () => number;
 }
@@ -67,15 +70,16 @@ class DuckStore implements IndexStore {
   }
 
   async start(): Promise<void> {
-    const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, log } = this.#options;
-    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices };
+    const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, words, log } = this.#options;
+    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices, words: { ...wordDefaults, ...words } };
     const worker = new WorkerClient(engineOptions, (reason) => {
       log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
       this.#options.onLost?.(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
     });
     this.#worker = worker;
-    const { keptBytes: gauge } = this.#metrics;
-    Object.assign(gauge, { collect: () => gauge.set(label, worker.keptBytes) });
+    const gauges = this.#metrics;
+    Object.assign(gauges.keptBytes, { collect: () => gauges.keptBytes.set(label, worker.keptBytes) });
+    Object.assign(gauges.wordsBehind, { collect: () => gauges.wordsBehind.set(label, worker.wordsBehind) });
     await worker.call('start', undefined);
   }
 

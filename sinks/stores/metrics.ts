@@ -8,5 +8,6 @@ export const storeMetrics = defineMetrics({
   searchSeconds: { type: 'histogram', name: 'sluice_store_search_seconds', help: 'Time of one search, waiting included.', labels: ['store'], buckets: latencyBuckets },
   waitingSearches: { type: 'gauge', name: 'sluice_store_searches_waiting', help: 'Searches that wait for their turn.', labels: ['store'] },
   keptBytes: { type: 'gauge', name: 'sluice_store_kept_bytes', help: 'Memory of what searches have left for those that come next: rows and counts by time (embedded store).', labels: ['store'] },
+  wordsBehind: { type: 'gauge', name: 'sluice_store_words_behind', help: 'Documents of the indices in use that searches for words look through, since their words are not in the index of words yet (embedded store).', labels: ['store'] },
   checkpointSeconds: { type: 'histogram', name: 'sluice_store_checkpoint_seconds', help: 'Time to fold a write-ahead log into its database file on request.', labels: ['store'], buckets: latencyBuckets },
 });

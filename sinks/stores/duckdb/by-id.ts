@@ -7,6 +7,7 @@ import { storeError } from './failures.js';
 import type { IdRanges } from './id-ranges.js';
 import { appendFields, type IndexFile } from './index-file.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
+import { forgetSegments } from './words/segments.js';
 import { commitDocuments, mayBeExotic, parseDocument, type ParsedWrite } from './writer.js';
 
 /** Ids of one statement. */
@@ -58,7 +59,9 @@ export async function updateDocuments(file: IndexFile, updates: readonly Documen
     await replaceRow(file, row.row, parsed, mayBeExotic(document));
     written.add(id);
   }
+  if (file.words.length > 0) await forgetSegments(connection, alias);
   await connection.run('COMMIT');
+  file.words = [];
   file.changes += 1;
   const now = await readDocuments(connection, file, [...written]);
   return updates.map(({ id, expected }) => (written.has(id) && found.get(id)?.revision === expected ? now.get(id)?.revision : undefined));

@@ -3,7 +3,7 @@
  * a column go over in one call, and each row refers to its part of them.
  */
 import duckdb, { type Vector } from '@duckdb/node-bindings';
-import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, DuckDBDataChunk, type DuckDBAppender, type DuckDBType } from '@duckdb/node-api';
+import { BLOB, BOOLEAN, DOUBLE, INTEGER, VARCHAR, DuckDBDataChunk, type DuckDBAppender, type DuckDBType } from '@duckdb/node-api';
 import type { Cell } from './batch.js';
 
 /** Rows of one chunk, fixed by the engine. */
@@ -35,6 +35,38 @@ const validity = new Uint32Array(chunkRows / 32);
 let keptText = Buffer.allocUnsafeSlow(2 ** 20);
 /** By the types of their columns; the one used last is the last one. */
 const keptChunks = new Map<string, DuckDBDataChunk>();
+
+/** Byte strings one after the other: where each ends; one without any is missing. */
+export interface BytesColumn {
+  readonly bytes: Uint8Array;
+  readonly ends: Uint32Array;
+}
+
+/** At most so many rows: texts, and byte strings for the columns after them. */
+export const maxBytesRows = chunkRows;
+
+export function appendTextsAndBytes(appender: DuckDBAppender, texts: readonly string[], columns: readonly BytesColumn[]): void {
+  const chunk = chunkOf([VARCHAR, ...columns.map(() => BLOB)]);
+  chunk.reset();
+  chunk.rowCount = texts.length;
+  fillVector(duckdb.data_chunk_get_vector(chunk.chunk, 0), VARCHAR, texts);
+  for (const [at, column] of columns.entries()) fillBytes(duckdb.data_chunk_get_vector(chunk.chunk, at + 1), column);
+  appender.appendDataChunk(chunk);
+  chunk.reset();
+}
+
+function fillBytes(vector: Vector, { bytes, ends }: BytesColumn): void {
+  const missing = markMissing(Array.from(ends, (end, row) => (end === (ends[row - 1] ?? 0) ? null : true)));
+  if (missing < ends.length) {
+    const base = storeText(vector, bytes);
+    for (let row = 0, at = 0; row < ends.length; row += 1) {
+      placeText(row, bytes, at, (ends[row] as number) - at, base);
+      at = ends[row] as number;
+    }
+    writeRows(vector, ends.length);
+  }
+  if (missing > 0) writeValidity(vector);
+}
 
 /** `columns` are as long as each other and parallel to `types`. */
 export function appendChunks(appender: DuckDBAppender, types: readonly DuckDBType[], columns: readonly (readonly Cell[])[]): void {

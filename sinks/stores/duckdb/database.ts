@@ -1,5 +1,5 @@
 /** The one engine instance of the process: index files are attached to it, under one memory limit. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
@@ -16,6 +16,9 @@ const spillBytes = 2 ** 30;
  * file of 700 MB jump to 1.1 GB at once, past any size limit; with these it grows by what came. Costs about a tenth more disk.
  */
 const rowGroupRows = 24_576;
+
+/** Of new files. What a column has in a row group begins a block of its own: with the engine's 256 KiB a file was 5 % larger, its words 30 %, and took 15 % more CPU to write. */
+const blockBytes = 65_536;
 
 /** The write-ahead log could not be folded in, on a full disk for one; it is replayed when the file is attached again. */
 const detachedAllTheSame = /Detached database .* CHECKPOINT during DETACH failed/;
@@ -55,7 +58,8 @@ export class Database {
   async attach(path: string): Promise<string> {
     const alias = `i${this.#nextAlias}`;
     this.#nextAlias += 1;
-    await this.#control.run(`ATTACH '${path.replaceAll("'", "''")}' AS ${alias} (STORAGE_VERSION 'latest', ROW_GROUP_SIZE ${rowGroupRows})`);
+    const created = existsSync(path) ? '' : `, BLOCK_SIZE ${blockBytes}`;
+    await this.#control.run(`ATTACH '${path.replaceAll("'", "''")}' AS ${alias} (STORAGE_VERSION 'latest', ROW_GROUP_SIZE ${rowGroupRows}${created})`);
     return alias;
   }
 

@@ -17,6 +17,7 @@ import type { SearchedIndex } from './found.js';
 import type { Kept } from './kept.js';
 import { searchIndices } from './search.js';
 import { mayMatch } from './time-span.js';
+import { WordIndexer, type Load } from './words/word-indexer.js';
 import { WriteQueue } from './write-queue.js';
 
 /** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
@@ -36,22 +37,30 @@ const pageRows = 20_000;
 
 type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[], kept: Kept) => Promise<Result>;
 
+export interface EngineFigures {
+  /** Bytes that searches have left for those that come next. */
+  readonly onKept: (bytes: number) => void;
+  /** Documents of attached indices whose words are not known yet. */
+  readonly onWordsBehind: (documents: number) => void;
+}
+
 export class Engine {
   readonly #catalog: Catalog;
   readonly #writes: WriteQueue;
   readonly #gate = createGate(concurrentSearches, waitingSearches);
   readonly #lookups = createGate(concurrentLookups, Infinity);
   readonly #searches = new RunningSearches();
+  readonly #words: WordIndexer;
   readonly #onKept: (bytes: number) => void;
   #sweeping: NodeJS.Timeout | undefined;
 
-  /** `onKept`: bytes that searches have left for those that come next. */
-  constructor(options: EngineOptions, onKept: (bytes: number) => void) {
+  constructor(options: EngineOptions, { onKept, onWordsBehind }: EngineFigures) {
     this.#onKept = onKept;
     this.#catalog = new Catalog(options, () => {
       this.#searches.interruptAll();
     });
     this.#writes = new WriteQueue(this.#catalog, options.lingerMs);
+    this.#words = new WordIndexer(this.#catalog, options.words, () => this.#load(), onWordsBehind);
   }
 
   async start(): Promise<void> {
@@ -59,6 +68,7 @@ export class Engine {
     this.#sweeping = setInterval(() => {
       this.#sweep().catch(() => undefined);
     }, sweepMs).unref();
+    this.#words.start();
   }
 
   async #sweep(): Promise<void> {
@@ -67,17 +77,24 @@ export class Engine {
     await this.#catalog.detachIdle(idleIndexMs, freshDocuments);
   }
 
+  #load(): Load {
+    const { perSecond, isMuch } = this.#writes.rate;
+    return isMuch ? 'much' : perSecond > 0 || this.#searches.size > 0 ? 'some' : 'none';
+  }
+
   /** Waits for what holds a lock, then closes every file. */
   async stop(): Promise<void> {
     clearInterval(this.#sweeping);
     this.#searches.cancelAll();
-    await this.#writes.flush();
+    await Promise.all([this.#writes.flush(), this.#words.stop()]);
     await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.inTurn(() => this.#catalog.detachLocked(entry))).catch(() => undefined)));
     await this.#catalog.close();
   }
 
-  halt(): Promise<void> {
-    return this.#catalog.halt();
+  async halt(): Promise<void> {
+    const ended = this.#words.stop();
+    await this.#catalog.halt();
+    await ended;
   }
 
   createIndex(name: string): Promise<void> {

@@ -8,6 +8,7 @@ import { columnDefinition, type Field, type FieldKind, type FieldTable } from '.
 import type { Database } from './database.js';
 import { timeColumn } from './condition-sql.js';
 import { noTimes, widened, type TimeSpan } from './time-span.js';
+import { loadSegments, type WordSegment } from './words/segments.js';
 
 const formatVersion = currentVersion(formatVersions.indexFile);
 
@@ -24,6 +25,8 @@ export class IndexFile {
   /** Rises with each change to rows that were there. */
   changes = 0;
   times: TimeSpan;
+  /** Rows whose words are in the table of words, by first row. */
+  words: readonly WordSegment[];
   readonly #database: Database;
   /** Kept from one transaction to the next: its memory is the engine's, and given back only when its JavaScript object is collected. */
   #appender: { readonly appender: DuckDBAppender; readonly columns: number } | undefined;
@@ -38,6 +41,7 @@ export class IndexFile {
     this.documentsBefore = loaded.documents;
     this.createdAt = loaded.createdAt;
     this.times = loaded.times;
+    this.words = loaded.words;
   }
 
   /** Opens the file; one without tables (new, or a crash cut its creation short) gets them. */
@@ -111,6 +115,7 @@ interface LoadedIndex {
   readonly documents: number;
   readonly createdAt: number;
   readonly times: TimeSpan;
+  readonly words: readonly WordSegment[];
 }
 
 async function hasTables(connection: DuckDBConnection, alias: string): Promise<boolean> {
@@ -146,7 +151,7 @@ async function load(connection: DuckDBConnection, alias: string): Promise<Loaded
   }
   const time = timeColumn(fields);
   const [counted = []] = await read(`SELECT count(*)::DOUBLE, min(${time}), max(${time}) FROM ${alias}.documents`);
-  return { fields, markers, documents: Number(counted[0] ?? 0), createdAt: meta.get('created_at') ?? 0, times: widened(noTimes, counted.slice(1)) };
+  return { fields, markers, documents: Number(counted[0] ?? 0), createdAt: meta.get('created_at') ?? 0, times: widened(noTimes, counted.slice(1)), words: await loadSegments(connection, alias) };
 }
 
 /** The table of fields is a log: the last row of a name counts. */

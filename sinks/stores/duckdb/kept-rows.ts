@@ -10,6 +10,8 @@ import type { QueryNode } from '../../../schemas/query.js';
 import { findFew, hasNoLiterals, type FoundRow, type LookedAt } from './find-few.js';
 import { querySql } from './query-sql.js';
 import { shareWithin, type TimeSpan } from './time-span.js';
+import { findByWords, insertCandidates, listCandidates, type Candidates } from './words/find-by-words.js';
+import { uncovered, type WordSegment } from './words/segments.js';
 import { SqlParameters } from './value-sql.js';
 
 const rowBytes = 16;
@@ -38,6 +40,7 @@ interface SearchedFile {
   readonly documents: number;
   readonly changes: number;
   readonly times: TimeSpan;
+  readonly words: readonly WordSegment[];
 }
 
 class Rows extends KeptItem {
@@ -145,23 +148,52 @@ function listSql(list: readonly FoundRow[]): string {
   return `SELECT unnest([${list.map(({ row }) => row).join(', ')}]::BIGINT[]) AS place, unnest([${list.map(({ time }) => time ?? 'NULL').join(', ')}]::DOUBLE[]) AS time`;
 }
 
+/** Parts whose words are not known; more of them are looked at as one. */
+const mostGaps = 4;
+
 /** Looks at the rows that came since. When it rejects, nothing was added. */
 async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows, filling: Filling): Promise<void> {
-  const rows = file.documents;
-  if (kept.tooMany || kept.covered >= rows) return;
-  const part = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow: rows };
+  const endRow = file.documents;
+  if (kept.tooMany || kept.covered >= endRow) return;
+  const part: LookedAt = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow };
+  const gaps = uncovered(file.words, part);
+  const candidates = gaps.length > mostGaps ? undefined : await findByWords(connection, part, file.words, filling.query, filling.maxRows);
+  const finds: Find[] = candidates === undefined ? [] : [await findCandidates(connection, part, candidates, filling)];
+  for (const gap of candidates === undefined ? [part] : gaps) finds.push(await findAmongTexts(connection, file, { ...part, ...gap }, filling));
+  await add(connection, kept, finds, filling);
+  kept.covered = endRow;
+}
+
+/** Matching rows: a list of few, or a way to put them into a table. */
+type Find = { readonly few: readonly FoundRow[] } | { readonly insert: (table: string) => Promise<number> };
+
+async function findCandidates(connection: DuckDBConnection, part: LookedAt, candidates: Candidates, { query, maxListed }: Filling): Promise<Find> {
+  if (candidates.rows.length + candidates.unknown.length <= maxListed) return { few: await listCandidates(connection, part, candidates, query) };
+  return { insert: (table) => insertCandidates(connection, table, part, candidates, query) };
+}
+
+async function findAmongTexts(connection: DuckDBConnection, file: SearchedFile, part: LookedAt, filling: Filling): Promise<Find> {
   const few = await findFew(connection, part, filling.query, filling.maxListed) ?? (await findNone(connection, file, part, filling.query));
-  if (few !== undefined && kept.list !== undefined && kept.list.length + few.length <= filling.maxListed) {
+  return few === undefined ? { insert: (table) => insert(connection, table, part, filling) } : { few };
+}
+
+async function add(connection: DuckDBConnection, kept: Rows, finds: readonly Find[], { maxRows, maxListed }: Filling): Promise<void> {
+  const few = finds.flatMap((find) => ('few' in find ? find.few : []));
+  if (finds.every((find) => 'few' in find) && kept.list !== undefined && kept.list.length + few.length <= maxListed) {
     kept.list = kept.list.concat(few);
     kept.rows = kept.list.length;
     kept.bytes = kept.rows * listedBytes;
-  } else {
-    await moveToTable(connection, kept);
-    kept.rows += few?.length === 0 ? 0 : await insert(connection, kept.table, few, part, filling);
-    kept.bytes = kept.rows * rowBytes;
-    kept.tooMany = kept.rows > filling.maxRows;
+    return;
   }
-  kept.covered = rows;
+  await moveToTable(connection, kept);
+  let added = 0;
+  await connection.run('BEGIN');
+  if (few.length > 0) added += (await connection.run(`INSERT INTO ${kept.table} ${listSql(few)}`)).rowsChanged;
+  for (const find of finds) if ('insert' in find) added += await find.insert(kept.table);
+  await connection.run('COMMIT');
+  kept.rows += added;
+  kept.bytes = kept.rows * rowBytes;
+  kept.tooMany = kept.rows > maxRows;
 }
 
 async function findNone(connection: DuckDBConnection, file: SearchedFile, part: LookedAt, query: QueryNode): Promise<readonly FoundRow[] | undefined> {
@@ -176,8 +208,7 @@ async function moveToTable(connection: DuckDBConnection, kept: Rows): Promise<vo
   kept.list = undefined;
 }
 
-async function insert(connection: DuckDBConnection, table: string, few: readonly FoundRow[] | undefined, part: LookedAt, { sql, values, maxRows }: Filling): Promise<number> {
-  if (few !== undefined) return (await connection.run(`INSERT INTO ${table} ${listSql(few)}`)).rowsChanged;
+async function insert(connection: DuckDBConnection, table: string, part: LookedAt, { sql, values, maxRows }: Filling): Promise<number> {
   const time = timeColumn(part.fields);
   const within = [`rowid >= ${part.firstRow}`, `rowid < ${part.endRow}`, ...timesSql(time, part), sql].join(' AND ');
   return (await connection.run(`INSERT INTO ${table} SELECT rowid, ${time} FROM ${part.alias}.documents WHERE ${within} LIMIT ${maxRows + 1}`, values)).rowsChanged;

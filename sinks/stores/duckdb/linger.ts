@@ -28,8 +28,13 @@ export class WriteRate {
     this.#now += documents;
   }
 
+  /** Of this second or the one before, if there was anything to write in it. */
+  get perSecond(): number {
+    return performance.now() - this.#began > 2 * secondMs ? 0 : Math.max(this.#now, this.#before);
+  }
+
   get isMuch(): boolean {
-    return Math.max(this.#now, this.#before) >= muchDocuments;
+    return this.perSecond >= muchDocuments;
   }
 }
 

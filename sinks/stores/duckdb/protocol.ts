@@ -1,5 +1,6 @@
 /** What the main thread and the store's worker thread say to each other. */
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
+import type { WordIndexerOptions } from './words/options.js';
 import type { AggregateRequest, AggregateResult, ScanRequest, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 
 export interface EngineOptions {
@@ -15,14 +16,15 @@ export interface EngineOptions {
   readonly keptBytes: number;
   /** Most index files open at once. */
   readonly attachedIndices: number;
+  readonly words: WordIndexerOptions;
 }
 
 export interface WorkerData {
   readonly options: EngineOptions;
   /** One Int32: 1 when the thread may be ended. Ending it during a call into the engine aborts the process. */
   readonly halted: SharedArrayBuffer;
-  /** One Float64: bytes that searches have left. */
-  readonly kept: SharedArrayBuffer;
+  /** Two Float64: bytes that searches have left, and documents whose words are not known yet. */
+  readonly figures: SharedArrayBuffer;
 }
 
 /** Arguments and answer of each request. */

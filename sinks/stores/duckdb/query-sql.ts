@@ -138,7 +138,8 @@ function wordWildcardTest(pattern: string, { parameters, literalsOnly }: QueryCo
   };
 }
 
-function wildcardExpression(pattern: string, character: string): string {
+/** `character`: what `?` stands for. */
+export function wildcardExpression(pattern: string, character: string): string {
   return pattern.split(/([*?])/).map((part) => (part === '*' ? `${character}*` : part === '?' ? character : quote(part))).join('');
 }
 
@@ -197,6 +198,15 @@ export function requiredLiteral(pattern: string): string {
   // What is repeated may be missing, or come more than once.
   const runs = flat.replace(/.(?:[*?]|\{[^}]*\})/gsu, '\0').split(/[^\p{L}\p{N}]+/u);
   return runs.reduce((best, run) => (run.length > best.length ? run : best), '');
+}
+
+/** What helps to find the words that an expression matches: what each of them begins with and contains. Both may be empty. */
+export function expressionHints(pattern: string): { readonly prefix: string; readonly literal: string } {
+  const literal = singleWordExpression(pattern) === undefined ? '' : requiredLiteral(pattern);
+  if (literal === '') return { prefix: '', literal };
+  const run = /^[\p{L}\p{N}]*/u.exec(pattern)?.[0] ?? '';
+  // What is repeated may be missing.
+  return { prefix: /^[*?{]/.test(pattern.slice(run.length)) ? Array.from(run).slice(0, -1).join('') : run, literal };
 }
 
 function rangeTest(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined, parameters: SqlParameters): ValueTest {

@@ -12,6 +12,10 @@ interface Search {
 export class RunningSearches {
   readonly #searches = new Map<number, Search>();
 
+  get size(): number {
+    return this.#searches.size;
+  }
+
   begin(id: number): void {
     this.#searches.set(id, { connection: undefined, interrupting: undefined });
   }

@@ -24,7 +24,7 @@ export class WorkerClient {
   #lost: string | undefined;
   #closing = false;
   readonly #halted = new SharedArrayBuffer(4);
-  readonly #kept = new SharedArrayBuffer(8);
+  readonly #figures = new SharedArrayBuffer(16);
   /** The worker goes on while this thread waits here. */
   readonly #onExit = (): void => {
     if (this.#lost !== undefined) return;
@@ -34,7 +34,7 @@ export class WorkerClient {
 
   constructor(options: EngineOptions, onLost: (reason: string) => void) {
     this.#onLost = onLost;
-    const workerData: WorkerData = { options, halted: this.#halted, kept: this.#kept };
+    const workerData: WorkerData = { options, halted: this.#halted, figures: this.#figures };
     this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
     this.#worker.once('online', holdYoungGenerationStill);
     this.#worker.on('message', (answer: EngineAnswer) => this.#settle(answer));
@@ -50,7 +50,12 @@ export class WorkerClient {
 
   /** What searches have left for those that come next. */
   get keptBytes(): number {
-    return new Float64Array(this.#kept)[0] ?? 0;
+    return new Float64Array(this.#figures)[0] ?? 0;
+  }
+
+  /** Documents whose words are not known yet. */
+  get wordsBehind(): number {
+    return new Float64Array(this.#figures)[1] ?? 0;
   }
 
   call<Method extends EngineMethod>(method: Method, argument: EngineMethods[Method]['argument'], signal?: AbortSignal): Promise<EngineMethods[Method]['value']> {

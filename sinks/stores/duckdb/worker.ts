@@ -6,9 +6,9 @@ import type { EngineAnswer, EngineRequest, WorkerData } from './protocol.js';
 
 const port = parentPort;
 if (port === null) throw new Error('The embedded store runs in a worker thread only.');
-const { options, halted, kept } = workerData as WorkerData;
-const keptBytes = new Float64Array(kept);
-const engine = new Engine(options, (bytes) => { keptBytes[0] = bytes; });
+const { options, halted, figures } = workerData as WorkerData;
+const shown = new Float64Array(figures);
+const engine = new Engine(options, { onKept: (bytes) => { shown[0] = bytes; }, onWordsBehind: (documents) => { shown[1] = documents; } });
 
 async function halt(): Promise<void> {
   await engine.halt();

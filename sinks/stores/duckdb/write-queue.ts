@@ -20,7 +20,7 @@ export class WriteQueue {
   readonly #catalog: Catalog;
   readonly #lingerMs: number;
   readonly #waiting = new Map<IndexEntry, WaitingWrite[]>();
-  readonly #rate = new WriteRate();
+  readonly rate = new WriteRate();
   readonly #lingers = new WeakMap<IndexEntry, Linger>();
   readonly #lingering = new Map<Linger, Promise<void>>();
 
@@ -54,7 +54,7 @@ export class WriteQueue {
   }
 
   #lingerOf(entry: IndexEntry): Linger {
-    const linger = this.#lingers.get(entry) ?? new Linger(this.#lingerMs, this.#rate);
+    const linger = this.#lingers.get(entry) ?? new Linger(this.#lingerMs, this.rate);
     this.#lingers.set(entry, linger);
     return linger;
   }

@@ -24,7 +24,7 @@ function folderOf(t: { teardown(action: () => void): void }): string {
 }
 
 t.test('a file that nobody has used for a while is detached, and there again when it is asked for', async (t) => {
-  const catalog = new Catalog({ folder: folderOf(t), memoryBytes, threads: 1, checkpointBytes: 16 * mebibyte, lingerMs: 0, keptBytes: 2 ** 20, attachedIndices: 64 }, () => undefined);
+  const catalog = new Catalog({ folder: folderOf(t), memoryBytes, threads: 1, checkpointBytes: 16 * mebibyte, lingerMs: 0, keptBytes: 2 ** 20, attachedIndices: 64, words: { segmentRows: 0, idleMs: 0, everyMs: 1_000 } }, () => undefined);
   t.teardown(() => catalog.close());
   await catalog.open();
   await catalog.create('logs_0');

@@ -10,6 +10,7 @@ import type { QueryNode, RangeEnd } from '../../../schemas/query.js';
 import { compileQuery } from '../../../search/evaluate.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from './contract.js';
+import { wordsKnown } from './support/words.js';
 
 t.setTimeout(90_000);
 
@@ -28,8 +29,9 @@ const freeNames = ['user', 'level', 'a.b', 'odd "name"', 'with/slash~', '__proto
 const name = fc.constantFrom(...freeNames);
 const value = fc.oneof({ weight: 6, arbitrary: scalar }, { weight: 1, arbitrary: fc.array(text, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.constant(null) });
 
-const documentArbitrary = fc.tuple(
-  fc.record({ message: fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.integer() }), full_message: text, source: fc.oneof(text, fc.boolean()), timestamp: time, receive_time: time, streams: fc.array(text, { maxLength: 3 }) }, { requiredKeys: [] }),
+/** `texts`: what has an index of words is a text in every document. */
+const documentArbitrary = (texts: boolean): fc.Arbitrary<StoredDocument> => fc.tuple(
+  fc.record({ message: texts ? text : fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.integer() }), full_message: text, source: texts ? text : fc.oneof(text, fc.boolean()), timestamp: time, receive_time: time, streams: fc.array(text, { maxLength: 3 }) }, { requiredKeys: [] }),
   fc.array(fc.tuple(name, value), { maxLength: 5 }),
 ).map(([standard, free]): StoredDocument => ({ ...standard, ...Object.fromEntries(free) }));
 
@@ -60,9 +62,13 @@ const { tree } = fc.letrec<{ tree: QueryNode; inner: QueryNode }>((tie) => ({
   ),
 }));
 
-t.test('random queries on random documents answer as the reference evaluation', async (t) => {
+for (const { name, texts, words } of [
+  { name: 'looking through the texts', texts: false, words: { segmentRows: 0 } },
+  { name: 'with an index of words', texts: true, words: { segmentRows: 64, idleMs: 0, everyMs: 10 } },
+]) t.test(`random queries on random documents answer as the reference evaluation, ${name}`, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-queries-'));
-  const store = createDuckStore({ folder, memoryBytes: 512 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const registry = new Registry();
+  const store = createDuckStore({ folder, memoryBytes: 512 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry, words });
   t.teardown(async () => {
     await store.stop(5000);
     rmSync(folder, { recursive: true, force: true });
@@ -71,8 +77,9 @@ t.test('random queries on random documents answer as the reference evaluation', 
   const prefix = newPrefix();
   const index = `${prefix}_0`;
   await store.createIndex(index, indexOptions(prefix));
-  const documents = fc.sample(documentArbitrary, { seed, numRuns: documentCount }).map((document): StoredDocument => JSON.parse(JSON.stringify(document)));
+  const documents = fc.sample(documentArbitrary(texts), { seed, numRuns: documentCount }).map((document): StoredDocument => JSON.parse(JSON.stringify(document)));
   for (let first = 0; first < documents.length; first += 60) await store.write(batchOf(index, documents.slice(first, first + 60), first));
+  if (words.segmentRows > 0) await wordsKnown(registry, words.segmentRows / 8);
   const byId = new Map(documents.map((document, at) => [`${idOf(at)}-0`, document]));
   await t.test('every document comes back as it was', async (t) => {
     const { hits } = await store.search({ indices: [index], query: { kind: 'all' }, limit: documentCount });

@@ -1,0 +1,62 @@
+/** Which rows of an index file have their words in its table of words: segments of rows, each with words of its own. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { mayMatch, type TimeSpan } from '../time-span.js';
+
+export interface WordSegment {
+  /** Rows of the file. */
+  readonly firstRow: number;
+  readonly endRow: number;
+  /** Of rows with a timestamp. */
+  readonly times: TimeSpan;
+  /** Rows of the file whose words are not known. */
+  readonly exceptions: readonly number[];
+}
+
+export interface RowRange {
+  readonly firstRow: number;
+  readonly endRow: number;
+}
+
+export async function loadSegments(connection: DuckDBConnection, alias: string): Promise<WordSegment[]> {
+  const known = await connection.runAndReadAll(`SELECT 1 FROM duckdb_tables() WHERE database_name = '${alias}' AND table_name = 'word_segments'`);
+  if (known.currentRowCount === 0) return [];
+  const rows = (await connection.runAndReadAll(`SELECT first_row, end_row, least_time, most_time, exceptions FROM ${alias}.word_segments ORDER BY first_row`)).getRows();
+  return rows.map((row) => {
+    const [firstRow, endRow, least, most, exceptions] = row as [number, number, number | null, number | null, string];
+    return { firstRow, endRow, times: { least: least ?? Infinity, most: most ?? -Infinity }, exceptions: JSON.parse(exceptions) as number[] };
+  });
+}
+
+/** In the connection's transaction: `source` has the columns of the table of words but the segment. */
+export async function insertSegment(connection: DuckDBConnection, alias: string, { firstRow, endRow, times, exceptions }: WordSegment, source: string): Promise<void> {
+  await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.word_segments (first_row DOUBLE, end_row DOUBLE, least_time DOUBLE, most_time DOUBLE, exceptions VARCHAR)`);
+  await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.words (segment INTEGER, word VARCHAR, postings BLOB USING COMPRESSION zstd)`);
+  // In order, so that the engine passes by the parts of a segment where a word cannot be.
+  await connection.run(`INSERT INTO ${alias}.words SELECT ${firstRow}, word, postings FROM ${source} ORDER BY word`);
+  const [least, most] = [times.least, times.most].map((time) => (Number.isFinite(time) ? String(time) : 'NULL'));
+  await connection.run(`INSERT INTO ${alias}.word_segments VALUES (${firstRow}, ${endRow}, ${least}, ${most}, $1)`, [JSON.stringify(exceptions)]);
+}
+
+/** In the connection's transaction: the rows have changed. */
+export async function forgetSegments(connection: DuckDBConnection, alias: string): Promise<void> {
+  await connection.run(`DELETE FROM ${alias}.word_segments`);
+  await connection.run(`DELETE FROM ${alias}.words`);
+}
+
+/** The parts of the range that no segment covers. `segments`: ascending. */
+export function uncovered(segments: readonly WordSegment[], { firstRow, endRow }: RowRange): RowRange[] {
+  const left: RowRange[] = [];
+  let from = firstRow;
+  for (const segment of segments) {
+    if (segment.endRow <= from || segment.firstRow >= endRow) continue;
+    if (segment.firstRow > from) left.push({ firstRow: from, endRow: segment.firstRow });
+    from = segment.endRow;
+  }
+  if (from < endRow) left.push({ firstRow: from, endRow });
+  return left;
+}
+
+/** Those in which rows of the range of time can be. A row without a timestamp matches no range. */
+export function segmentsOf(segments: readonly WordSegment[], { firstRow, endRow }: RowRange, range: Parameters<typeof mayMatch>[1]): WordSegment[] {
+  return segments.filter((segment) => segment.endRow > firstRow && segment.firstRow < endRow && mayMatch(segment.times, range));
+}

@@ -1,0 +1,108 @@
+/** The part of a query that the words of the texts decide alone, after the matching rules of `schemas/query.ts`. */
+import type { QueryNode } from '../../../../schemas/query.js';
+import { lowerCase, textFields, wordsOf } from '../../../../schemas/words.js';
+import { readsTexts } from '../condition-sql.js';
+import type { FieldTable } from '../fields.js';
+import { defaultFields, expressionHints, wildcardExpression } from '../query-sql.js';
+import { mayBeInOtherFields } from '../value-sql.js';
+import { wordFields, wholeField } from './segment-builder.js';
+
+export type WordTest =
+  | { readonly kind: 'and' | 'or'; readonly children: readonly WordTest[] }
+  | { readonly kind: 'not'; readonly child: WordTest }
+  /** `field`: its bit. */
+  | { readonly kind: 'word'; readonly field: number; readonly word: string }
+  | { readonly kind: 'pattern'; readonly field: number; readonly pattern: WordPattern };
+
+/** An expression for a whole word, and what helps to find the words that it matches. */
+export interface WordPattern {
+  /** RE2; undefined: the words that begin with the prefix. */
+  readonly expression: string | undefined;
+  readonly prefix: string;
+  readonly literal: string;
+}
+
+export interface SplitQuery {
+  readonly words: WordTest;
+  /** What else must be true of the rows that it finds: of several words, that they stand one after the other. */
+  readonly rest: readonly QueryNode[];
+}
+
+/** Undefined: words alone find nothing out. */
+export function splitQuery(query: QueryNode, fields: FieldTable): SplitQuery | undefined {
+  const tests: WordTest[] = [];
+  const rest: QueryNode[] = [];
+  for (const node of conjunction(query)) {
+    const test = wordTest(node, fields, false);
+    if (test !== undefined) tests.push(test);
+    if (test === undefined || !isExact(node)) rest.push(node);
+  }
+  return tests.length === 0 ? undefined : { words: { kind: 'and', children: tests }, rest };
+}
+
+function conjunction(query: QueryNode): readonly QueryNode[] {
+  return query.kind === 'and' ? query.children.flatMap(conjunction) : [query];
+}
+
+/** Whether the words that a text has say all: not in which order they stand. */
+function isExact(node: QueryNode): boolean {
+  if (node.kind === 'and' || node.kind === 'or') return node.children.every(isExact);
+  if (node.kind === 'not') return isExact(node.child);
+  return (node.kind !== 'term' && node.kind !== 'phrase') || wordsOf(node.text).length < 2;
+}
+
+/** Passed by all rows that match, and with `exactly` by no others. */
+function wordTest(node: QueryNode, fields: FieldTable, exactly: boolean): WordTest | undefined {
+  if (!readsTexts(node) || (exactly && !isExact(node))) return undefined;
+  switch (node.kind) {
+    case 'and':
+    case 'or': {
+      const children = node.children.map((child) => wordTest(child, fields, exactly));
+      return children.every((child) => child !== undefined) ? { kind: node.kind, children } : undefined;
+    }
+    case 'not': {
+      const child = wordTest(node.child, fields, true);
+      return child === undefined ? undefined : { kind: 'not', child };
+    }
+    case 'term':
+    case 'phrase':
+      return inFields(node.field, fields, (field) => wordsTest(field, node.text));
+    case 'wildcard':
+      return inFields(node.field, fields, (field) => wildcardTest(field, node.pattern));
+    case 'regex':
+      return inFields(node.field, fields, (field) => ({ kind: 'pattern', field: 1 << field, pattern: { expression: node.pattern, ...expressionHints(node.pattern) } }));
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined where a value of a field may lie outside of its column. */
+function inFields(name: string | undefined, fields: FieldTable, test: (field: number) => WordTest): WordTest | undefined {
+  const names: readonly string[] = name === undefined ? defaultFields : [name];
+  const places = names.map((one) => (isPlain(fields, one) ? (wordFields as readonly string[]).indexOf(one) : -1));
+  return places.includes(-1) ? undefined : { kind: 'or', children: places.map(test) };
+}
+
+function isPlain(fields: FieldTable, name: string): boolean {
+  const field = fields.get(name);
+  return field?.slot !== undefined && !mayBeInOtherFields(fields, field) && (field.kind === 'text' || field.kind === 'string');
+}
+
+const nothing: WordTest = { kind: 'or', children: [] };
+
+function wordsTest(field: number, text: string): WordTest {
+  const words = field === wholeField ? [lowerCase(text)] : wordsOf(text);
+  return words.length === 0 ? nothing : { kind: 'and', children: words.map((word) => ({ kind: 'word', field: 1 << field, word })) };
+}
+
+const separator = /[\p{Z}\p{P}\p{S}\p{Cc}]/u;
+
+/** A word has no separators in it, so a pattern with some in it matches none. */
+function wildcardTest(field: number, pattern: string): WordTest {
+  const small = lowerCase(pattern);
+  const isText = textFields.has(wordFields[field] ?? '');
+  if (isText && (small === '' || separator.test(small.replace(/[*?]/g, '')))) return nothing;
+  const literals = small.split(/[*?]+/);
+  const expression = /^[^*?]+\*+$/.test(small) ? undefined : wildcardExpression(small, '(?s:.)');
+  return { kind: 'pattern', field: 1 << field, pattern: { expression, prefix: literals[0] ?? '', literal: literals.reduce((best, part) => (part.length > best.length ? part : best)) } };
+}
