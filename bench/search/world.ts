@@ -69,7 +69,7 @@ function settingsOf(engines: Engines | undefined): Readonly<Record<string, unkno
 }
 
 /** Documents of the last, unfinished segments of the indices. */
-const wordsLeft = 200_000;
+const wordsLeft = 100_000;
 const mostWordsMs = 600_000;
 
 interface Filling {

@@ -42,15 +42,23 @@ export interface BytesColumn {
   readonly ends: Uint32Array;
 }
 
-/** At most so many rows: texts, and byte strings for the columns after them. */
-export const maxBytesRows = chunkRows;
+export interface WordColumns {
+  readonly hashes: readonly number[];
+  readonly words: readonly string[];
+  readonly postings: BytesColumn;
+}
 
-export function appendTextsAndBytes(appender: DuckDBAppender, texts: readonly string[], columns: readonly BytesColumn[]): void {
-  const chunk = chunkOf([VARCHAR, ...columns.map(() => BLOB)]);
+export const maxWordRows = chunkRows;
+const wordTypes = [INTEGER, VARCHAR, BLOB];
+
+/** At most `maxWordRows` of them. */
+export function appendWords(appender: DuckDBAppender, { hashes, words, postings }: WordColumns): void {
+  const chunk = chunkOf(wordTypes);
   chunk.reset();
-  chunk.rowCount = texts.length;
-  fillVector(duckdb.data_chunk_get_vector(chunk.chunk, 0), VARCHAR, texts);
-  for (const [at, column] of columns.entries()) fillBytes(duckdb.data_chunk_get_vector(chunk.chunk, at + 1), column);
+  chunk.rowCount = words.length;
+  fillVector(duckdb.data_chunk_get_vector(chunk.chunk, 0), INTEGER, hashes);
+  fillVector(duckdb.data_chunk_get_vector(chunk.chunk, 1), VARCHAR, words);
+  fillBytes(duckdb.data_chunk_get_vector(chunk.chunk, 2), postings);
   appender.appendDataChunk(chunk);
   chunk.reset();
 }

@@ -17,15 +17,23 @@ export async function countRows(connection: DuckDBConnection, file: CountedFile,
   return rows;
 }
 
+/** What was counted last: a chart and the list beside it ask for the same range of time. */
+const counted = new WeakMap<TimeCounts, { readonly range: string; readonly parts: Parts }>();
+type Parts = readonly (readonly [from: number, rows: number])[];
+
 /** By the time that the part begins at. */
-export async function countParts(connection: DuckDBConnection, file: CountedFile, request: Condition, counts: TimeCounts): Promise<(readonly [from: number, rows: number])[]> {
-  const counted: (readonly [number, number])[] = [];
+export async function countParts(connection: DuckDBConnection, file: CountedFile, request: Condition, counts: TimeCounts): Promise<Parts> {
+  const range = `${request.from} ${request.to}`;
+  const before = counted.get(counts);
+  if (before?.range === range) return before.parts;
+  const parts: (readonly [number, number])[] = [];
   for (const part of counts.parts(request)) {
     const parameters = new SqlParameters();
     const condition = conditionSql(file.fields, { query: request.query, ...part }, parameters);
     const { sql, values } = parameters.statement(`SELECT count(*)::DOUBLE FROM ${file.alias}.documents WHERE ${condition} AND rowid < ${counts.covered}`);
     const result = await connection.runAndReadAll(sql, values);
-    counted.push([part.from ?? 0, result.getRows()[0]?.[0] as number]);
+    parts.push([part.from ?? 0, result.getRows()[0]?.[0] as number]);
   }
-  return counted;
+  counted.set(counts, { range, parts });
+  return parts;
 }

@@ -2,11 +2,12 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { setImmediate as turn } from 'node:timers/promises';
 import { timeColumn } from '../condition-sql.js';
-import { appendTextsAndBytes, maxBytesRows } from '../chunks.js';
+import { appendWords, maxWordRows } from '../chunks.js';
 import type { IndexFile } from '../index-file.js';
 import { noTimes, widened } from '../time-span.js';
 import { SegmentBuilder, wordFields, type Texts } from './segment-builder.js';
 import type { RowRange, WordSegment } from './segments.js';
+import { wordHash } from './word-hash.js';
 
 /** Rows of one statement. They are cut into words so many at a time that it takes some milliseconds, with turns for the others in between. */
 const pageRows = 8_192;
@@ -45,12 +46,12 @@ function addChunk(builder: SegmentBuilder, chunk: DuckDBDataChunk, firstRow: num
 }
 
 async function writeWords(connection: DuckDBConnection, builder: SegmentBuilder, table: string, assertGoesOn: () => void): Promise<void> {
-  await connection.run(`CREATE TABLE memory.main.${table} (word VARCHAR, postings BLOB)`);
+  await connection.run(`CREATE TABLE memory.main.${table} (hash INTEGER, word VARCHAR, postings BLOB)`);
   const appender = await connection.createAppender(table, 'main', 'memory');
   try {
-    for (const { words, postings } of builder.parts(maxBytesRows)) {
+    for (const { words, postings } of builder.parts(maxWordRows)) {
       assertGoesOn();
-      appendTextsAndBytes(appender, words, [postings]);
+      appendWords(appender, { hashes: words.map(wordHash), words, postings });
       await turn();
     }
   } finally {

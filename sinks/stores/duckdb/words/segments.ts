@@ -30,9 +30,9 @@ export async function loadSegments(connection: DuckDBConnection, alias: string):
 /** In the connection's transaction: `source` has the columns of the table of words but the segment. */
 export async function insertSegment(connection: DuckDBConnection, alias: string, { firstRow, endRow, times, exceptions }: WordSegment, source: string): Promise<void> {
   await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.word_segments (first_row DOUBLE, end_row DOUBLE, least_time DOUBLE, most_time DOUBLE, exceptions VARCHAR)`);
-  await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.words (segment INTEGER, word VARCHAR, postings BLOB USING COMPRESSION zstd)`);
-  // In order, so that the engine passes by the parts of a segment where a word cannot be.
-  await connection.run(`INSERT INTO ${alias}.words SELECT ${firstRow}, word, postings FROM ${source} ORDER BY word`);
+  await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.words (segment INTEGER, hash INTEGER, word VARCHAR, postings BLOB USING COMPRESSION zstd)`);
+  // In order, so that the engine passes by the parts of a segment where a word cannot be; by hash, since telling numbers apart takes a third of the time.
+  await connection.run(`INSERT INTO ${alias}.words SELECT ${firstRow}, hash, word, postings FROM ${source} ORDER BY hash`);
   const [least, most] = [times.least, times.most].map((time) => (Number.isFinite(time) ? String(time) : 'NULL'));
   await connection.run(`INSERT INTO ${alias}.word_segments VALUES (${firstRow}, ${endRow}, ${least}, ${most}, $1)`, [JSON.stringify(exceptions)]);
 }

@@ -4,6 +4,7 @@ import { SqlParameters } from '../value-sql.js';
 import { eachRow } from './postings.js';
 import { RowSet } from './row-set.js';
 import type { WordSegment } from './segments.js';
+import { wordHash } from './word-hash.js';
 import type { WordPattern, WordTest } from './word-query.js';
 
 /** Segments of one statement. */
@@ -68,7 +69,7 @@ async function lookUp(connection: DuckDBConnection, alias: string, { words, patt
     }
     return rows.length <= maxWords && bytes <= maxBytes;
   };
-  for (const word of words) if (!(await ask((parameters) => `word = ${parameters.text(word)}`, ({ byWord }, key, postings) => byWord.set(key, postings)))) return undefined;
+  for (const word of words) if (!(await ask((parameters) => `hash = ${wordHash(word)} AND word = ${parameters.text(word)}`, ({ byWord }, key, postings) => byWord.set(key, postings)))) return undefined;
   for (const pattern of patterns) {
     for (const { byPattern } of found.values()) byPattern.set(pattern, []);
     if (!(await ask((parameters) => patternSql(pattern, parameters), ({ byPattern }, _, postings) => byPattern.get(pattern)?.push(postings)))) return undefined;
@@ -77,26 +78,10 @@ async function lookUp(connection: DuckDBConnection, alias: string, { words, patt
 }
 
 function patternSql({ expression, prefix, literal }: WordPattern, parameters: SqlParameters): string {
-  const conditions: string[] = [];
-  if (prefix !== '') {
-    const end = following(prefix);
-    conditions.push(`word >= ${parameters.text(prefix)}`, ...(end === undefined ? [] : [`word < ${parameters.text(end)}`]));
-  }
+  const conditions = prefix === '' ? [] : [`starts_with(word, ${parameters.text(prefix)})`];
   if (literal !== '' && literal !== prefix) conditions.push(`contains(word, ${parameters.text(literal)})`);
   if (expression !== undefined) conditions.push(`regexp_full_match(word, ${parameters.text(expression)})`);
   return conditions.join(' AND ') || 'true';
-}
-
-const lastCodePoint = 0x10ffff;
-const [firstSurrogate, lastSurrogate] = [0xd800, 0xdfff];
-
-/** The first text after all that begin with this one; undefined: there is none. */
-function following(prefix: string): string | undefined {
-  const points = Array.from(prefix, (one) => one.codePointAt(0) ?? 0);
-  while (points.at(-1) === lastCodePoint) points.pop();
-  const last = points.pop();
-  if (last === undefined) return undefined;
-  return String.fromCodePoint(...points, last + 1 >= firstSurrogate && last + 1 <= lastSurrogate ? lastSurrogate + 1 : last + 1);
 }
 
 function evaluate(test: WordTest, found: FoundWords, rows: number): RowSet {
