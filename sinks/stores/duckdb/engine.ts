@@ -10,7 +10,7 @@ import { fieldType } from './fields.js';
 import { createGate } from '../gate.js';
 import { markerKey, type IndexFile } from './index-file.js';
 import { occurringFields } from './occurring-fields.js';
-import type { EngineHealth, EngineMethods, EngineOptions, IdPage, ScanPage, ScanPlace } from './protocol.js';
+import type { EngineHealth, EngineMethods, EngineOptions, IdPage, ScanPage, ScanPlaces } from './protocol.js';
 import { scanDocuments, scanPlaces } from './scan.js';
 import { RunningSearches } from './running-searches.js';
 import type { SearchedIndex } from './found.js';
@@ -240,12 +240,12 @@ export class Engine {
     return rows;
   }
 
-  scanPlaces(id: number, page: ScanPage): Promise<ScanPlace[]> {
+  scanPlaces(id: number, page: ScanPage): Promise<ScanPlaces> {
     return this.#readAll(id, [page.index], (connection, [index], _, kept) => scanPlaces(connection, index as SearchedIndex, page.request, page, kept));
   }
 
-  scanDocuments(id: number, { indices: names, places, fields }: EngineMethods['scanDocuments']['argument']): Promise<SearchHit[]> {
-    return this.#readAll(id, names, (connection, indices) => scanDocuments(connection, indices, places, fields));
+  scanDocuments(id: number, { wanted, fields }: EngineMethods['scanDocuments']['argument']): Promise<SearchHit[][]> {
+    return this.#readAll(id, wanted.map(({ index }) => index), (connection, indices) => scanDocuments(connection, indices, wanted, fields));
   }
 
   /** Of a scan, which is whole or fails. */

@@ -50,8 +50,8 @@ export interface EngineMethods {
   occurringFields: { argument: Omit<ScanRequest, 'signal'>; value: ReadonlySet<string> };
   /** Rows of each index now. */
   scanRows: { argument: readonly string[]; value: ReadonlyMap<string, number> };
-  scanPlaces: { argument: ScanPage; value: readonly ScanPlace[] };
-  scanDocuments: { argument: { readonly indices: readonly string[]; readonly places: readonly ScanPlace[]; readonly fields: readonly string[] | undefined }; value: readonly SearchHit[] };
+  scanPlaces: { argument: ScanPage; value: ScanPlaces };
+  scanDocuments: { argument: { readonly wanted: readonly WantedRows[]; readonly fields: readonly string[] | undefined }; value: readonly (readonly SearchHit[])[] };
   scanIds: { argument: { readonly index: string; readonly fromRow: number }; value: IdPage };
   health: { argument: undefined; value: EngineHealth };
 }
@@ -65,9 +65,19 @@ export interface ScanPage {
   readonly limit: number;
 }
 
-export interface ScanPlace {
-  readonly row: number;
-  readonly place: SearchAfter;
+/** Documents of one index in order, a column each: so many of them wait for their turn that as objects they would be most of what a scan holds. */
+export interface ScanPlaces {
+  readonly rows: Float64Array;
+  /** What they are ordered by; numbers alone where there is nothing else. */
+  readonly values: Float64Array | readonly SearchAfter['sortValue'][];
+  readonly ids: readonly string[];
+}
+
+/** Documents of one index, in any order. */
+export interface WantedRows {
+  readonly index: string;
+  readonly rows: Float64Array;
+  readonly ids: readonly string[];
 }
 
 export type EngineMethod = keyof EngineMethods;

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
 import type { Kept } from './kept.js';
-import type { ScanPlace } from './protocol.js';
+import type { ScanPlaces, WantedRows } from './protocol.js';
 import type { SearchedIndex } from './found.js';
 import { fetchHits, findFirst, findNearest, placeOf, type EngineSearch } from './search.js';
 
@@ -14,19 +14,23 @@ interface Page {
 }
 
 /** Places of one index from `after` on. */
-export async function scanPlaces(connection: DuckDBConnection, index: SearchedIndex, request: Omit<ScanRequest, 'signal'>, { rows, after, limit }: Page, kept: Kept): Promise<ScanPlace[]> {
+export async function scanPlaces(connection: DuckDBConnection, index: SearchedIndex, request: Omit<ScanRequest, 'signal'>, { rows, after, limit }: Page, kept: Kept): Promise<ScanPlaces> {
   const sort = request.sort ?? { field: 'timestamp', direction: 'desc' };
   const asked: EngineSearch = { ...request, limit, after };
   const counts = sort.field === 'timestamp' ? await kept.counts.find(connection, index.file, request) : undefined;
   const found = counts === undefined ? await findFirst(connection, index, asked, sort, rows) : await findNearest(connection, index, asked, sort, counts, rows);
-  return found.map((one) => ({ row: one.row, place: placeOf(one, sort) }));
+  const values = found.map((one) => placeOf(one, sort).sortValue);
+  return { rows: Float64Array.from(found, (one) => one.row), values: values.every((value) => typeof value === 'number') ? Float64Array.from(values) : values, ids: found.map((one) => one.id) };
 }
 
-export async function scanDocuments(connection: DuckDBConnection, indices: readonly SearchedIndex[], places: readonly ScanPlace[], fields: readonly string[] | undefined): Promise<SearchHit[]> {
+/** Parallel to `wanted`, each in its order. */
+export async function scanDocuments(connection: DuckDBConnection, indices: readonly SearchedIndex[], wanted: readonly WantedRows[], fields: readonly string[] | undefined): Promise<SearchHit[][]> {
   const byName = new Map(indices.map((index) => [index.name, index]));
-  const found = places.flatMap(({ row, place }) => {
-    const index = byName.get(place.index ?? '');
-    return index === undefined ? [] : [{ index, row, number: null, text: null, id: place.id }];
-  });
-  return fetchHits(connection, found, fields);
+  const hits: SearchHit[][] = [];
+  for (const { index: name, rows, ids } of wanted) {
+    const index = byName.get(name);
+    const found = index === undefined ? [] : ids.map((id, at) => ({ index, row: rows[at] ?? 0, number: null, text: null, id }));
+    hits.push(await fetchHits(connection, found, fields));
+  }
+  return hits;
 }
