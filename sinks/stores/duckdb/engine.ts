@@ -17,7 +17,7 @@ import type { SearchedIndex } from './found.js';
 import type { Kept } from './kept.js';
 import { searchIndices } from './search.js';
 import { mayMatch } from './time-span.js';
-import { WordIndexer, type Load } from './words/word-indexer.js';
+import { WordIndexer } from './words/word-indexer.js';
 import { WriteQueue } from './write-queue.js';
 
 /** Each search holds one of the process's four threads for file work while it runs: more would keep commits waiting. */
@@ -60,7 +60,7 @@ export class Engine {
       this.#searches.interruptAll();
     });
     this.#writes = new WriteQueue(this.#catalog, options.lingerMs);
-    this.#words = new WordIndexer(this.#catalog, options.words, () => this.#load(), onWordsBehind);
+    this.#words = new WordIndexer(this.#catalog, options.words, () => ({ perSecond: this.#writes.rate.perSecond, searches: this.#searches.size }), onWordsBehind);
   }
 
   async start(): Promise<void> {
@@ -75,11 +75,6 @@ export class Engine {
     await this.#catalog.use(() => this.#catalog.database.sweep());
     this.#onKept(this.#catalog.database.kept.bytes);
     await this.#catalog.detachIdle(idleIndexMs, freshDocuments);
-  }
-
-  #load(): Load {
-    const { perSecond, isMuch } = this.#writes.rate;
-    return isMuch ? 'much' : perSecond > 0 || this.#searches.size > 0 ? 'some' : 'none';
   }
 
   /** Waits for what holds a lock, then closes every file. */

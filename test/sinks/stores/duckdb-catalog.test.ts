@@ -10,6 +10,7 @@ import { Registry } from '../../../core/metrics.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
 import { capacityOf } from '../../../sinks/stores/duckdb/capacity.js';
 import { Catalog } from '../../../sinks/stores/duckdb/catalog.js';
+import { wordDefaults } from '../../../sinks/stores/duckdb/words/options.js';
 import { batchOf, idOf, indexOptions, newPrefix } from './contract.js';
 
 t.setTimeout(120_000);
@@ -24,7 +25,7 @@ function folderOf(t: { teardown(action: () => void): void }): string {
 }
 
 t.test('a file that nobody has used for a while is detached, and there again when it is asked for', async (t) => {
-  const catalog = new Catalog({ folder: folderOf(t), memoryBytes, threads: 1, checkpointBytes: 16 * mebibyte, lingerMs: 0, keptBytes: 2 ** 20, attachedIndices: 64, words: { segmentRows: 0, idleMs: 0, everyMs: 1_000 } }, () => undefined);
+  const catalog = new Catalog({ folder: folderOf(t), memoryBytes, threads: 1, checkpointBytes: 16 * mebibyte, lingerMs: 0, keptBytes: 2 ** 20, attachedIndices: 64, words: wordDefaults }, () => undefined);
   t.teardown(() => catalog.close());
   await catalog.open();
   await catalog.create('logs_0');

@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
+import type { QueryNode } from '../../../schemas/query.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
+import { metricValue } from '../../pipeline/topics/embedded-folder.js';
 import { batchOf, idOf, samples } from './contract.js';
 
 const rounds = 8;
@@ -51,6 +53,10 @@ async function check(t: Test, store: IndexStore, acknowledged: ReadonlyMap<numbe
     t.match(await store.write(batchOf('crash_0', samples(next - first, first), first, partition)), { stored: 0, alreadyStored: next - first });
   }
   t.equal((await ids(store)).length, expected().length, 'a redelivery doubles nothing');
+  const written = [...markers.values()].flatMap((next) => samples(next));
+  const count = async (query: QueryNode): Promise<number> => (await store.search({ indices: ['crash_0'], query, limit: 0 })).total;
+  t.equal(await count({ kind: 'term', field: undefined, text: 'suite' }), written.length, 'words of every message are found');
+  t.equal(await count({ kind: 'term', field: undefined, text: 'host-1' }), written.filter(({ source }) => source === 'host-1').length);
 }
 
 async function ids(store: IndexStore): Promise<string[]> {
@@ -69,14 +75,20 @@ t.test(`kill -9 of a writer, ${rounds} times`, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-kill-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const random = createRandom(seed);
+  let known = 0;
   for (let round = 1; round <= rounds; round += 1) {
     const acknowledged = await writeAndKill(folder, 1 + Math.floor(random() * 30), Math.floor(random() * 40));
-    const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+    const registry = new Registry();
+    // What the killed process knew of the words, and no more.
+    const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 2 ** 20, reserveBytes: 0, log: silentLog, registry, words: { everyMs: 10, mostPerSecond: -1 } });
     try {
       await store.start();
       await t.test(`round ${round}`, (t) => check(t, store, acknowledged));
+      const documents = (await store.listIndices('crash'))[0]?.documents ?? 0;
+      known = Math.max(known, documents - (await metricValue(registry, 'sluice_store_words_behind', { store: 'embedded' })));
     } finally {
       await store.stop(5000);
     }
   }
+  t.ok(known > 0, `words of ${known} messages were in the index`);
 });

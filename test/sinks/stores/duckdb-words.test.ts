@@ -64,6 +64,34 @@ t.test('searches answer as plain code does, whether all, some or none of the wor
   await compare(t, store, index, [...documents, ...more], 'not known of the last ones');
 });
 
+t.test('a word that thousands of messages have is counted, charted and listed in order, alone and with other conditions', async (t) => {
+  const { store, index, registry } = await openStore(t, folderOf(t), { words: { ...small, segmentRows: 4_096 } });
+  const documents = documentsOf(12_000, 14);
+  for (let first = 0; first < documents.length; first += 4_000) await store.write(batchOf(index, documents.slice(first, first + 4_000), first));
+  await wordsKnown(registry, 4_096 / 8);
+  const found: number[] = [];
+  for (const query of [term('beta'), { kind: 'and', children: [term('beta'), term('shop', 'namespace')] }, { kind: 'and', children: [term('alpha'), term('delta')] }, { kind: 'phrase', field: 'message', text: 'beta beta' }, { kind: 'wildcard', field: undefined, pattern: 'al*' }] satisfies QueryNode[]) {
+    const matches = compileQuery(query);
+    const times = documents.filter(matches).map(({ timestamp }) => timestamp);
+    const request = { indices: [index], query };
+    const { total, hits } = await store.search({ ...request, limit: 50, sort: { field: 'timestamp', direction: 'desc' } });
+    t.same({ total, times: hits.map(({ document }) => document['timestamp']) }, { total: times.length, times: times.slice(-50).reverse() }, JSON.stringify(query));
+    const { buckets } = await store.aggregate({ ...request, groups: [{ kind: 'time', field: 'timestamp', interval: { unit: 'hour', count: 1 } }], metrics: [] });
+    t.same(buckets.map(({ key, documents: count }) => [key[0], count]), byHour(times), JSON.stringify(query));
+    found.push(total);
+  }
+  t.ok(found.some((total) => total > 5_000) && found.some((total) => total > 1_000 && total < 5_000), `lists and tables alike: ${found.join(', ')}`);
+});
+
+function byHour(times: readonly string[]): [number, number][] {
+  const hours = new Map<number, number>();
+  for (const time of times) {
+    const hour = Math.floor(Date.parse(time) / 3_600_000) * 3_600_000;
+    hours.set(hour, (hours.get(hour) ?? 0) + 1);
+  }
+  return [...hours];
+}
+
 t.test('words are looked up in the index, and it is there after a restart', async (t) => {
   const folder = folderOf(t);
   const first = await openStore(t, folder, { words: small });

@@ -6,6 +6,8 @@ export interface WordIndexerOptions {
   readonly idleMs: number;
   /** Between looks for work, milliseconds. */
   readonly everyMs: number;
+  /** While more documents than these are written in a second, words wait. */
+  readonly mostPerSecond: number;
 }
 
-export const wordDefaults: WordIndexerOptions = { segmentRows: 49_152, idleMs: 60_000, everyMs: 1_000 };
+export const wordDefaults: WordIndexerOptions = { segmentRows: 49_152, idleMs: 60_000, everyMs: 1_000, mostPerSecond: 8_000 };

@@ -10,8 +10,13 @@ import { buildSegment } from './build-segment.js';
 import type { WordIndexerOptions } from './options.js';
 import { insertSegment, uncovered, type RowRange } from './segments.js';
 
-/** What the store has to do besides: with `much` words wait; with `some` as long as it takes to make a segment is left to the others after it. */
-export type Load = 'none' | 'some' | 'much';
+/** What the store has to do besides. */
+export interface Load {
+  /** Documents that are written. */
+  readonly perSecond: number;
+  /** Searches that wait or run. */
+  readonly searches: number;
+}
 
 /** Fewer rows than a segment's eighth are looked through as fast. */
 const leastShare = 8;
@@ -54,12 +59,18 @@ export class WordIndexer {
       let restMs = this.#options.everyMs;
       try {
         const began = performance.now();
-        if (await this.#indexSome()) restMs = this.#load() === 'none' ? 0 : performance.now() - began;
+        if (await this.#indexSome()) restMs = this.#isAlone() ? 0 : performance.now() - began;
       } catch (thrown) {
         if (!(thrown instanceof GivenUp)) restMs = afterFailureMs;
       }
       await wait(restMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
+  }
+
+  /** Otherwise as long as it takes to make a segment is left to the others after it. */
+  #isAlone(): boolean {
+    const { perSecond, searches } = this.#load();
+    return perSecond === 0 && searches === 0;
   }
 
   /** True when there was something to do. */
@@ -76,7 +87,7 @@ export class WordIndexer {
       if (range !== undefined && (chosen === undefined || file.times.most > chosen.file.times.most)) chosen = { entry, file, range };
     }
     this.#onBehind(behind);
-    if (chosen === undefined || this.#load() === 'much') return false;
+    if (chosen === undefined || this.#load().perSecond > this.#options.mostPerSecond) return false;
     await this.#index(chosen.entry, chosen.file, chosen.range);
     return true;
   }

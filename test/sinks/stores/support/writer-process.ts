@@ -6,7 +6,7 @@ import { batchOf, indexOptions, samples } from '../contract.js';
 
 const [folder = '', batchSize = '200'] = process.argv.slice(2);
 const count = Number(batchSize);
-const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry(), words: { segmentRows: 400, idleMs: 0, everyMs: 1, mostPerSecond: Infinity } });
 await store.start();
 await store.createIndex('crash_0', indexOptions('crash'));
 
