@@ -59,9 +59,12 @@ export async function updateDocuments(file: IndexFile, updates: readonly Documen
     await replaceRow(file, row.row, parsed, mayBeExotic(document));
     written.add(id);
   }
-  if (file.words.length > 0) await forgetSegments(connection, alias);
+  if (file.words.length > 0) {
+    // First, so that no search believes what it looked up while they go.
+    file.words = [];
+    await forgetSegments(connection, alias);
+  }
   await connection.run('COMMIT');
-  file.words = [];
   file.changes += 1;
   const now = await readDocuments(connection, file, [...written]);
   return updates.map(({ id, expected }) => (written.has(id) && found.get(id)?.revision === expected ? now.get(id)?.revision : undefined));

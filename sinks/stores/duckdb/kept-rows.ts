@@ -156,8 +156,11 @@ async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows
   const endRow = file.documents;
   if (kept.tooMany || kept.covered >= endRow) return;
   const part: LookedAt = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow };
-  const gaps = uncovered(file.words, part);
-  const candidates = gaps.length > mostGaps ? undefined : await findByWords(connection, part, file.words, filling.query, filling.maxRows);
+  const { words } = file;
+  const gaps = uncovered(words, part);
+  const found = gaps.length > mostGaps ? undefined : await findByWords(connection, part, words, filling.query, filling.maxRows);
+  // A document may have been replaced meanwhile, and the words that were known with it.
+  const candidates = words.every((segment) => file.words.includes(segment)) ? found : undefined;
   const finds: Find[] = candidates === undefined ? [] : [await findCandidates(connection, part, candidates, filling)];
   for (const gap of candidates === undefined ? [part] : gaps) finds.push(await findAmongTexts(connection, file, { ...part, ...gap }, filling));
   await add(connection, kept, finds, filling);
