@@ -99,8 +99,10 @@ async function fill({ messages, spanMs, say, signal }: WorldOptions, { folder, s
     }, signal);
     keep();
     const filled = performance.now();
-    if (config.store.kind === 'embedded') await wordsKnown(registry, wordsLeft, mostWordsMs);
-    wordSeconds = (performance.now() - filled) / 1000;
+    if (config.store.kind === 'embedded') {
+      await wordsKnown(registry, wordsLeft, mostWordsMs);
+      wordSeconds = (performance.now() - filled) / 1000;
+    }
   } finally {
     await store.stop(60_000);
   }

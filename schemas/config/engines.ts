@@ -38,7 +38,7 @@ export const storeOptions = Type.Object({
   kind: Type.Union([Type.Literal('embedded'), Type.Literal('opensearch')], { description: 'Where index sets live: DuckDB files in the data folder, or OpenSearch.', default: 'embedded' }),
   embedded: Type.Object({
     memory_bytes: Type.Integer({ description: 'Memory limit of the embedded store; how many threads and writes it has at once depends on it. In bytes.', default: 1536 * 2 ** 20, minimum: 256 * 2 ** 20 }),
-    threads: count('Threads of the embedded store; 0: one per core. No more than its memory has room for.', 0),
+    threads: count('Threads of the embedded store; 0: one less than there are cores, since whoever asks works too. No more than its memory has room for.', 0),
     checkpoint_bytes: bytes('The write-ahead log is folded into the database file at this size.', 256 * 2 ** 20),
     linger_ms: milliseconds('How long a small write waits at most for those of the other partitions that wrote lately, so that one transaction takes all of them; 0: not at all.', 250),
     kept_bytes: bytes('Memory for what searches leave for those that come next: rows that match a condition, and counts by time.', 64 * 2 ** 20),

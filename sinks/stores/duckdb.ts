@@ -16,7 +16,7 @@ import { storeMetrics } from './metrics.js';
 export interface DuckStoreOptions {
   readonly folder: string;
   readonly memoryBytes: number;
-  /** 0: one per core. */
+  /** 0: one less than there are cores. */
   readonly threads: number;
   /** The write-ahead log of an index is folded into its file at this size. */
   readonly checkpointBytes: number;

@@ -40,7 +40,7 @@ export class Database {
     mkdirSync(spill, { recursive: true });
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${Math.round(options.memoryBytes)}B`,
-      threads: String(capacityOf(options.memoryBytes, options.threads > 0 ? options.threads : availableParallelism()).threads),
+      threads: String(capacityOf(options.memoryBytes, options.threads > 0 ? options.threads : Math.max(1, availableParallelism() - 1)).threads),
       temp_directory: spill,
       max_temp_directory_size: `${spillBytes}B`,
       checkpoint_threshold: `${Math.round(options.checkpointBytes)}B`,
