@@ -70,8 +70,8 @@ class DuckStore implements IndexStore {
   }
 
   async start(): Promise<void> {
-    const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, words, log } = this.#options;
-    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices, words: { ...wordDefaults, ...words } };
+    const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, reserveBytes, words, log } = this.#options;
+    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices, words: { ...wordDefaults, reserveBytes, ...words } };
     const worker = new WorkerClient(engineOptions, (reason) => {
       log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
       this.#options.onLost?.(storeError('STORE_UNAVAILABLE', 'embedded store', reason));

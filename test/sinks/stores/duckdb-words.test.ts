@@ -64,6 +64,19 @@ t.test('searches answer as plain code does, whether all, some or none of the wor
   await compare(t, store, index, [...documents, ...more], 'not known of the last ones');
 });
 
+t.test('a segment ends early where there are many words, and leaves out texts that are too long', async (t) => {
+  const folder = folderOf(t);
+  const { store, index, registry } = await openStore(t, folder, { words: { ...small, segmentRows: 4_096, segmentPostings: 300 } });
+  const documents = [...documentsOf(400, 15), { message: `needle ${'🙂'.repeat(70_000)}`, source: 'h', timestamp: new Date(start).toISOString() }, ...documentsOf(200, 16)];
+  await store.write(batchOf(index, documents, 0));
+  await wordsKnown(registry, 4_096 / 8);
+  await compare(t, store, index, documents, 'in many segments');
+  t.equal(await count(store, index, term('needle')), 1);
+  await store.stop(5_000);
+  const [[segments] = []] = await onFile(folder, index, 'SELECT count(*)::DOUBLE FROM x.word_segments');
+  t.ok((segments as number) > 1, `${String(segments)} segments`);
+});
+
 t.test('a word that thousands of messages have is counted, charted and listed in order, alone and with other conditions', async (t) => {
   const { store, index, registry } = await openStore(t, folderOf(t), { words: { ...small, segmentRows: 4_096 } });
   const documents = documentsOf(12_000, 14);

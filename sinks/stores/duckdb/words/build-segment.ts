@@ -5,12 +5,23 @@ import { timeColumn } from '../condition-sql.js';
 import { appendWords, maxWordRows } from '../chunks.js';
 import type { IndexFile } from '../index-file.js';
 import { noTimes, widened } from '../time-span.js';
-import { SegmentBuilder, wordFields, type Texts } from './segment-builder.js';
+import { maxTextLength, SegmentBuilder, wordFields, type Texts } from './segment-builder.js';
 import type { RowRange, WordSegment } from './segments.js';
 import { wordHash } from './word-hash.js';
 
-/** Rows of one statement. They are cut into words so many at a time that it takes some milliseconds, with turns for the others in between. */
-const pageRows = 8_192;
+/** Rows of one statement; fewer where texts are long. They are cut into words a chunk of the engine at a time, some milliseconds, with turns for the others in between. */
+const firstPageRows = 512;
+const mostPageRows = 8_192;
+const pageCharacters = 4 * 2 ** 20;
+
+export interface SegmentPlan {
+  readonly range: RowRange;
+  /** Of the engine's memory, to be created. */
+  readonly table: string;
+  readonly maxPostings: number;
+  /** Throws where it should not. */
+  readonly assertGoesOn: () => void;
+}
 
 export interface BuiltSegment {
   readonly segment: WordSegment;
@@ -18,31 +29,37 @@ export interface BuiltSegment {
   readonly table: string;
 }
 
-/** The rows must have been committed. With many words it ends before the range does. `assertGoesOn` throws where it should not. */
-export async function buildSegment(connection: DuckDBConnection, file: IndexFile, { firstRow, endRow }: RowRange, table: string, assertGoesOn: () => void): Promise<BuiltSegment> {
-  const builder = new SegmentBuilder();
-  const columns = ['rowid::DOUBLE', timeColumn(file.fields), ...wordFields.map((name) => `c${file.fields.get(name)?.slot ?? 0}`)];
+/** The rows must have been committed. With many words it ends before the range does. */
+export async function buildSegment(connection: DuckDBConnection, file: IndexFile, { range: { firstRow, endRow }, table, maxPostings, assertGoesOn }: SegmentPlan): Promise<BuiltSegment> {
+  const builder = new SegmentBuilder(maxPostings);
+  // Of a text that is too long one character more than too many is enough to see it.
+  const texts = wordFields.map((name) => `left(c${file.fields.get(name)?.slot ?? 0}, ${maxTextLength + 1})`);
   let times = noTimes;
   let next = firstRow;
+  let pageRows = firstPageRows;
   while (next < endRow && !builder.isFull) {
     const end = Math.min(endRow, next + pageRows);
-    const result = await connection.run(`SELECT ${columns.join(', ')} FROM ${file.alias}.documents WHERE rowid >= ${next} AND rowid < ${end} ORDER BY rowid`);
+    const result = await connection.run(`SELECT rowid::DOUBLE, ${timeColumn(file.fields)}, ${texts.join(', ')} FROM ${file.alias}.documents WHERE rowid >= ${next} AND rowid < ${end} ORDER BY rowid`);
+    const before = builder.characters;
     for (const chunk of await result.fetchAllChunks()) {
       assertGoesOn();
-      times = widened(times, addChunk(builder, chunk, firstRow));
+      const added = addChunk(builder, chunk, firstRow);
+      next += added.length;
+      times = widened(times, added);
       await turn();
     }
-    next = end;
+    pageRows = Math.max(1, Math.min(mostPageRows, Math.floor((pageRows * pageCharacters) / Math.max(1, builder.characters - before))));
   }
   await writeWords(connection, builder, table, assertGoesOn);
   return { table, segment: { firstRow, endRow: next, times, exceptions: builder.exceptions.map((row) => firstRow + row) } };
 }
 
-/** Returns the times of its rows. */
+/** Returns the times of the rows that were added: those after the one that made it full are not. */
 function addChunk(builder: SegmentBuilder, chunk: DuckDBDataChunk, firstRow: number): readonly unknown[] {
-  const [rows, times, ...texts] = chunk.getColumns() as unknown as [readonly number[], readonly unknown[], ...Texts[]];
-  for (const [at, row] of rows.entries()) builder.add(row - firstRow, texts.map((column) => column[at] ?? null));
-  return times;
+  const [rows = [], times = [], ...texts] = chunk.getColumns() as unknown as [readonly number[], readonly unknown[], ...Texts[]];
+  let added = 0;
+  for (; added < rows.length && !builder.isFull; added += 1) builder.add((rows[added] as number) - firstRow, texts.map((column) => column[added] ?? null));
+  return times.slice(0, added);
 }
 
 async function writeWords(connection: DuckDBConnection, builder: SegmentBuilder, table: string, assertGoesOn: () => void): Promise<void> {

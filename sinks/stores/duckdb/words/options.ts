@@ -2,12 +2,16 @@
 export interface WordIndexerOptions {
   /** Rows of a segment; 0: no words are kept. */
   readonly segmentRows: number;
+  /** Words of its rows together, each row's different ones: the segment ends with the row that reaches them. 8 bytes of memory each. */
+  readonly segmentPostings: number;
   /** Milliseconds without a write after which a smaller segment is made of what there is. */
   readonly idleMs: number;
   /** Between looks for work, milliseconds. */
   readonly everyMs: number;
   /** While more documents than these are written in a second, words wait. */
   readonly mostPerSecond: number;
+  /** Free bytes of the disk that are left alone. */
+  readonly reserveBytes: number;
 }
 
-export const wordDefaults: WordIndexerOptions = { segmentRows: 49_152, idleMs: 60_000, everyMs: 1_000, mostPerSecond: 8_000 };
+export const wordDefaults: WordIndexerOptions = { segmentRows: 49_152, segmentPostings: 2 ** 22, idleMs: 60_000, everyMs: 1_000, mostPerSecond: 8_000, reserveBytes: 0 };

@@ -6,10 +6,8 @@ import { fieldBits, PostingsBuffer } from './postings.js';
 export const wordFields = ['message', 'full_message', 'source'] as const;
 export const wholeField = 2;
 
-/** Texts of a row that are longer together are looked through each time. */
-const maxTextLength = 2 ** 16;
-/** Rows of all words together, 8 bytes each: the segment ends with the row that reaches them. */
-const maxPostings = 2 ** 22;
+/** Texts of a row that are longer together, in UTF-16 units, are looked through each time. */
+export const maxTextLength = 2 ** 16;
 const leastCapacity = 2 ** 18;
 const none = -1;
 
@@ -31,16 +29,26 @@ export class SegmentBuilder {
   #postings = new Int32Array(leastCapacity);
   #next = new Int32Array(leastCapacity);
   #count = 0;
+  /** Of all texts that were added. */
+  characters = 0;
   /** Rows whose words are not known. */
   readonly exceptions: number[] = [];
 
+  readonly #maxPostings: number;
+
+  constructor(maxPostings: number) {
+    this.#maxPostings = maxPostings;
+  }
+
   get isFull(): boolean {
-    return this.#count >= maxPostings;
+    return this.#count >= this.#maxPostings;
   }
 
   /** `row`: in the segment, ascending. `texts`: parallel to `wordFields`. */
   add(row: number, texts: Texts): void {
-    if (texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) > maxTextLength) {
+    const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+    this.characters += length;
+    if (length > maxTextLength) {
       this.exceptions.push(row);
       return;
     }

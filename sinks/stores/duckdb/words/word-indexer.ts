@@ -2,6 +2,7 @@
  * Puts the words of what has been written into the tables of words, behind the writes and beside the searches: a segment of each attached index at a time, while little
  * enough comes in. Rows that are not there yet are looked through by each search; nothing else depends on it, so what fails here is tried again later.
  */
+import { statfsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Catalog, IndexEntry } from '../catalog.js';
 import { endIfDamaged, isFatal } from '../failures.js';
@@ -21,6 +22,8 @@ export interface Load {
 /** Fewer rows than a segment's eighth are looked through as fast. */
 const leastShare = 8;
 const afterFailureMs = 60_000;
+/** Ample for the words of one segment, in the write-ahead log and in the file. */
+const segmentBytes = 64 * 2 ** 20;
 
 /** The index is being changed or let go. */
 class GivenUp extends Error {}
@@ -87,9 +90,14 @@ export class WordIndexer {
       if (range !== undefined && (chosen === undefined || file.times.most > chosen.file.times.most)) chosen = { entry, file, range };
     }
     this.#onBehind(behind);
-    if (chosen === undefined || this.#load().perSecond > this.#options.mostPerSecond) return false;
+    if (chosen === undefined || this.#load().perSecond > this.#options.mostPerSecond || !this.#hasSpace()) return false;
     await this.#index(chosen.entry, chosen.file, chosen.range);
     return true;
+  }
+
+  #hasSpace(): boolean {
+    const { bavail, bsize } = statfsSync(this.#catalog.folder.path);
+    return bavail * bsize > this.#options.reserveBytes + segmentBytes;
   }
 
   #rangeOf(file: IndexFile, gaps: readonly RowRange[]): RowRange | undefined {
@@ -112,8 +120,9 @@ export class WordIndexer {
     const table = `words_${this.#next++}`;
     const connection = await this.#catalog.database.connect();
     try {
+      assertGoesOn();
       entry.readers += 1;
-      const built = await this.#catalog.use(() => buildSegment(connection, file, range, table, assertGoesOn)).finally(() => {
+      const built = await this.#catalog.use(() => buildSegment(connection, file, { range, table, maxPostings: this.#options.segmentPostings, assertGoesOn })).finally(() => {
         entry.readers -= 1;
       });
       await entry.exclusive(() => this.#catalog.inTurn(async () => {
