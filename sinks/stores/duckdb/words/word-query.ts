@@ -1,6 +1,6 @@
 /** The part of a query that the words of the texts decide alone, after the matching rules of `schemas/query.ts`. */
 import type { QueryNode } from '../../../../schemas/query.js';
-import { lowerCase, textFields, wordsOf } from '../../../../schemas/words.js';
+import { lowerCase, wordsOf } from '../../../../schemas/words.js';
 import { readsTexts } from '../condition-sql.js';
 import type { FieldTable } from '../fields.js';
 import { defaultFields, expressionHints, wildcardExpression } from '../query-sql.js';
@@ -14,7 +14,7 @@ export type WordTest =
   | { readonly kind: 'word'; readonly field: number; readonly word: string }
   | { readonly kind: 'pattern'; readonly field: number; readonly pattern: WordPattern };
 
-/** An expression for a whole word, and what helps to find the words that it matches. */
+/** An expression for a whole word, and what helps to find the words that it matches. Those of one pattern are looked up once, whatever the fields. */
 export interface WordPattern {
   /** RE2; undefined: the words that begin with the prefix. */
   readonly expression: string | undefined;
@@ -67,10 +67,15 @@ function wordTest(node: QueryNode, fields: FieldTable, exactly: boolean): WordTe
     case 'term':
     case 'phrase':
       return inFields(node.field, fields, (field) => wordsTest(field, node.text));
-    case 'wildcard':
-      return inFields(node.field, fields, (field) => wildcardTest(field, node.pattern));
-    case 'regex':
-      return inFields(node.field, fields, (field) => ({ kind: 'pattern', field: 1 << field, pattern: { expression: node.pattern, ...expressionHints(node.pattern) } }));
+    case 'wildcard': {
+      const small = lowerCase(node.pattern);
+      const pattern = wildcardPattern(small);
+      return inFields(node.field, fields, (field) => (field !== wholeField && !mayBeWord(small) ? nothing : { kind: 'pattern', field: 1 << field, pattern }));
+    }
+    case 'regex': {
+      const pattern: WordPattern = { expression: node.pattern, ...expressionHints(node.pattern) };
+      return inFields(node.field, fields, (field) => ({ kind: 'pattern', field: 1 << field, pattern }));
+    }
     default:
       return undefined;
   }
@@ -98,11 +103,13 @@ function wordsTest(field: number, text: string): WordTest {
 const separator = /[\p{Z}\p{P}\p{S}\p{Cc}]/u;
 
 /** A word has no separators in it, so a pattern with some in it matches none. */
-function wildcardTest(field: number, pattern: string): WordTest {
-  const small = lowerCase(pattern);
-  const isText = textFields.has(wordFields[field] ?? '');
-  if (isText && (small === '' || separator.test(small.replace(/[*?]/g, '')))) return nothing;
-  const literals = small.split(/[*?]+/);
-  const expression = /^[^*?]+\*+$/.test(small) ? undefined : wildcardExpression(small, '(?s:.)');
-  return { kind: 'pattern', field: 1 << field, pattern: { expression, prefix: literals[0] ?? '', literal: literals.reduce((best, part) => (part.length > best.length ? part : best)) } };
+function mayBeWord(pattern: string): boolean {
+  return pattern !== '' && !separator.test(pattern.replace(/[*?]/g, ''));
+}
+
+/** `pattern`: in small letters. */
+function wildcardPattern(pattern: string): WordPattern {
+  const literals = pattern.split(/[*?]+/);
+  const expression = /^[^*?]+\*+$/.test(pattern) ? undefined : wildcardExpression(pattern, '(?s:.)');
+  return { expression, prefix: literals[0] ?? '', literal: literals.reduce((best, part) => (part.length > best.length ? part : best)) };
 }
