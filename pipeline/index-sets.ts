@@ -23,12 +23,17 @@ const nearCheckMs = 500;
 export interface IndexSets {
   start(): void;
   stop(): Promise<void>;
-  /** A write has just made the index this large. */
+  /** A write has just made the index this large, what comes on top by itself included. */
   observe(indexSet: string, index: string, bytes: number): void;
   rotateNow(indexSet: string): Promise<boolean>;
   /** True when an index is near its limit, so that the next check should come soon. */
   checkRotation(): Promise<boolean>;
   checkRetention(): Promise<void>;
+}
+
+/** An index must not outgrow its limit when it is not written any more. */
+function expectedBytes({ bytes, pendingBytes = 0 }: IndexInfo): number {
+  return bytes + pendingBytes;
 }
 
 export function createIndexSets(options: IndexSetsOptions): IndexSets {
@@ -47,14 +52,14 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
   const currentOf = (indexSet: string): string | undefined => ledger.latestEpoch()?.indices[indexSet];
   const setOf = (indexSet: string): IndexSetDefinition | undefined => options.sets().find((set) => set.id === indexSet);
 
-  const rotate = async (set: IndexSetDefinition, current: string, cause: string, facts: Pick<IndexInfo, 'bytes' | 'documents'>): Promise<boolean> => {
+  const rotate = async (set: IndexSetDefinition, current: string, cause: string, facts: Pick<IndexInfo, 'bytes' | 'pendingBytes' | 'documents'>): Promise<boolean> => {
     if (rotating.has(set.id)) return false;
     rotating.add(set.id);
     try {
       const done = await options.epochs.rotate(set, current);
       if (done) {
         metrics.rotations.inc({ index_set: set.id, cause });
-        log.info({ index_set: set.id, from: current, to: currentOf(set.id), cause, bytes: facts.bytes, documents: facts.documents }, 'index rotated');
+        log.info({ index_set: set.id, from: current, to: currentOf(set.id), cause, bytes: facts.bytes, pending_bytes: facts.pendingBytes, documents: facts.documents }, 'index rotated');
         if (store.checkpoint !== undefined) unfolded.add(current);
       }
       return done;
@@ -77,14 +82,14 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
       await store.refresh([current]);
       info = (await measured(set, current)) ?? info;
     }
-    if (rotation.type === 'size' && info.bytes >= rotation.max_bytes * measureShare && store.checkpoint !== undefined) {
+    if (rotation.type === 'size' && expectedBytes(info) >= rotation.max_bytes * measureShare && store.checkpoint !== undefined) {
       await store.checkpoint(current);
       info = (await measured(set, current)) ?? info;
       share = foldedShare;
     }
     const mark = await ledger.mark(current);
     const limit = rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * share) } : rotation;
-    if (shouldRotate(limit, { bytes: info.bytes, documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type, info);
+    if (shouldRotate(limit, { bytes: expectedBytes(info), documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type, info);
     return near;
   };
 

@@ -69,7 +69,7 @@ export interface WriteResult {
   readonly alreadyStored: number;
   /** Places of the already stored documents, where the store deduplicates by id; of a replay always. */
   readonly alreadyStoredAt?: readonly number[];
-  /** Bytes of the index after this write, where the store knows them without asking. */
+  /** Bytes of the index after this write, those that come on top by themselves included, where the store knows them without asking. */
   readonly indexBytes?: number;
   readonly failures: readonly WriteFailure[];
 }
@@ -80,6 +80,8 @@ export interface IndexInfo {
   readonly documents: number;
   /** Embedded: database file and write-ahead log together. OpenSearch: primary store size. */
   readonly bytes: number;
+  /** Embedded: bytes that come on top without another write, about: words that are not in the index yet. */
+  readonly pendingBytes?: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }

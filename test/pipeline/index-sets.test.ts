@@ -16,9 +16,10 @@ import { createDecoder } from '../../receivers/decode/decoder.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet } from '../../rules/contract.js';
 import type { IndexInfo, IndexStore } from '../../sinks/stores/contract.js';
-import { createDuckStore } from '../../sinks/stores/duckdb.js';
+import { createDuckStore, type DuckStoreOptions } from '../../sinks/stores/duckdb.js';
 import { createLevelState } from '../../state/leveldb.js';
 import { until } from '../program.js';
+import { wordsKnown } from '../sinks/stores/support/words.js';
 
 type Limits = Readonly<Record<string, unknown>>;
 
@@ -45,6 +46,7 @@ function rules(byDefault: Limits, other: Limits | null = { rotation: large, rete
 interface Rig {
   readonly processor: Processor;
   readonly store: IndexStore;
+  readonly registry: Registry;
   /** Methods that stand for those of the store, as the processor sees it. */
   readonly faults: Partial<IndexStore>;
   readonly logged: Record<string, unknown>[];
@@ -57,7 +59,13 @@ interface Rig {
   names(set?: string): Promise<string[]>;
 }
 
-async function start(t: { teardown(action: () => Promise<void>): void }, first: RuleSet, maxTotalBytes?: number): Promise<Rig> {
+interface RigOptions {
+  readonly maxTotalBytes?: number;
+  /** None by default: they come behind the writes, when the machine has time. */
+  readonly words?: DuckStoreOptions['words'];
+}
+
+async function start(t: { teardown(action: () => Promise<void>): void }, first: RuleSet, { maxTotalBytes, words = { segmentRows: 0 } }: RigOptions = {}): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-index-sets-'));
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, new Writable({ write: (line: Buffer, _, done) => { logged.push(JSON.parse(line.toString()) as Record<string, unknown>); done(); } }));
@@ -65,7 +73,7 @@ async function start(t: { teardown(action: () => Promise<void>): void }, first: 
   const { config } = loadConfig({ folder, environment: {}, overrides: { processing: { rotation_check_ms: never, retention_check_ms: never } } });
   const topics = createEmbeddedTopicLog({ folder: join(folder, 'topics'), segmentBytes: 2 ** 24, reserveBytes: 0, log, registry });
   const state = createLevelState({ folder: join(folder, 'state'), log });
-  const store = createDuckStore({ folder: join(folder, 'store'), memoryBytes: 2 ** 29, threads: 1, checkpointBytes: 2 ** 28, reserveBytes: 0, log, registry });
+  const store = createDuckStore({ folder: join(folder, 'store'), memoryBytes: 2 ** 29, threads: 1, checkpointBytes: 2 ** 28, reserveBytes: 0, words, log, registry });
   const faults: Partial<IndexStore> = {};
   const faulty = new Proxy(store, {
     get(target, name) {
@@ -97,7 +105,7 @@ async function start(t: { teardown(action: () => Promise<void>): void }, first: 
   const prefix = idPrefix(createRun(Date.now()), 0);
   let sequence = 0;
   const rig: Rig = {
-    processor, store, faults, logged,
+    processor, store, registry, faults, logged,
     async send(messages, bytes = 10, set = 'default') {
       const records = Array.from({ length: messages }, () => {
         const value = Buffer.from(JSON.stringify({ version: '1.1', host: 'h', short_message: randomBytes(bytes).toString('base64'), _set: set }));
@@ -139,6 +147,23 @@ t.test('by size: rotates close to the limit, between checks, and says at which s
   const [first] = await rig.indices();
   t.ok((first?.bytes ?? 0) < limit * 1.05, `ends at ${first?.bytes} bytes`);
   t.ok((first?.documents ?? 0) > 50_000, `${first?.documents} documents`);
+});
+
+t.test('by size: words that wait for a quieter time are counted in', async (t) => {
+  const limit = 12e6;
+  // More rows than an index gets: only what nobody writes to any more is looked at.
+  const words = { segmentRows: 32_000, idleMs: 3_000, everyMs: 50 };
+  const rig = await start(t, rules({ rotation: { type: 'size', max_size: '12 MB' }, retention: keepAll }), { words });
+  for (let indices = 1; indices <= 3; indices += 1) {
+    while ((await rig.names()).length < indices) await rig.deliver(1_000, 600);
+    // What a word takes is learnt from the first index.
+    await wordsKnown(rig.registry, 2_000);
+  }
+  const rotated = rig.logged.filter(({ msg }) => msg === 'index rotated')[1] ?? {};
+  t.ok((rotated['bytes'] as number) < limit * 0.75 && (rotated['pending_bytes'] as number) > limit * 0.25, JSON.stringify(rotated));
+  await rig.store.checkpoint?.('sluice_default_1');
+  const bytes = (await rig.indices())[1]?.bytes ?? 0;
+  t.ok(bytes > limit * 0.85 && bytes < limit * 1.15, `ends at ${bytes} bytes`);
 });
 
 t.test('by count: rotates when the number is reached, not before, and not an empty index', async (t) => {
@@ -263,7 +288,7 @@ t.test('changed rules change the limits of a running set', async (t) => {
 });
 
 t.test('the cap of all indices together deletes the oldest of any set', async (t) => {
-  const rig = await start(t, rules({ rotation: large, retention: keepAll }), 1);
+  const rig = await start(t, rules({ rotation: large, retention: keepAll }), { maxTotalBytes: 1 });
   await rotate(rig);
   await rotate(rig, 'other');
   await rig.processor.indexSets.checkRetention();

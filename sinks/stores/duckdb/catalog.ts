@@ -8,6 +8,7 @@ import { isFatal, storeError } from './failures.js';
 import { IndexFolder, type IndexFacts } from './folder.js';
 import { IndexFile } from './index-file.js';
 import type { EngineOptions } from './protocol.js';
+import { pendingBytes, type WordSegment } from './words/segments.js';
 
 export class IndexEntry {
   readonly name: string;
@@ -58,6 +59,8 @@ export class Catalog {
   #running = 0;
   #halted = false;
   #uses = 0;
+  /** The one that was made or read last, of any index. */
+  #segment: WordSegment | undefined;
 
   constructor(options: EngineOptions, interruptReaders: () => void) {
     this.#options = options;
@@ -113,6 +116,22 @@ export class Catalog {
     }
   }
 
+  /** What the words that an attached index does not have yet will take, about. */
+  pendingBytes({ file }: IndexEntry): number {
+    return file === undefined || this.#options.words.segmentRows === 0 ? 0 : pendingBytes(file.words, file.documents, this.#segment);
+  }
+
+  /** Of an index with the words that it does not have yet. */
+  bytes(entry: IndexEntry): number {
+    return this.folder.bytes(entry.name) + this.pendingBytes(entry);
+  }
+
+  /** The words of these rows are in the index now. */
+  addSegment(file: IndexFile, segment: WordSegment): void {
+    file.words = [...file.words, segment].sort((one, other) => one.firstRow - other.firstRow);
+    this.#segment = segment;
+  }
+
   forget(entry: IndexEntry): void {
     this.#entries.delete(entry.name);
   }
@@ -160,6 +179,7 @@ export class Catalog {
     try {
       const file = await this.use(() => IndexFile.attach(this.database, this.folder.file(entry.name)));
       entry.file = file;
+      this.#segment ??= file.words.at(-1);
       entry.blocked = undefined;
       entry.facts = factsOf(file);
       return this.#touch(entry, file);

@@ -110,6 +110,7 @@ export class Engine {
       open: !entry.closed,
       documents: facts?.documents ?? 0,
       bytes: this.#catalog.folder.bytes(entry.name),
+      pendingBytes: this.#catalog.pendingBytes(entry),
       createdAt: facts?.createdAt ?? this.#catalog.folder.bornAt(entry.name),
     };
   }

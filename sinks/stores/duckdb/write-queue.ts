@@ -33,7 +33,7 @@ export class WriteQueue {
   write(request: WriteRequest): Promise<WriteResult> {
     const entry = this.#catalog.need(request.index);
     const write = parseWrite(request);
-    if (request.replay !== undefined) return entry.exclusive(async () => ({ ...(await this.#change(entry, (file) => writeById(file, write))), indexBytes: this.#catalog.folder.bytes(entry.name) }));
+    if (request.replay !== undefined) return entry.exclusive(async () => ({ ...(await this.#change(entry, (file) => writeById(file, write))), indexBytes: this.#catalog.bytes(entry) }));
     return new Promise((resolve, reject) => {
       const linger = this.#lingerOf(entry);
       linger.arrived(markerKey(request.topic, request.topicGeneration, request.partition), request.ids.length);
@@ -101,7 +101,7 @@ export class WriteQueue {
       const group = nextGroup(waiting);
       try {
         const results = await this.#catalog.inTurn(() => this.#writeOnce(entry, group.map((one) => one.write)));
-        const indexBytes = this.#catalog.folder.bytes(entry.name);
+        const indexBytes = this.#catalog.bytes(entry);
         group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
       } catch (thrown) {
         for (const one of group) one.reject(thrown);

@@ -13,6 +13,7 @@ import { wordHash } from './word-hash.js';
 const firstPageRows = 512;
 const mostPageRows = 8_192;
 const pageCharacters = 4 * 2 ** 20;
+const hashBytes = 4;
 
 export interface SegmentPlan {
   readonly range: RowRange;
@@ -50,8 +51,8 @@ export async function buildSegment(connection: DuckDBConnection, file: IndexFile
     }
     pageRows = Math.max(1, Math.min(mostPageRows, Math.floor((pageRows * pageCharacters) / Math.max(1, builder.characters - before))));
   }
-  await writeWords(connection, builder, table, assertGoesOn);
-  return { table, segment: { firstRow, endRow: next, times, exceptions: builder.exceptions.map((row) => firstRow + row) } };
+  const bytes = await writeWords(connection, builder, table, assertGoesOn);
+  return { table, segment: { firstRow, endRow: next, times, exceptions: builder.exceptions.map((row) => firstRow + row), bytes } };
 }
 
 /** Returns the times of the rows that were added: those after the one that made it full are not. */
@@ -62,16 +63,20 @@ function addChunk(builder: SegmentBuilder, chunk: DuckDBDataChunk, firstRow: num
   return times.slice(0, added);
 }
 
-async function writeWords(connection: DuckDBConnection, builder: SegmentBuilder, table: string, assertGoesOn: () => void): Promise<void> {
+/** Returns about how many bytes they take in an index file: the engine's compression and its blocks make up for each other, to within a third. */
+async function writeWords(connection: DuckDBConnection, builder: SegmentBuilder, table: string, assertGoesOn: () => void): Promise<number> {
+  let size = 0;
   await connection.run(`CREATE TABLE memory.main.${table} (hash INTEGER, word VARCHAR, postings BLOB)`);
   const appender = await connection.createAppender(table, 'main', 'memory');
   try {
     for (const { words, postings } of builder.parts(maxWordRows)) {
       assertGoesOn();
       appendWords(appender, { hashes: words.map(wordHash), words, postings });
+      size += words.reduce((sum, word) => sum + Buffer.byteLength(word) + hashBytes, 0) + postings.bytes.length;
       await turn();
     }
   } finally {
     appender.closeSync();
   }
+  return size;
 }

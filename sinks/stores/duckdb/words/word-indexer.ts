@@ -133,7 +133,7 @@ export class WordIndexer {
             await insertSegment(file.connection, file.alias, built.segment, `memory.main.${table}`);
             await file.connection.run('COMMIT');
           });
-          file.words = [...file.words, built.segment].sort((one, other) => one.firstRow - other.firstRow);
+          this.#catalog.addSegment(file, built.segment);
         } catch (thrown) {
           endIfDamaged(thrown);
           // Whether it is there is read when the file is attached again.
