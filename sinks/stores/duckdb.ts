@@ -72,9 +72,15 @@ class DuckStore implements IndexStore {
   async start(): Promise<void> {
     const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, reserveBytes, words, log } = this.#options;
     const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices, words: { ...wordDefaults, reserveBytes, ...words } };
-    const worker = new WorkerClient(engineOptions, (reason) => {
-      log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
-      this.#options.onLost?.(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
+    const worker = new WorkerClient(engineOptions, {
+      onLost: (reason) => {
+        log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
+        this.#options.onLost?.(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
+      },
+      onWordsFailed: (failure) => {
+        this.#metrics.wordFailures.inc(label);
+        log.warn(failure, 'words could not be added to the index of words; searches look through the texts, and it is tried again');
+      },
     });
     this.#worker = worker;
     const gauges = this.#metrics;

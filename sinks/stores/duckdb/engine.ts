@@ -17,6 +17,7 @@ import type { SearchedIndex } from './found.js';
 import type { Kept } from './kept.js';
 import { searchIndices } from './search.js';
 import { mayMatch } from './time-span.js';
+import type { WordFigures } from './words/options.js';
 import { WordIndexer } from './words/word-indexer.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -40,8 +41,7 @@ type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly Searche
 export interface EngineFigures {
   /** Bytes that searches have left for those that come next. */
   readonly onKept: (bytes: number) => void;
-  /** Documents of attached indices whose words are not known yet. */
-  readonly onWordsBehind: (documents: number) => void;
+  readonly words: WordFigures;
 }
 
 export class Engine {
@@ -54,13 +54,13 @@ export class Engine {
   readonly #onKept: (bytes: number) => void;
   #sweeping: NodeJS.Timeout | undefined;
 
-  constructor(options: EngineOptions, { onKept, onWordsBehind }: EngineFigures) {
+  constructor(options: EngineOptions, { onKept, words }: EngineFigures) {
     this.#onKept = onKept;
     this.#catalog = new Catalog(options, () => {
       this.#searches.interruptAll();
     });
     this.#writes = new WriteQueue(this.#catalog, options.lingerMs);
-    this.#words = new WordIndexer(this.#catalog, options.words, () => ({ perSecond: this.#writes.rate.perSecond, searches: this.#searches.size }), onWordsBehind);
+    this.#words = new WordIndexer(this.#catalog, options.words, () => ({ perSecond: this.#writes.rate.perSecond, searches: this.#searches.size }), words);
   }
 
   async start(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the main thread and the store's worker thread say to each other. */
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
-import type { WordIndexerOptions } from './words/options.js';
+import type { WordFailure, WordIndexerOptions } from './words/options.js';
 import type { AggregateRequest, AggregateResult, ScanRequest, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 
 export interface EngineOptions {
@@ -104,6 +104,11 @@ export interface WireError {
   readonly got: string | undefined;
   readonly allowed: string | undefined;
   readonly reason: string;
+}
+
+/** What nobody asked for. */
+export interface EngineNotice {
+  readonly wordsFailed: WordFailure;
 }
 
 export type EngineAnswer =

@@ -3,7 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { holdYoungGenerationStill } from '../../../core/young-generation.js';
 import { errorText } from '../../../core/errors.js';
 import { fromWire, storeError } from './failures.js';
-import type { EngineAnswer, EngineMethod, EngineMethods, EngineOptions, WorkerData } from './protocol.js';
+import type { WordFailure } from './words/options.js';
+import type { EngineAnswer, EngineMethod, EngineMethods, EngineNotice, EngineOptions, WorkerData } from './protocol.js';
 
 /** A batch's parsed documents live for a few tens of milliseconds: room for two batches keeps them out of the old generation (a third less time, measured). */
 const youngGenerationMiB = 96;
@@ -16,10 +17,15 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+export interface EngineEvents {
+  readonly onLost: (reason: string) => void;
+  readonly onWordsFailed: (failure: WordFailure) => void;
+}
+
 export class WorkerClient {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #onLost: (reason: string) => void;
+  readonly #told: EngineEvents;
   #nextId = 1;
   #lost: string | undefined;
   #closing = false;
@@ -32,12 +38,15 @@ export class WorkerClient {
     Atomics.wait(new Int32Array(this.#halted), 0, 0, haltMs);
   };
 
-  constructor(options: EngineOptions, onLost: (reason: string) => void) {
-    this.#onLost = onLost;
+  constructor(options: EngineOptions, told: EngineEvents) {
+    this.#told = told;
     const workerData: WorkerData = { options, halted: this.#halted, figures: this.#figures };
     this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
     this.#worker.once('online', holdYoungGenerationStill);
-    this.#worker.on('message', (answer: EngineAnswer) => this.#settle(answer));
+    this.#worker.on('message', (message: EngineAnswer | EngineNotice) => {
+      if ('wordsFailed' in message) told.onWordsFailed(message.wordsFailed);
+      else this.#settle(message);
+    });
     this.#worker.on('error', (thrown) => this.#end(errorText(thrown)));
     this.#worker.on('exit', (code) => this.#end(`the worker thread ended with code ${code}`));
     process.once('exit', this.#onExit);
@@ -95,7 +104,7 @@ export class WorkerClient {
     this.#lost = reason;
     for (const waiting of this.#waiting.values()) waiting.reject(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
     this.#waiting.clear();
-    if (!this.#closing) this.#onLost(reason);
+    if (!this.#closing) this.#told.onLost(reason);
   }
 }
 

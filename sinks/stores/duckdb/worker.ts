@@ -2,13 +2,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Engine } from './engine.js';
 import { toWire } from './failures.js';
-import type { EngineAnswer, EngineRequest, WorkerData } from './protocol.js';
+import type { EngineAnswer, EngineNotice, EngineRequest, WorkerData } from './protocol.js';
 
 const port = parentPort;
 if (port === null) throw new Error('The embedded store runs in a worker thread only.');
 const { options, halted, figures } = workerData as WorkerData;
 const shown = new Float64Array(figures);
-const engine = new Engine(options, { onKept: (bytes) => { shown[0] = bytes; }, onWordsBehind: (documents) => { shown[1] = documents; } });
+const engine = new Engine(options, {
+  onKept: (bytes) => { shown[0] = bytes; },
+  words: { onBehind: (documents) => { shown[1] = documents; }, onFailed: (wordsFailed) => tell({ wordsFailed }) },
+});
 
 async function halt(): Promise<void> {
   await engine.halt();
@@ -76,6 +79,10 @@ port.on('message', (request: EngineRequest) => {
     (thrown: unknown) => reply(request, { id: request.id, ok: false, error: toWire(thrown) }),
   );
 });
+
+function tell(notice: EngineNotice): void {
+  port?.postMessage(notice);
+}
 
 function reply(request: EngineRequest, message: EngineAnswer): void {
   if (request.method !== 'cancel') port?.postMessage(message);

@@ -3,7 +3,9 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
@@ -16,6 +18,8 @@ import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/du
 import { expressionHints } from '../../../sinks/stores/duckdb/query-sql.js';
 import { eachRow, PostingsBuffer } from '../../../sinks/stores/duckdb/words/postings.js';
 import { RowSet } from '../../../sinks/stores/duckdb/words/row-set.js';
+import { metricValue } from '../../pipeline/topics/embedded-folder.js';
+import { until } from '../../program.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from './contract.js';
 import { wordsKnown } from './support/words.js';
 
@@ -147,6 +151,27 @@ t.test('without the index nothing is written for it, and a file that has one is 
   await compare(t, second.store, first.index, [...documents, ...more], 'half of the words are known');
   await second.store.stop(5_000);
   t.same(await onFile(folder, first.index, 'SELECT count(*)::DOUBLE FROM x.word_segments'), [[before]]);
+});
+
+t.test('an index that takes no words is told, is searched all the same, and holds up no other', async (t) => {
+  const folder = folderOf(t);
+  const first = await openStore(t, folder, { words: small });
+  const documents = documentsOf(200, 17);
+  await first.store.write(batchOf(first.index, documents, 0));
+  await wordsKnown(first.registry, leastRows);
+  await first.store.stop(5_000);
+  await onFile(folder, first.index, 'ALTER TABLE x.words ADD COLUMN more INTEGER');
+  await onFile(folder, first.index, 'DELETE FROM x.word_segments');
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn' }, new Writable({ write: (line: Buffer, _, done) => { lines.push(JSON.parse(line.toString()) as Record<string, unknown>); done(); } }));
+  const second = await openStore(t, folder, { words: small, log });
+  await compare(t, second.store, first.index, documents, 'none of the words are known');
+  const line = await until(() => lines.find(({ index }) => index === first.index), 10_000, () => JSON.stringify(lines));
+  t.match(line, { level: 40, reason: /column/ });
+  t.equal(await metricValue(second.registry, 'sluice_store_words_failures_total', { store: 'embedded' }), 1);
+  await second.store.write(batchOf(second.index, documents, 0));
+  await wordsKnown(second.registry, documents.length + leastRows);
+  await compare(t, second.store, first.index, documents, 'after the failure');
 });
 
 t.test('the store stops while words are being put into the index', async (t) => {

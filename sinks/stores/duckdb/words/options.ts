@@ -14,4 +14,16 @@ export interface WordIndexerOptions {
   readonly reserveBytes: number;
 }
 
+export interface WordFailure {
+  readonly index: string;
+  readonly reason: string;
+}
+
+export interface WordFigures {
+  /** Rows of attached indices whose words are not known yet. */
+  readonly onBehind: (rows: number) => void;
+  /** An index gets no words for now. */
+  readonly onFailed: (failure: WordFailure) => void;
+}
+
 export const wordDefaults: WordIndexerOptions = { segmentRows: 49_152, segmentPostings: 2 ** 22, idleMs: 60_000, everyMs: 1_000, mostPerSecond: 8_000, reserveBytes: 0 };

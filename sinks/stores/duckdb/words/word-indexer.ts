@@ -1,14 +1,16 @@
 /**
  * Puts the words of what has been written into the tables of words, behind the writes and beside the searches: a segment of each attached index at a time, while little
- * enough comes in. Rows that are not there yet are looked through by each search; nothing else depends on it, so what fails here is tried again later.
+ * enough comes in. Rows that are not there yet are looked through by each search; nothing else depends on it, so what fails here is told, and tried again later.
  */
 import { statfsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Catalog, IndexEntry } from '../catalog.js';
-import { endIfDamaged, isFatal } from '../failures.js';
+import { errorText } from '../../../../core/errors.js';
+import { formatBytes } from '../../../../core/bytes.js';
+import { endIfDamaged, isFatal, storeError } from '../failures.js';
 import type { IndexFile } from '../index-file.js';
 import { buildSegment } from './build-segment.js';
-import type { WordIndexerOptions } from './options.js';
+import type { WordFigures, WordIndexerOptions } from './options.js';
 import { insertSegment, uncovered, type RowRange } from './segments.js';
 
 /** What the store has to do besides. */
@@ -32,18 +34,19 @@ export class WordIndexer {
   readonly #catalog: Catalog;
   readonly #options: WordIndexerOptions;
   readonly #load: () => Load;
-  readonly #onBehind: (rows: number) => void;
+  readonly #told: WordFigures;
   readonly #seen = new WeakMap<IndexFile, { documents: number; at: number }>();
   readonly #stopping = new AbortController();
+  /** When an index that failed is tried again, milliseconds of the monotonic clock; the others go on. */
+  readonly #again = new WeakMap<IndexEntry, number>();
   #running: Promise<void> = Promise.resolve();
   #next = 1;
 
-  /** `onBehind`: rows of attached indices whose words are not known yet. */
-  constructor(catalog: Catalog, options: WordIndexerOptions, load: () => Load, onBehind: (rows: number) => void) {
+  constructor(catalog: Catalog, options: WordIndexerOptions, load: () => Load, told: WordFigures) {
     this.#catalog = catalog;
     this.#options = options;
     this.#load = load;
-    this.#onBehind = onBehind;
+    this.#told = told;
   }
 
   start(): void {
@@ -63,8 +66,8 @@ export class WordIndexer {
       try {
         const began = performance.now();
         if (await this.#indexSome()) restMs = this.#isAlone() ? 0 : performance.now() - began;
-      } catch (thrown) {
-        if (!(thrown instanceof GivenUp)) restMs = afterFailureMs;
+      } catch {
+        // Told, and tried again.
       }
       await wait(restMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -85,19 +88,29 @@ export class WordIndexer {
       if (file === undefined || entry.closed) continue;
       const gaps = uncovered(file.words, { firstRow: 0, endRow: file.documents });
       behind += gaps.reduce((sum, { firstRow, endRow }) => sum + endRow - firstRow, 0);
-      const range = this.#rangeOf(file, gaps);
+      const range = performance.now() < (this.#again.get(entry) ?? 0) ? undefined : this.#rangeOf(file, gaps);
       // What was written last is looked for most.
       if (range !== undefined && (chosen === undefined || file.times.most > chosen.file.times.most)) chosen = { entry, file, range };
     }
-    this.#onBehind(behind);
-    if (chosen === undefined || this.#load().perSecond > this.#options.mostPerSecond || !this.#hasSpace()) return false;
-    await this.#index(chosen.entry, chosen.file, chosen.range);
+    this.#told.onBehind(behind);
+    if (chosen === undefined || this.#load().perSecond > this.#options.mostPerSecond) return false;
+    const { entry, file, range } = chosen;
+    try {
+      this.#assertSpace();
+      await this.#index(entry, file, range);
+    } catch (thrown) {
+      if (thrown instanceof GivenUp) return false;
+      this.#again.set(entry, performance.now() + afterFailureMs);
+      if (!this.#stopping.signal.aborted) this.#told.onFailed({ index: entry.name, reason: errorText(thrown) });
+    }
     return true;
   }
 
-  #hasSpace(): boolean {
-    const { bavail, bsize } = statfsSync(this.#catalog.folder.path);
-    return bavail * bsize > this.#options.reserveBytes + segmentBytes;
+  #assertSpace(): void {
+    const { path } = this.#catalog.folder;
+    const { bavail, bsize } = statfsSync(path);
+    const needed = this.#options.reserveBytes + segmentBytes;
+    if (bavail * bsize < needed) throw storeError('STORE_DISK_FULL', path, `${formatBytes(bavail * bsize)} free, ${formatBytes(needed)} needed`);
   }
 
   #rangeOf(file: IndexFile, gaps: readonly RowRange[]): RowRange | undefined {
