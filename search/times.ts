@@ -19,26 +19,27 @@ const lastTime = 8.64e15;
 
 export const timeForms = 'ISO 8601 (2026-01-02, 2026-01-02T03:04:05.678Z, "2026-01-02 03:04:05"), epoch seconds or milliseconds, now, now-5m, now/d';
 
-export function parseTime(text: string, now: number): TimeSpan | undefined {
+/** `toUniversal`: of times without a zone, given as if they were UTC (which they are without it). */
+export function parseTime(text: string, now: number, toUniversal: (local: number) => number = (local) => local): TimeSpan | undefined {
   const trimmed = text.trim();
-  const span = trimmed.startsWith('now') ? mathOver({ first: now, last: now }, trimmed.slice(3)) : parseFixed(trimmed);
+  const span = trimmed.startsWith('now') ? mathOver({ first: now, last: now }, trimmed.slice(3)) : parseFixed(trimmed, toUniversal);
   // What is beyond is NaN already where calendars were asked.
   if (span === undefined || !(Math.abs(span.first) <= lastTime && Math.abs(span.last) <= lastTime)) return undefined;
   return span;
 }
 
-function parseFixed(text: string): TimeSpan | undefined {
+function parseFixed(text: string, toUniversal: (local: number) => number): TimeSpan | undefined {
   if (/^\d{5,}(?:\.\d+)?$/.test(text)) {
     const number = Number(text);
     const time = Math.round(number < firstMilliseconds ? number * 1000 : number);
     return { first: time, last: time };
   }
   const cut = text.indexOf('||');
-  const base = parseIso(cut < 0 ? text : text.slice(0, cut));
+  const base = parseIso(cut < 0 ? text : text.slice(0, cut), toUniversal);
   return base === undefined || cut < 0 ? base : mathOver({ first: base.first, last: base.first }, text.slice(cut + 2));
 }
 
-function parseIso(text: string): TimeSpan | undefined {
+function parseIso(text: string, toUniversal: (local: number) => number): TimeSpan | undefined {
   const match = isoTime.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
@@ -48,9 +49,9 @@ function parseIso(text: string): TimeSpan | undefined {
   const fits = read.getUTCMonth() === numbers[1] && read.getUTCDate() === numbers[2] && numbers[3] < 24 && numbers[4] < 60 && numbers[5] < 60;
   if (!fits) return undefined;
   const unit = month === undefined ? 'y' : day === undefined ? 'M' : hour === undefined ? 'd' : minute === undefined ? 'h' : second === undefined ? 'm' : fraction === undefined ? 's' : undefined;
-  const shift = zoneShift(zone);
+  const shifted = zone === undefined ? toUniversal : (time: number): number => time - zoneShift(zone);
   const last = unit === undefined ? local : step(local, unit, 1) - 1;
-  return { first: local - shift, last: last - shift };
+  return { first: shifted(local), last: shifted(last) };
 }
 
 function utc(year: number, month: number, day: number, hour: number, minute: number, second: number, millisecond: number): number {
@@ -60,8 +61,8 @@ function utc(year: number, month: number, day: number, hour: number, minute: num
   return date.getTime();
 }
 
-function zoneShift(zone: string | undefined): number {
-  if (zone === undefined || zone.toUpperCase() === 'Z') return 0;
+function zoneShift(zone: string): number {
+  if (zone.toUpperCase() === 'Z') return 0;
   const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
   const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000;

@@ -4,7 +4,7 @@ import { queryBody, timeRangeBody, type QueryOfSearchBody, type SearchTypeBody }
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { exportsOf, type ExportRequest } from '../search/exports.js';
-import { isTimeZone } from '../search/keywords.js';
+import { isTimeZone } from '../search/time-zones.js';
 import { createObjects } from '../search/objects.js';
 import { askedBy } from '../search/questions.js';
 import type { ApiServices } from '../services.js';

@@ -11,7 +11,7 @@ import { failure } from '../failure.js';
 import { apiMetrics } from '../metrics.js';
 import { createSharedWork } from '../objects/shared-work.js';
 import { sharedStateOf, type ApiServices } from '../services.js';
-import { zoneShift } from './keywords.js';
+import { zoneShift } from './time-zones.js';
 import { messageRow } from './message-lists.js';
 
 export interface ExportRequest {

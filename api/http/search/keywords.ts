@@ -1,8 +1,10 @@
 /**
- * Time ranges in words: `last five minutes`, `today`, `yesterday`, `last week`, `this month`, `2 hours ago`, `monday to friday`... in English. A point
- * alone (`2 hours ago`) reaches to now; days, weeks, months and years begin at midnight of the time zone.
+ * Time ranges in words: `last five minutes`, `today`, `yesterday`, `last week`, `this month`, `2 hours ago`, `4 hours ago to 2 hours ago`, `monday to friday`... in English. A point
+ * alone (`2 hours ago`) reaches to now; days, weeks, months and years begin at midnight of the time zone, which is also that of written times without one.
  */
 import { parseTime } from '../../../search/times.js';
+import { parseSpoken, type RangePart } from './spoken-times.js';
+import { startOf, toUniversal } from './time-zones.js';
 
 export interface ResolvedRange {
   /** Milliseconds since the epoch, half-open; undefined: open. */
@@ -11,6 +13,8 @@ export interface ResolvedRange {
 }
 
 const numbers: Readonly<Record<string, number>> = Object.fromEntries(['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve', 'fifteen', 'twenty', 'thirty', 'sixty'].map((word, at) => [word, [15, 20, 30, 60][at - 13] ?? at]));
+/** A day when clocks go forward, with room to spare. */
+const leastDay = 20 * 3_600_000;
 const fixed: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000 };
 const units = '(second|minute|hour|day|week|month|year)s?';
 const amount = `(\\d{1,6}|${Object.keys(numbers).join('|')}|an?)`;
@@ -19,17 +23,19 @@ const patterns = {
 };
 
 export function parseKeyword(text: string, timeZone: string, now: number): ResolvedRange | undefined {
-  if (!isTimeZone(timeZone)) return undefined;
-  const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
-  const parts = words.replace(/^from /, '').split(/ (?:to|until|till|-) /);
+  const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ').replace(/^from /, '');
+  const parts = words.split(/ (?:to|until|till|-) /);
   if (parts.length > 2) return undefined;
-  const [first, second] = parts.map((part) => single(part, timeZone, now));
-  if (first === undefined || (parts.length === 2 && second === undefined)) return undefined;
-  const range = { from: first.from, to: (second ?? first).to };
+  const [begin = '', end] = parts;
+  const first = single(begin, timeZone, now) ?? parseSpoken(begin, timeZone, now);
+  if (first === undefined) return undefined;
+  const second = end === undefined ? undefined : (single(end, timeZone, now) ?? parseSpoken(end, timeZone, now, first.from));
+  if (end !== undefined && second === undefined) return undefined;
+  const range = { from: first.from, to: second === undefined ? first.to : (second.end ?? second.to) };
   return range.from !== undefined && range.to !== undefined && range.from > range.to ? undefined : range;
 }
 
-function single(text: string, timeZone: string, now: number): ResolvedRange | undefined {
+function single(text: string, timeZone: string, now: number): RangePart | undefined {
   if (text === 'now') return { from: now, to: now };
   if (text === 'today') return { from: startOf('day', timeZone, now, 0), to: now };
   if (text === 'yesterday') return { from: startOf('day', timeZone, now, -1), to: startOf('day', timeZone, now, 0) };
@@ -40,9 +46,14 @@ function single(text: string, timeZone: string, now: number): ResolvedRange | un
   const current = patterns.current.exec(text)?.[1];
   if (current !== undefined) return { from: fixed[current] === undefined ? startOf(current, timeZone, now, 0) : now - (now % fixed[current]), to: now };
   const ago = patterns.ago.exec(text);
-  if (ago !== null) return { from: back(count(ago[1]), ago[2] as string, now), to: now };
-  const point = parseTime(text.replace(/^(\S+) (\d\d:)/, '$1T$2').toUpperCase().replace('NOW', 'now'), now);
-  return point === undefined ? undefined : { from: point.first, to: point.last + 1 };
+  if (ago !== null) {
+    const from = back(count(ago[1]), ago[2] as string, now);
+    return { from, to: now, end: from };
+  }
+  const point = parseTime(text.replace(/^(\S+) (\d\d:)/, '$1T$2').toUpperCase().replace('NOW', 'now'), now, (local) => toUniversal(local, timeZone));
+  if (point === undefined) return undefined;
+  const to = point.last + 1;
+  return { from: point.first, to, end: to - point.first < leastDay ? point.first : to };
 }
 
 function count(word: string | undefined): number {
@@ -56,29 +67,4 @@ function back(many: number, unit: string, now: number): number {
   const date = new Date(now);
   date.setUTCMonth(date.getUTCMonth() - many * (unit === 'year' ? 12 : 1));
   return date.getTime();
-}
-
-/** Midnight at the begin of the day, week (Monday), month or year that is `by` of them away. */
-function startOf(unit: string, timeZone: string, now: number, by: number): number {
-  const shift = zoneShift(timeZone, now);
-  const local = new Date(now + shift);
-  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
-  const start = { day: [year, month, day + by], week: [year, month, day - ((local.getUTCDay() + 6) % 7) + 7 * by], month: [year, month + by, 1], year: [year + by, 0, 1] }[unit] as [number, number, number];
-  const midnight = Date.UTC(...start);
-  return midnight - zoneShift(timeZone, midnight - shift);
-}
-
-/** Milliseconds that clocks of the zone are ahead of UTC. */
-export function zoneShift(timeZone: string, time: number): number {
-  const parts = Object.fromEntries(new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' }).formatToParts(time).map(({ type, value }) => [type, Number(value)])) as Record<string, number>;
-  const local = Date.UTC(parts['year'] ?? 0, (parts['month'] ?? 1) - 1, parts['day'] ?? 1, parts['hour'] ?? 0, parts['minute'] ?? 0, parts['second'] ?? 0);
-  return local - Math.floor(time / 1000) * 1000;
-}
-
-export function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }

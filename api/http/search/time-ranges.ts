@@ -3,6 +3,7 @@ import type { TimeRangeBody } from '../../../schemas/api-search.js';
 import { parseTime, timeForms } from '../../../search/times.js';
 import { failure } from '../failure.js';
 import { parseKeyword, type ResolvedRange } from './keywords.js';
+import { isTimeZone } from './time-zones.js';
 
 /** What a search without a time range covers, as with peers. */
 const defaultRangeMs = 300_000;
@@ -26,8 +27,10 @@ function readRange(range: TimeRangeBody | null | undefined, now: number): Resolv
     case 'absolute':
       return ordered({ from: point('from', range.from, now), to: point('to', range.to, now) });
     case 'keyword': {
-      const found = parseKeyword(range.keyword ?? '', range.timezone ?? 'UTC', now);
-      if (found === undefined) throw invalid('keyword', range.keyword ?? '', 'today, yesterday, last hour, last five minutes, last 2 days, this week, 10 minutes ago, or two points joined by to');
+      const { timezone = 'UTC' } = range;
+      if (!isTimeZone(timezone)) throw invalid('timezone', timezone, 'a name of the IANA database, as Europe/Berlin');
+      const found = parseKeyword(range.keyword ?? '', timezone, now);
+      if (found === undefined) throw invalid('keyword', range.keyword ?? '', 'today, yesterday, last hour, last five minutes, last 2 days, this week, 10 minutes ago, monday, yesterday 10:00, or two of them joined by to');
       return found;
     }
   }

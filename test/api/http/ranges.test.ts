@@ -18,11 +18,21 @@ t.test('time ranges in words', (t) => {
     ['last five minutes', `2026-03-18T10:15:30.400Z ${to}`], ['Last  5 Minutes', `2026-03-18T10:15:30.400Z ${to}`], ['the past hour', `2026-03-18T09:20:30.400Z ${to}`], ['last day', `2026-03-17T10:20:30.400Z ${to}`],
     ['last 2 weeks', `2026-03-04T10:20:30.400Z ${to}`], ['last month', `2026-02-18T10:20:30.400Z ${to}`], ['last year', `2025-03-18T10:20:30.400Z ${to}`], ['10 minutes ago', `2026-03-18T10:10:30.400Z ${to}`], ['an hour ago', `2026-03-18T09:20:30.400Z ${to}`],
     ['today', `2026-03-18T00:00:00.000Z ${to}`], ['yesterday', '2026-03-17T00:00:00.000Z 2026-03-18T00:00:00.000Z'], ['this week', `2026-03-16T00:00:00.000Z ${to}`], ['this month', `2026-03-01T00:00:00.000Z ${to}`], ['this hour', `2026-03-18T10:00:00.000Z ${to}`],
-    ['2 days ago to 1 day ago', '2026-03-16T10:20:30.400Z 2026-03-18T10:20:30.400Z'], ['from yesterday to now', `2026-03-17T00:00:00.000Z ${to}`], ['2026-03-01 to 2026-03-02', '2026-03-01T00:00:00.000Z 2026-03-03T00:00:00.000Z'],
+    ['2 days ago to 1 day ago', '2026-03-16T10:20:30.400Z 2026-03-17T10:20:30.400Z'], ['4 hours ago to 2 hours ago', '2026-03-18T06:20:30.400Z 2026-03-18T08:20:30.400Z'], ['yesterday to 2 hours ago', '2026-03-17T00:00:00.000Z 2026-03-18T08:20:30.400Z'], ['from yesterday to now', `2026-03-17T00:00:00.000Z ${to}`], ['2026-03-01 to 2026-03-02', '2026-03-01T00:00:00.000Z 2026-03-03T00:00:00.000Z'],
+    ['2026-03-01 20:00 to 2026-03-01 21:00', '2026-03-01T20:00:00.000Z 2026-03-01T21:00:00.000Z'], ['2026-03-01 20:00', '2026-03-01T20:00:00.000Z 2026-03-01T20:01:00.000Z'],
+    ['monday to friday', '2026-03-16T00:00:00.000Z 2026-03-21T00:00:00.000Z'], ['friday', '2026-03-13T00:00:00.000Z 2026-03-14T00:00:00.000Z'], ['friday to monday', '2026-03-13T00:00:00.000Z 2026-03-17T00:00:00.000Z'],
+    ['1st of april to 2 days ago', '2025-04-01T00:00:00.000Z 2026-03-16T10:20:30.400Z'], ['yesterday 10:00 to yesterday 11:00', '2026-03-17T10:00:00.000Z 2026-03-17T11:00:00.000Z'], ['yesterday midnight to today midnight', '2026-03-17T00:00:00.000Z 2026-03-18T00:00:00.000Z'],
+    ['friday to now', `2026-03-13T00:00:00.000Z ${to}`], ['today at 9am', `2026-03-18T09:00:00.000Z ${to}`], ['monday, or so', undefined], ['monday '.repeat(100), undefined],
     ['some day', undefined], ['', undefined], ['today to', undefined], ['a to b to c', undefined], ['now to 2026-01-01', undefined],
   ] as const) t.equal(shown(text), want, text);
   t.equal(shown('today', 'Asia/Kolkata'), `2026-03-17T18:30:00.000Z ${to}`, 'midnight of the zone');
-  t.equal(shown('today', 'Mars/Phobos'), undefined);
+  t.equal(shown('2026-03-01 20:00 to 2026-03-01 21:00', 'Asia/Tokyo'), '2026-03-01T11:00:00.000Z 2026-03-01T12:00:00.000Z', 'written times are of the zone');
+  t.equal(shown('2026-03-01T20:00Z to 2026-03-01T21:00+02:00', 'Asia/Tokyo'), undefined, 'but where they say another');
+  t.equal(shown('2026-03-01T20:00+02:00 to 2026-03-01T20:00Z', 'Asia/Tokyo'), '2026-03-01T18:00:00.000Z 2026-03-01T20:00:00.000Z');
+  t.equal(shown('2025-03-30', 'Europe/Berlin'), '2025-03-29T23:00:00.000Z 2025-03-30T22:00:00.000Z', 'a day of 23 hours');
+  t.equal(shown('monday to friday', 'America/New_York'), '2026-03-16T04:00:00.000Z 2026-03-21T04:00:00.000Z');
+  t.equal(shown('yesterday 10:00 to yesterday 11:00', 'America/New_York'), '2026-03-17T14:00:00.000Z 2026-03-17T15:00:00.000Z');
+  t.throws(() => resolveRange({ type: 'keyword', keyword: 'today', timezone: 'Mars/Phobos' }, now), /timerange\.timezone.*Mars\/Phobos/);
   t.end();
 });
 
