@@ -44,6 +44,8 @@ export interface ExplainedStream {
   readonly member: boolean;
   readonly reason: string;
   readonly condition: Verdict | undefined;
+  /** Ids of rules that route the message to it. */
+  readonly routedBy: readonly string[];
 }
 
 export interface Explanation {
@@ -73,6 +75,7 @@ export function explain(ruleSet: RuleSet, document: LogDocument, context: RuleCo
   const after = { ...document };
   const rules = new Map<string, Noted>();
   const streams = new Map<string, Noted>();
+  const routedBy = program.streams.map((): string[] => []);
   let verdict: Verdict = { text: '', held: false, found: undefined, children: [] };
   let snapshot: LogDocument = {};
   const { routing, obfuscated } = interpret(program, after, context, {
@@ -80,7 +83,8 @@ export function explain(ruleSet: RuleSet, document: LogDocument, context: RuleCo
       snapshot = { ...after };
       verdict = verdictOf(condition, after, context);
     },
-    after: ({ entry, held, error }) => {
+    after: ({ entry, held, error, streams: routed }) => {
+      if (entry.stream < 0) for (const stream of routed) routedBy[stream]?.push(entry.id);
       (entry.stream < 0 ? rules : streams).set(entry.id, { verdict, held, error, changes: changesOf(snapshot, after) });
     },
   });
@@ -91,7 +95,7 @@ export function explain(ruleSet: RuleSet, document: LogDocument, context: RuleCo
     after,
     changes: changesOf(document, after),
     rules: program.rules.map((rule) => explainRule(rule, rules.get(rule.id))),
-    streams: explainStreams(program, routing, streams),
+    streams: explainStreams(program, routing, streams, routedBy),
     obfuscated,
     microseconds: measured ? measure(program, document, context) : 0,
   };
@@ -133,18 +137,19 @@ function explainRule({ id, file, description, enabled, actions }: CompiledRule, 
   };
 }
 
-function explainStreams({ streams }: Program, routing: Routing, noted: ReadonlyMap<string, Noted>): readonly ExplainedStream[] {
-  return streams.map(({ definition, onlyWithinDefault }) => {
+function explainStreams({ streams }: Program, routing: Routing, noted: ReadonlyMap<string, Noted>, routedByStream: readonly (readonly string[])[]): readonly ExplainedStream[] {
+  return streams.map(({ definition, onlyWithinDefault }, number) => {
     const { id, title, index_set: indexSet, enabled } = definition;
     const member = routing.streams.includes(id);
     const note = noted.get(id);
-    return { id, title, indexSet, member, condition: note?.verdict, reason: reasonOf() };
+    const routedBy = [...new Set(routedByStream[number])];
+    return { id, title, indexSet, member, condition: note?.verdict, reason: reasonOf(), routedBy };
 
     function reasonOf(): string {
       if (!enabled) return 'not enabled';
       if (routing.dropped) return 'the message was dropped';
       if (id === defaultStream) return member ? 'no stream takes the message out' : 'a stream that it is in, or a rule, takes it out';
-      if (member) return note?.held === true ? 'its condition holds' : 'a rule routes to it';
+      if (member) return note?.held === true ? 'its condition holds' : `${routedBy.length > 1 ? 'rules route' : 'a rule routes'} to it: ${routedBy.join(', ')}`;
       return onlyWithinDefault && note?.held === true ? 'its condition holds, but the message left All messages' : 'its condition does not hold';
     }
   });

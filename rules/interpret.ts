@@ -11,6 +11,8 @@ export interface Step {
   readonly held: boolean;
   /** What it threw. */
   readonly error: unknown;
+  /** Streams that it added the message to, by number. */
+  readonly streams: readonly number[];
 }
 
 export interface Interpretation {
@@ -26,12 +28,15 @@ export interface Watcher {
 
 export function interpret(program: Program, document: LogDocument, context: RuleContext, watcher: Watcher = {}): Interpretation {
   const routed = new Set<number>();
+  let streams: number[] = [];
   let dropped = false;
-  const target = plainTarget(document, context, routed, () => { dropped = true; });
+  const target = plainTarget(document, context, { route: (stream) => { streams.push(stream); }, drop: () => { dropped = true; } });
   for (const entry of program.entries) {
     watcher.before?.(entry);
+    streams = [];
     const done = step(entry, target, () => dropped);
-    watcher.after?.(done);
+    for (const stream of streams) routed.add(stream);
+    watcher.after?.({ ...done, streams });
     if (dropped) return { routing: droppedOutcome.routing, obfuscated: false };
   }
   const { routing, obfuscates } = outcomeOf(program, routed);
@@ -39,7 +44,7 @@ export function interpret(program: Program, document: LogDocument, context: Rule
   return { routing, obfuscated: obfuscates };
 }
 
-function step(entry: Entry, target: RuleTarget, dropped: () => boolean): Step {
+function step(entry: Entry, target: RuleTarget, dropped: () => boolean): Omit<Step, 'streams'> {
   let held = false;
   try {
     held = entry.condition.test(target.document, target.context);
@@ -55,13 +60,13 @@ function step(entry: Entry, target: RuleTarget, dropped: () => boolean): Step {
   }
 }
 
-function plainTarget(document: LogDocument, context: RuleContext, routed: Set<number>, drop: () => void): RuleTarget {
+function plainTarget(document: LogDocument, context: RuleContext, { route, drop }: Pick<RuleTarget, 'route' | 'drop'>): RuleTarget {
   return {
     document,
     context,
     set: (field: string, value: FieldValue) => { document[field] = value; },
     remove: (field) => removeField(document, field),
-    route: (stream) => { routed.add(stream); },
+    route,
     drop,
     adjust: (note) => {
       const notes = document['adjustments'];

@@ -2,7 +2,9 @@
 import type { LogDocument } from '../../schemas/messages.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet, RuleSource } from '../../rules/contract.js';
+import { createEngine } from '../../rules/engine.js';
 import { explain, type ExplainedRule, type ExplainedStream, type Explanation, type Verdict } from '../../rules/explain.js';
+import { programOf } from '../../rules/program.js';
 import { describeProblems, invalid } from './check.js';
 import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
 import { withObjects } from './loader.js';
@@ -54,6 +56,12 @@ export type Matcher = (document: LogDocument, id: string) => boolean;
 export function streamMatcher(condition: Settings): Matcher {
   const rules = compiled({ streams: [{ ...condition, id: triedId, index_set: undefined }] });
   return (document, id) => rules.apply({ ...document }, contextOf(document, id)).streams.includes(triedId);
+}
+
+/** Whether a stored document goes to a stream of these rules, by its condition or by what routes to it. Counts nothing. */
+export function memberMatcher(rules: RuleSet, stream: string): Matcher {
+  const engine = createEngine(programOf(rules));
+  return (document, id) => engine.apply({ ...document }, contextOf(document, id)).streams.includes(stream);
 }
 
 function compiled(file: object): RuleSet {

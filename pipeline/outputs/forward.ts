@@ -5,6 +5,7 @@
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import type { FieldChanges, RuleSet, Routing } from '../../rules/contract.js';
+import { auditStream } from '../../schemas/access.js';
 import type { LogDocument } from '../../schemas/messages.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
 import type { TopicLog, TopicRecord, TopicSpec } from '../topics/contract.js';
@@ -105,7 +106,9 @@ function createLane(outputs: readonly OutputSettings[]): ForwardLane {
     outputsOf(routing) {
       let found = byRouting.get(routing);
       if (found === undefined) {
-        found = outputs.filter(({ streams }) => streams.some((stream) => routing.streams.includes(stream))).map(({ id }) => id);
+        // Whoever makes a stream that takes everything, and an output of it, does not get the audit with it: it leaves by outputs of its own stream alone.
+        const open = routing.streams.includes(auditStream) ? [auditStream] : routing.streams;
+        found = outputs.filter(({ streams }) => streams.some((stream) => open.includes(stream))).map(({ id }) => id);
         if (found.length === 0) found = none;
         byRouting.set(routing, found);
       }

@@ -27,6 +27,25 @@ t.test('messages of a stream leave by GELF TCP: untouched ones byte for byte, ch
   t.equal(await program.end(), 0);
 });
 
+t.test('an output of a stream that takes everything does not get what is in Audit logs; one of Audit logs does', async (t) => {
+  const [everything, audit] = [await createStreamDestination(t), await createStreamDestination(t)];
+  const folder = testFolder(t);
+  writeRules(folder, {
+    streams: [{ id: 'grab', title: 'Grab', when: { always: true } }],
+    outputs: [
+      { id: 'everything', type: 'gelf', host: '127.0.0.1', port: everything.port, streams: ['grab'] },
+      { id: 'audit', type: 'gelf', host: '127.0.0.1', port: audit.port, streams: ['audit-logs'] },
+    ],
+  });
+  const program = await startProgram(t, { folder, settings: { rules: { folder: join(folder, 'sluice.d') } } });
+  const message = (number: number, more: string): string => `{"version":"1.1","host":"h","short_message":"m","_n":${number}${more},"level":6,"_hostname":"h"}`;
+  await send(program, [message(1, ''), message(2, ',"_logType":"audit"'), message(3, ',"_nc_audit_label":"true"'), message(4, '')]);
+  await until(() => (everything.frames(0).length >= 2 && audit.frames(0).length >= 2 ? true : undefined), 60_000, () => program.output());
+  await until(async () => ((await outputsOf(program)).every(({ lag }) => lag === 0) ? true : undefined), 60_000, () => program.output());
+  t.same(numbersOf(everything.frames(0)), [1, 4]);
+  t.same(numbersOf(audit.frames(0)), [2, 3]);
+});
+
 t.test('killed while it forwards, it forwards everything', async (t) => {
   const destination = await createStreamDestination(t);
   const folder = testFolder(t);

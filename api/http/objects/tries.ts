@@ -19,9 +19,13 @@ const verdictSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'ob
 export const explained = { reason: Type.String({ description: 'Why, in words.' }), condition: Type.Union([verdictSchema, Type.Null()]) };
 export const streamsOfTry = Type.Array(Type.Object({ id: Type.String(), name: Type.String(), title: Type.String() }), { description: 'Streams that the message goes to, as far as the asker may read them.' });
 
+export function rulesNotLoaded(): Error {
+  return failure(503, 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
+}
+
 export function tried(services: ApiServices, message: Readonly<Record<string, unknown>>, receiver = 'gelf-tcp'): Tried {
   const rules = services.rules();
-  if (rules === undefined) throw failure(503, 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
+  if (rules === undefined) throw rulesNotLoaded();
   try {
     return tryMessage(rules, Buffer.from(JSON.stringify(message)), receiver);
   } catch (error) {

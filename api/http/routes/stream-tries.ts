@@ -1,6 +1,7 @@
 /** Streams tried: on one uploaded message, and on stored history, before they are started or even saved. */
 import { Type } from 'typebox';
-import { streamMatcher, verdictsOfRules } from '../../../pipeline/objects/try.js';
+import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../pipeline/objects/try.js';
+import type { RuleSet } from '../../../rules/contract.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found, storing } from '../objects/changing.js';
@@ -8,14 +9,15 @@ import { historyAnswer, historyBody, tryHistory } from '../objects/history.js';
 import { objectId } from '../objects/shapes.js';
 import { rulesOf, showRules, streamFields, takeStream } from '../objects/stream-shape.js';
 import { createStreamStore } from '../objects/stream-store.js';
-import { explained, messageBody, requestSignal, streamsOfTry, tried, visibleStreams } from '../objects/tries.js';
+import { explained, messageBody, requestSignal, rulesNotLoaded, streamsOfTry, tried, visibleStreams } from '../objects/tries.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Streams'];
 const params = Type.Object({ streamId: objectId('Stream.') });
 const matchAnswer = Type.Object({
   matches: Type.Boolean({ description: 'Whether the stream would hold the message.' }),
-  rules: Type.Record(Type.String(), Type.Boolean(), { description: 'By the id of each rule, whether it matches.' }),
+  rules: Type.Record(Type.String(), Type.Boolean(), { description: 'By the id of each rule of the stream, whether it matches.' }),
+  routed_by: Type.Array(Type.String(), { description: 'Ids of rules of rule files and pipelines that route the message to it.' }),
   ...explained, streams: streamsOfTry,
 });
 const conditionFields = { rules: streamFields.rules, when: streamFields.when, matching_type: streamFields.matching_type };
@@ -27,20 +29,24 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
     config: { permission: 'stream:read', reads: true }, schema: { summary: 'Try one message against a stream: which rule matches, and why', tags, params, body: Type.Object(messageBody), response: { 200: matchAnswer } },
   }, async ({ streamId, identity, body: { message, receiver } }) => {
     const item = await store.item(streamId);
-    const result = tried(services, message, receiver);
+    const ruleSet = await startedRules(services, item);
+    const result = tried({ ...services, rules: () => ruleSet }, message, receiver);
     const stream = found('stream', result.stream(streamId));
     const rules = rulesOf(item);
-    const matches = stream.condition?.held ?? stream.member;
-    const verdicts = item.settings['enabled'] === false ? pausedVerdicts(item.settings, rules.length, result.explanation.after) : verdictsOfRules(stream.condition, rules.length);
+    const verdicts = verdictsOfRules(stream.condition, rules.length);
     return {
-      matches: item.settings['enabled'] === false ? matcherOf(item.settings)(result.explanation.after, 'test') : matches, reason: stream.reason, condition: (stream.condition as unknown as Readonly<Record<string, unknown>> | undefined) ?? null,
+      matches: stream.member, reason: stream.reason, condition: (stream.condition as unknown as Readonly<Record<string, unknown>> | undefined) ?? null, routed_by: [...stream.routedBy],
       rules: Object.fromEntries(showRules(streamId, rules).map(({ id }, place) => [id, verdicts[place] ?? false])), streams: visibleStreams(result, identity),
     };
   });
 
   app.post('/api/streams/:streamId/try/history', {
     config: { permission: 'stream:read', checks: 'shows what may be read', reads: true }, schema: { summary: 'How many of the newest stored messages the stream would take', tags, params, body: Type.Object(historyBody), response: { 200: historyAnswer } },
-  }, async (request, reply) => tryHistory(services, matcherOf((await store.item(request.streamId)).settings), request.body, request.identity, requestSignal(reply)));
+  }, async (request, reply) => {
+    const rules = await startedRules(services, await store.item(request.streamId));
+    if (rules === undefined) throw rulesNotLoaded();
+    return tryHistory(services, memberMatcher(rules, request.streamId), request.body, request.identity, requestSignal(reply));
+  });
 
   app.post('/api/streams/try/history', {
     config: { permission: 'streams:create', checks: 'shows what may be read', reads: true }, schema: { summary: 'How many of the newest stored messages a stream would take that is not saved', tags, body: Type.Object({ ...conditionFields, ...historyBody }), response: { 200: historyAnswer } },
@@ -52,14 +58,9 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
   });
 }
 
-type Settings = Parameters<typeof streamMatcher>[0];
-type Document = Parameters<ReturnType<typeof streamMatcher>>[0];
-
-function matcherOf({ when, rules, matching_type: matchingType }: Settings): ReturnType<typeof streamMatcher> {
-  return streamMatcher(when === undefined ? { rules, matching_type: matchingType } : { when });
-}
-
-/** A paused stream takes part in nothing, so its rules are tried one by one. */
-function pausedVerdicts({ rules }: Settings, count: number, document: Document): readonly boolean[] {
-  return Array.from({ length: count }, (_, place) => streamMatcher({ rules: [(rules as readonly unknown[])[place]] })(document, 'test'));
+/** The rules in force, with this stream taking part also where it is paused. */
+async function startedRules({ rules, sluice }: ApiServices, { id, settings }: Awaited<ReturnType<ReturnType<typeof createStreamStore>['item']>>): Promise<RuleSet | undefined> {
+  if (settings['enabled'] !== false) return rules();
+  // One that is paused in a file of the operator's cannot be changed, not even to try it.
+  return sluice.world.rulesWith('streams', { ...settings, id, enabled: true }).catch(() => rules());
 }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { streamRoutes } from '../../../../api/http/routes/streams.js';
 import { streamTryRoutes } from '../../../../api/http/routes/stream-tries.js';
 import type { SearchHit } from '../../../../schemas/query.js';
 import { until } from '../../../pipeline/objects/rig.js';
@@ -25,6 +26,25 @@ t.test('a stream is tried against what is stored, within the scope of who asks',
   t.equal((await world.ask('POST', '/api/streams/try/history', { body: {} })).statusCode, 400);
   t.match(await world.told('POST', '/api/streams/system-logs/try/history', { as: 'alice', body: { messages: 100 } }), { status: 200, body: { examined: 100, matched: 0 } });
   t.match(scopes.at(-1), { streams: ['all-messages', 'system-logs'] });
+});
+
+t.test('a stream that rules route to is tried with them, on a message and on what is stored, also while it is paused', async (t) => {
+  const searcher = {
+    async *rows(): AsyncGenerator<readonly SearchHit[]> {
+      yield Array.from({ length: 100 }, (_, place) => ({ _id: `m${place}`, _index: 'sluice_default_0', document: { app: place % 4 === 0 ? 'shop' : 'x', user: 'ada', timestamp: '2026-01-02T03:04:05.000Z' } }));
+    },
+  };
+  const files = { 'own.yaml': `{streams: [{id: shop, title: Shop}, {id: asleep, title: Asleep, enabled: false}], rules: [
+    {id: shop-messages, when: {field: app, equals: shop}, then: [{route: {stream: shop}}, {route: {stream: asleep}}]},
+    {id: shop-users, when: {field: user, equals: ada}, then: [{route: {stream: asleep}}]}]}` };
+  const world = await startRunning(t, { routes: [...routes, streamRoutes], searcher: searcher, files });
+  const match = (stream: string, app: string) => world.told('POST', `/api/streams/${stream}/testMatch`, { body: { message: { source: 'h', message: 'm', app } } });
+  t.match(await match('shop', 'shop'), { status: 200, body: { matches: true, reason: 'a rule routes to it: shop-messages', routed_by: ['shop-messages'], rules: {} } });
+  t.match(await match('shop', 'x'), { status: 200, body: { matches: false, routed_by: [] } });
+  t.match(await world.told('POST', '/api/streams/shop/try/history', { body: { messages: 100 } }), { status: 200, body: { examined: 100, matched: 25 } });
+  t.match(await world.told('POST', '/api/streams', { body: { title: 'Later', name: 'later', rules: [rule] } }), { status: 201 });
+  t.match(await match('later', 'orders'), { body: { matches: true, reason: 'its condition holds' } }, 'paused: as it would be when started');
+  t.match(await match('later', 'x'), { body: { matches: false, reason: 'its condition does not hold' } });
 });
 
 t.test('a try against history ends with its client, and gives its place to the next', async (t) => {
