@@ -63,8 +63,12 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
       const { matching_type: matchingType } = body.entity ?? body;
       if (matchingType !== undefined && matchingType !== null && !['AND', 'OR'].includes(matchingType)) throw invalidMembers({ matching_type: ['AND or OR.'] });
       const taken = takeStream(body, indexSetOf(await catalog()));
-      const dropped = 'when' in taken ? { rules: undefined, matching_type: undefined } : 'rules' in taken ? { when: undefined } : {};
-      await change(id, by, () => ({ ...dropped, ...taken }));
+      await change(id, by, ({ when }) => {
+        if ('when' in taken) return { ...taken, rules: undefined, matching_type: undefined };
+        // A stream with a condition shows no rules: a client that writes back what it read has changed nothing of it.
+        if (when !== undefined && listOf(taken['rules']).length === 0) return { ...taken, rules: undefined, matching_type: undefined };
+        return 'rules' in taken ? { ...taken, when: undefined } : taken;
+      });
     },
     change,
     /** Outputs that name the stream forget it. */

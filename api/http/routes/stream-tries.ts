@@ -1,7 +1,6 @@
 /** Streams tried: on one uploaded message, and on stored history, before they are started or even saved. */
 import { Type } from 'typebox';
 import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../pipeline/objects/try.js';
-import type { RuleSet } from '../../../rules/contract.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found, storing } from '../objects/changing.js';
@@ -59,7 +58,7 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
 }
 
 /** The rules in force, with this stream taking part also where it is paused. */
-async function startedRules({ rules, sluice }: ApiServices, { id, settings }: Awaited<ReturnType<ReturnType<typeof createStreamStore>['item']>>): Promise<RuleSet | undefined> {
+async function startedRules({ rules, sluice }: ApiServices, { id, settings }: Awaited<ReturnType<ReturnType<typeof createStreamStore>['item']>>): Promise<ReturnType<ApiServices['rules']>> {
   if (settings['enabled'] !== false) return rules();
   // One that is paused in a file of the operator's cannot be changed, not even to try it.
   return sluice.world.rulesWith('streams', { ...settings, id, enabled: true }).catch(() => rules());

@@ -51,6 +51,22 @@ t.test('a stream lives: made paused, started, changed, tried, cloned, deleted', 
   t.ok(world.recorded.some(({ fields }) => fields?.['audit_action'] === 'stream:delete' && fields['audit_actor'] === 'admin'));
 });
 
+t.test('a stream with a condition that is written back as it was read keeps it, and rules take its place', async (t) => {
+  const world = await startRunning(t, { routes, files });
+  const streamsOf = (message: object): readonly string[] => world.sluice.rules()?.apply({ ...message }, { messageId: '1', receiver: 'r' }).streams ?? [];
+  for (const id of ['audit-logs', 'system-logs']) {
+    const before = (await world.told('GET', `/api/streams/${id}`)).body;
+    const { title, matching_type, rules, remove_matches_from_default_stream, index_set_id } = before;
+    t.same(rules, []);
+    const after = await world.told('PUT', `/api/streams/${id}`, { body: { title, matching_type, rules, remove_matches_from_default_stream, index_set_id, description: 'changed' } });
+    t.match(after, { status: 200, body: { description: 'changed', when: before['when'] as object } });
+  }
+  t.same(streamsOf({ nc_audit_label: 'true' }), ['audit-logs']);
+  t.match(await world.told('PUT', '/api/streams/system-logs', { body: { rules: [rule] } }), { status: 200, body: { when: null, rules: [{ field: 'app' }] } });
+  t.same(streamsOf({ app: 'orders' }), ['all-messages', 'system-logs']);
+  t.match(await world.told('PUT', '/api/streams/system-logs', { body: { rules: [] } }), { status: 200, body: { when: null, rules: [] } });
+});
+
 t.test('mistakes are refused with the member, and nothing is stored', async (t) => {
   const world = await startRunning(t, { routes, files });
   const post = (body: unknown) => world.told('POST', '/api/streams', { body });
