@@ -20,6 +20,10 @@ export const queryBody = Type.Object({ type: Type.Optional(text(64)), query_stri
 
 const filterBody = Type.Record(Type.String(), Type.Unknown(), { description: '`{type: or, filters: [{type: stream, id}]}`' });
 
+const searchFilters = Type.Optional(Type.Union([Type.Array(Type.Object({
+  type: text(64), queryString: Type.Optional(queryText), negation: Type.Optional(Type.Boolean()), disabled: Type.Optional(Type.Boolean()),
+}), { maxItems: 100 }), Type.Null()], { description: '`[{type: inlineQueryString, queryString}]`: all of them must match too.' }));
+
 export const searchTypeBody = Type.Object({
   id: Type.Optional(text(64)),
   name: Type.Optional(Type.Union([text(200), Type.Null()])),
@@ -28,6 +32,7 @@ export const searchTypeBody = Type.Object({
   query: Type.Optional(Type.Union([queryBody, Type.Null()])),
   streams: Type.Optional(Type.Union([Type.Array(text(100), { maxItems: 1_000 }), Type.Null()])),
   filter: Type.Optional(Type.Union([filterBody, Type.Null()])),
+  filters: searchFilters,
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
   fields: Type.Optional(Type.Union([Type.Array(fieldName, { maxItems: 500 }), Type.Null()])),
@@ -38,11 +43,15 @@ export const searchTypeBody = Type.Object({
   sort: Type.Optional(Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 5 }), Type.Null()])),
 });
 
+const typeOverride = Type.Partial(Type.Omit(searchTypeBody, ['id', 'type']), { additionalProperties: false });
+export type TypeOverride = Static<typeof typeOverride>;
+
 export const queryOfSearchBody = Type.Object({
   id: Type.Optional(text(64)),
   query: Type.Optional(queryBody),
   timerange: Type.Optional(timeRangeBody),
   filter: Type.Optional(Type.Union([filterBody, Type.Null()])),
+  filters: searchFilters,
   streams: Type.Optional(Type.Array(text(100), { maxItems: 1_000 })),
   search_types: Type.Optional(Type.Array(searchTypeBody, { maxItems: 100 })),
 });
@@ -50,7 +59,7 @@ export const queryOfSearchBody = Type.Object({
 export const searchBody = Type.Object({
   id: Type.Optional(objectId),
   queries: Type.Optional(Type.Array(queryOfSearchBody, { maxItems: 50 })),
-  parameters: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100 })),
+  parameters: Type.Optional(Type.Union([Type.Array(Type.Unknown(), { maxItems: 0 }), Type.Null()], { description: 'There are no parameters: what is written as `$name$` is text.' })),
 }, { description: 'A search.' });
 
 export type TimeRangeBody = Static<typeof timeRangeBody>;
@@ -119,13 +128,16 @@ export const pageQuery = Type.Object({
   sort: Type.Union([Type.Literal('title'), Type.Literal('created_at'), Type.Literal('last_updated_at'), Type.Literal('owner'), Type.Literal('id')], { default: 'title' }), order: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc' }),
 });
 
+const noParameters = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 0, description: 'There are no parameters.' });
+
 export const executeBody = Type.Object({
   global_override: Type.Optional(Type.Union([Type.Object({
     timerange: Type.Optional(Type.Union([timeRangeBody, Type.Null()])), query: Type.Optional(Type.Union([queryBody, Type.Null()])),
     keep_search_types: Type.Optional(Type.Union([Type.Array(text(64)), Type.Null()])), keep_queries: Type.Optional(Type.Union([Type.Array(text(64)), Type.Null()])),
     limit: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])), offset: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+    search_types: Type.Optional(Type.Union([Type.Record(Type.String(), typeOverride), Type.Null()], { description: 'By id: members that take the place of those of this search type, and go before those of all.' })),
   }), Type.Null()])),
-  parameter_bindings: Type.Optional(Type.Unknown()),
+  parameter_bindings: Type.Optional(Type.Union([noParameters, Type.Null()])),
   cancel_after_seconds: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type ExecuteBody = Static<typeof executeBody>;

@@ -7,6 +7,7 @@ import { exportsOf, type ExportRequest } from '../search/exports.js';
 import { isTimeZone } from '../search/time-zones.js';
 import { createObjects } from '../search/objects.js';
 import { askedBy } from '../search/questions.js';
+import { messageSort } from '../search/sort-keys.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Export'];
@@ -20,6 +21,7 @@ const exportBody = Type.Object({
   chunk_size: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
   time_zone: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
   limit: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+  sort: Type.Optional(Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 5 }), Type.Null()], { description: '`[{field, order}]`; order is ASC or DESC. Default: that of the search, or newest first.' })),
 }, { description: 'Default: everything of the last five minutes; timestamp, source and message.' });
 
 const csv = { 200: { content: { 'text/csv': { schema: Type.String() } } } };
@@ -78,14 +80,14 @@ interface ExportBody {
   readonly fields_in_order?: readonly string[] | null;
   readonly time_zone?: string | null;
   readonly limit?: number | null;
+  readonly sort?: readonly Readonly<Record<string, unknown>>[] | null;
 }
 
 function wanted(services: ApiServices, { identity }: { readonly identity: Parameters<typeof askedBy>[0]['identity'] }, query: QueryOfSearchBody, type: Partial<SearchTypeBody>, body: ExportBody): ExportRequest {
   if (body.time_zone !== undefined && body.time_zone !== null && !isTimeZone(body.time_zone)) throw failure(400, `time_zone: There is no such time zone. Got ${JSON.stringify(body.time_zone)}.`, { type: 'RequestError' });
   const { question } = askedBy({ services, identity, now: Date.now() }, query, type, body.timerange === undefined || body.timerange === null ? undefined : { timerange: body.timerange });
-  const [sort] = (type.sort ?? []) as readonly { readonly field?: unknown; readonly order?: unknown }[];
   return {
     question, fields: body.fields_in_order ?? (type.fields !== undefined && type.fields !== null && type.fields.length > 0 ? type.fields : defaultFields), limit: body.limit ?? undefined, timeZone: body.time_zone ?? undefined,
-    sort: typeof sort?.field === 'string' ? { field: sort.field, direction: sort.order === 'ASC' ? 'asc' : 'desc' } : undefined,
+    sort: messageSort(body.sort ?? type.sort),
   };
 }

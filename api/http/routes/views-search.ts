@@ -8,6 +8,7 @@ import { failure } from '../failure.js';
 import { executeSearch, withIds } from '../search/execute.js';
 import { createJobs, type Job } from '../search/jobs.js';
 import { createSharedJobs } from '../search/shared-jobs.js';
+import { searchWithoutNulls } from '../search/without-nulls.js';
 import { createObjects, newObjectId, type Objects } from '../search/objects.js';
 import { sharedStateOf, type ApiServices } from '../services.js';
 
@@ -30,6 +31,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   app.addHook('preClose', async () => shared.stop());
 
   app.post('/api/views/search', {
+    preValidation: searchWithoutNulls,
     config: { permission: 'authenticated', checks: 'of an id that is there: its owner, or an administrator', audit: 'search:create' },
     schema: { summary: 'Create a search', description: 'A client may choose the id. The same id again overwrites the search of its owner.', tags, body: searchBody, response: { 201: searchAnswer } },
   }, async (request, reply) => {
@@ -66,6 +68,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.post('/api/views/search/sync', {
+    preValidation: searchWithoutNulls,
     config: { permission: 'authenticated', checks: shows, audit: 'search:execute' },
     schema: { summary: 'Run a search and wait for its results', tags, querystring: Type.Object({ timeout: Type.Integer({ minimum: 1, maximum: 300_000, default: defaultSyncMs, description: 'Milliseconds.' }) }), body: searchBody, response: { 200: jobStatusAnswer } },
   }, async (request, reply) => {
@@ -80,6 +83,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.post('/api/views/search/metadata', {
+    preValidation: searchWithoutNulls,
     config: { permission: 'authenticated', reads: true },
     schema: { summary: 'Parameters that a search uses; there are none', tags, body: searchBody, response: { 200: Type.Object({ query_metadata: Type.Record(Type.String(), Type.Unknown()), declared_parameters: Type.Object({}) }) } },
   }, async ({ body }) => ({ query_metadata: Object.fromEntries(withIds(body).map(({ id }) => [id, { used_parameters_names: [] }])), declared_parameters: {} }));

@@ -7,6 +7,7 @@ import type { Static } from 'typebox';
 import type { ApiServer } from '../contract.js';
 import { failure, invalidMembers } from '../failure.js';
 import { createObjects, newObjectId, type Objects } from '../search/objects.js';
+import { viewWithoutNulls } from '../search/without-nulls.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Views'];
@@ -18,6 +19,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
   const objects = createObjects(services.state, { maxSearches, maxViews });
 
   app.post('/api/views', {
+    preValidation: viewWithoutNulls,
     config: { permission: 'views:edit', checks: 'of one that is there: its owner, or an administrator', audit: 'view:create' },
     schema: { summary: 'Create a view', description: 'The search must exist. A client may choose the id; the same id again overwrites the view of its owner.', tags, body: viewBody, response: { 200: viewAnswer } },
   }, async (request) => {
@@ -26,6 +28,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.put('/api/views/:id', {
+    preValidation: viewWithoutNulls,
     config: { permission: 'views:edit', checks: 'of one that is there: its owner, or an administrator', audit: 'view:update' }, schema: { summary: 'Change a view', tags, params: idParameter, body: viewBody, response: { 200: viewAnswer } },
   }, async (request) => shown(await save(objects, request, unwrapped(request.body), checkedId(request.params.id), 'exist')));
 

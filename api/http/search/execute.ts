@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import { ownMember } from '../../../core/own-member.js';
-import type { ExecuteBody, QueryOfSearchBody, SearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
+import type { ExecuteBody, QueryOfSearchBody, SearchBody, SearchTypeBody, TypeOverride } from '../../../schemas/api-search.js';
 import { failure, isFailure } from '../failure.js';
 import { messageList } from './message-lists.js';
 import { pivot } from './pivots.js';
@@ -36,15 +36,17 @@ export async function executeSearch(context: Context, queries: readonly (QueryOf
 async function executeQuery(context: Context, query: QueryOfSearchBody & { readonly id: string }, override: ExecuteBody['global_override']): Promise<Readonly<Record<string, unknown>>> {
   const started = Date.now();
   const keep = override?.keep_search_types ?? undefined;
-  const types = (query.search_types ?? []).filter((type) => keep === undefined || keep.includes(type.id ?? ''));
+  const overrideOf = (type: SearchTypeBody): TypeOverride => ownMember(override?.search_types ?? {}, type.id ?? '') ?? {};
+  const types = (query.search_types ?? []).filter((type) => keep === undefined || keep.includes(type.id ?? '')).map((type) => ({ ...type, ...overrideOf(type) }));
   const errors: TypeError[] = [];
   // A chart counts all messages of its question: a list of the same need not.
   const counting = new Map<string, Promise<number | undefined>>();
   const start = (type: SearchTypeBody): Promise<Result> => {
     const run = ownMember(runners, type.type);
     if (run === undefined) throw failure(400, `There is no search type ${type.type.slice(0, 50)}. Allowed: ${Object.keys(runners).join(', ')}.`);
-    const asked = JSON.stringify(askedBy(context, query, type, override).question);
-    const running = run(context, query, type, override, counting.get(asked));
+    const over = { ...override, ...given(overrideOf(type)) };
+    const asked = JSON.stringify(askedBy(context, query, type, over).question);
+    const running = run(context, query, type, over, counting.get(asked));
     if (run === pivot) counting.set(asked, running.then(({ total }) => Number(total), () => undefined));
     return running;
   };
@@ -62,6 +64,11 @@ async function executeQuery(context: Context, query: QueryOfSearchBody & { reado
     query: { ...query, search_types: undefined }, execution_stats: { duration: Date.now() - started, timestamp: new Date(started).toISOString(), effective_timerange: effective },
     search_types: Object.fromEntries(results.flat()), errors, state: errors.length === 0 ? 'COMPLETED' : errors.length === types.length ? 'FAILED' : 'INCOMPLETE',
   };
+}
+
+/** What an override for one search type says goes before what one for all says. */
+function given({ timerange, limit, offset }: TypeOverride): ExecuteBody['global_override'] {
+  return { ...(timerange === undefined ? {} : { timerange }), ...(limit === undefined ? {} : { limit }), ...(offset === undefined ? {} : { offset }) };
 }
 
 function problem({ services: { log } }: Context, error: unknown, queryId: string, typeId: string): TypeError {

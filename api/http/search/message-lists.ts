@@ -3,6 +3,7 @@ import type { SearchHit } from '../../../schemas/query.js';
 import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
 import { streamHex } from '../stream-ids.js';
 import { askedBy, type Context } from './questions.js';
+import { messageSort } from './sort-keys.js';
 
 const defaultLimit = 150;
 
@@ -24,11 +25,10 @@ export function messageRow(hit: SearchHit): MessageRow {
 export async function messageList(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override'], counted?: Promise<number | undefined>): Promise<Readonly<Record<string, unknown>>> {
   const { question, effective } = askedBy(context, query, type, override);
   const { services: { searcher }, identity, signal, deadlineMs } = context;
-  const [sort] = (type.sort ?? []) as readonly { readonly field?: unknown; readonly order?: unknown }[];
   const options = { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs };
   const answer = await searcher.messages({
     ...question, count: counted === undefined, limit: override?.limit ?? type.limit ?? defaultLimit, offset: override?.offset ?? type.offset ?? 0,
-    sort: typeof sort?.field === 'string' ? { field: sort.field, direction: sort.order === 'ASC' ? 'asc' : 'desc' } : undefined,
+    sort: messageSort(type.sort),
     fields: type.fields === null || type.fields?.length === 0 ? undefined : type.fields,
   }, options);
   const total = counted === undefined ? answer.total : await counted ?? (await searcher.messages({ ...question, limit: 0 }, options)).total;

@@ -29,6 +29,7 @@ const defaultValues = 15;
 const kinds = { ...figureKinds, percentage: 'count' as const };
 
 export async function pivot(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override']): Promise<Readonly<Record<string, unknown>>> {
+  if ((type.sort?.length ?? 0) > 1) throw wrong('sort', `${type.sort?.length ?? 0} of them`, 'one key');
   const asked = askedBy(context, query, type, override);
   const series = (type.series ?? []).map(seriesOf);
   const all = [...(type.row_groups ?? []), ...(type.column_groups ?? [])] as readonly Group[];

@@ -28,12 +28,21 @@ export function askedBy({ services, identity, now }: Pick<Context, 'services' | 
   const streams = type.streams ?? (query.streams !== undefined && query.streams.length > 0 ? query.streams : undefined);
   const wanted = [streams, ...filters.map((filter) => filter.streams)].filter((one) => one !== undefined && one.length > 0) as (readonly string[])[];
   const [first, ...others] = wanted.map((keys) => readableStreams(services, identity, keys) ?? []);
-  const texts = [override?.query?.query_string ?? query.query?.query_string, type.query?.query_string, ...filters.flatMap((filter) => filter.texts)].filter((text) => text !== undefined && text.trim() !== '' && text.trim() !== '*') as string[];
+  const texts = [override?.query?.query_string ?? query.query?.query_string, type.query?.query_string, ...filters.flatMap((filter) => filter.texts), ...searchFilterTexts(query.filters), ...searchFilterTexts(type.filters)].filter((text) => text !== undefined && text.trim() !== '' && text.trim() !== '*') as string[];
   const range = resolveRange(override?.timerange ?? type.timerange ?? query.timerange, now);
   return {
     question: { query: texts.length > 1 ? texts.map((text) => `(${text})`).join(' AND ') : (texts[0] ?? ''), ...range, streams: first?.filter((id) => others.every((ids) => ids.includes(id))) },
     effective: effectiveRange(range, now),
   };
+}
+
+/** Those of a search or a part of it; there are none that are kept for several. */
+function searchFilterTexts(filters: QueryOfSearchBody['filters']): readonly string[] {
+  return (filters ?? []).flatMap(({ type, queryString = '', negation, disabled }, at) => {
+    if (type !== 'inlineQueryString') throw failure(400, `filters[${at}].type: There is no such filter. Got ${JSON.stringify(type.slice(0, 50))}. Allowed: inlineQueryString.`, { type: 'RequestError', body: { path: `filters[${at}].type` } });
+    if (disabled === true || queryString.trim() === '') return [];
+    return [negation === true ? `NOT (${queryString})` : queryString];
+  });
 }
 
 interface Filter {

@@ -86,6 +86,45 @@ const types = [
   { id: 'table', type: 'pivot', row_groups: [{ type: 'values', fields: ['container'], limit: 10 }], column_groups: [{ type: 'values', field: 'level' }], series: [{ type: 'count', id: 'n' }, { type: 'avg', field: 'level' }], rollup: true },
 ];
 
+t.test('members that are null count as not given, in a search, its parts and a view', async (t) => {
+  const { ask } = await world(t);
+  t.equal((await ask('POST', '/api/views/search', { as: 'alice', body: { ...search, parameters: null, queries: [{ id: 'q1', query: null, timerange: null, filter: null, filters: null, search_types: null }] } })).statusCode, 201);
+  t.equal((await ask('POST', '/api/views/search', { as: 'alice', body: { id: null, queries: [{ search_types: [{ type: 'messages', limit: null, sort: null, fields: null, filters: null }] }] } })).statusCode, 201);
+  const made = await ask('POST', '/api/views', { as: 'alice', body: { ...view, state: null, properties: null } });
+  t.match(made.json(), { id: viewId, state: {}, properties: [] });
+  t.equal((await ask('PUT', `/api/views/${viewId}`, { as: 'alice', body: { entity: { ...view, id: null, state: { q1: { selected: null } } } } })).json().state.q1.selected, null, 'what is within stays');
+  t.match((await ask('POST', '/api/views', { as: 'alice', body: { ...view, title: null } })).json(), { type: 'ValidationApiError' });
+});
+
+t.test('what a search asks for is done, or refused with its place', async (t) => {
+  const { ask } = await world(t);
+  const timerange = { type: 'relative', range: 300 };
+  const run = async (type: object, query: object = {}) => (await ask('POST', '/api/views/search/sync', { as: 'operator', body: { queries: [{ id: 'q', query: { query_string: '' }, timerange, search_types: [{ id: 'list', type: 'messages', ...type }], ...query }] } })).json().results.q;
+  const texts = async (type: object, query?: object): Promise<readonly string[]> => ((await run(type, query)).search_types.list?.messages ?? []).map(({ message }: { readonly message: { readonly message: string } }) => message.message);
+  const oldestFirst = ['order lost', 'order made', 'payment refused', 'payment accepted', 'disk'];
+  for (const order of ['ASC', 'asc', 'Ascending']) t.same(await texts({ sort: [{ field: 'timestamp', order }] }), oldestFirst, order);
+  for (const sort of [[{ field: 'timestamp', order: 'DESC' }], [{ field: 'timestamp' }], [], null]) t.same(await texts({ sort }), [...oldestFirst].reverse());
+  for (const [sort, place] of [[[{ field: 'level', order: 'sideways' }], /^sort\[0\]\.order: .*sideways.*ASC, DESC/], [[{ field: 'level' }, { field: 'n' }], /^sort: .*2 of them/], [[{ order: 'ASC' }], /^sort\[0\]\.field/]] as const) {
+    t.match(await run({ sort }), { state: 'FAILED', errors: [{ description: place }] });
+  }
+  t.same(await texts({}, { filters: [{ type: 'inlineQueryString', queryString: 'container:pay' }, { type: 'inlineQueryString', queryString: 'level:3', negation: true }] }), ['payment accepted']);
+  t.same(await texts({ filters: [{ type: 'inlineQueryString', queryString: 'container:pay', disabled: true }, { type: 'inlineQueryString', queryString: 'order' }] }), ['order made', 'order lost']);
+  t.match(await run({}, { filters: [{ type: 'referenced', id: 'x' }] }), { state: 'FAILED', errors: [{ description: /^filters\[0\]\.type: .*referenced.*inlineQueryString/ }] });
+  t.match(await run({ ...types[1], sort: [{ type: 'pivot' }, { type: 'pivot' }] }), { state: 'FAILED', errors: [{ description: /one key/ }] });
+  t.equal((await ask('POST', '/api/views/search', { as: 'alice', body: { ...search, parameters: [{ name: 'u' }] } })).statusCode, 400, 'there are no parameters');
+
+  const lists = ['a', 'b'].map((id) => ({ id, type: 'messages', limit: 4, sort: [{ field: 'timestamp', order: 'ASC' }] }));
+  await ask('POST', '/api/views/search', { as: 'operator', body: { id: searchId, queries: [{ id: 'q', query: { query_string: '' }, timerange, search_types: lists }] } });
+  const execute = (global_override: object, more: object = {}) => ask('POST', `/api/views/search/${searchId}/execute`, { as: 'operator', body: { global_override, ...more } });
+  const { id } = (await execute({ limit: 3, search_types: { a: { limit: 1, offset: 3, filters: [{ type: 'inlineQueryString', queryString: 'payment OR order' }] } } })).json();
+  let status = await ask('GET', `/api/views/search/status/${id}`, { as: 'operator' });
+  while (!status.json().execution.done) status = await ask('GET', `/api/views/search/status/${id}`, { as: 'operator' });
+  const shownOf = (list: string): readonly string[] => status.json().results.q.search_types[list].messages.map(({ message }: { readonly message: { readonly message: string } }) => message.message);
+  t.same([shownOf('a'), shownOf('b')], [['payment accepted'], oldestFirst.slice(0, 3)]);
+  t.equal((await execute({ search_types: { a: { limits: 1 } } })).statusCode, 400);
+  t.equal((await execute({}, { parameter_bindings: { u: { type: 'value', value: 'x' } } })).statusCode, 400);
+});
+
 t.test('a search that is run answers message lists and pivots under its job', async (t) => {
   const { ask } = await world(t);
   const body = { ...search, queries: [{ ...search.queries[0], query: { query_string: '' }, search_types: types }] };
