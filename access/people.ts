@@ -42,6 +42,8 @@ export interface StreamOwner {
 }
 
 const none: readonly never[] = [];
+/** As the peer calls a role that ships; a role of one's own of that name goes before. */
+const otherNames: Readonly<Record<string, string>> = { admin: 'administrator' };
 
 export function createPeople({ state, log, streams, fileRoles = () => none, owners = () => none }: PeopleOptions): People {
   const users = createCollection<UserRecord>(state, userPrefix, log);
@@ -74,7 +76,7 @@ export function createPeople({ state, log, streams, fileRoles = () => none, owne
     byName: (name) => users.values().get(storeKey(userPrefix, name)),
     byId: (id) => byId().get(id),
     find: (nameOrId) => byId().get(nameOrId) ?? users.values().get(storeKey(userPrefix, nameOrId)),
-    role: (name) => known().get(keyOfName(name)),
+    role: (name) => known().get(keyOfName(name)) ?? known().get(otherNames[keyOfName(name)] ?? ''),
     allRoles: () => [...known().values()],
     rightsOf: rightsOfUser,
   };

@@ -44,7 +44,7 @@ export function rightsOf(user: Pick<UserRecord, 'read_streams' | 'edit_streams'>
 }
 
 /** Nobody gives rights that are not held: what is asked for must be within the rights of who asks. */
-export function covers(identity: Identity, rights: Rights): boolean {
+export function covers(identity: Pick<Identity, 'administrator' | 'scope' | 'editableStreams' | 'capabilities'>, rights: Rights): boolean {
   if (identity.administrator) return true;
   if (rights.administrator) return false;
   const within = (held: 'all' | readonly string[], asked: 'all' | readonly string[]): boolean => held === 'all' || (asked !== 'all' && asked.every((id) => held.includes(id)));

@@ -145,7 +145,7 @@ function applied({ people, settings }: AdministrationParts, by: Identity, user: 
 /** Lower-case names. Both what is given and what is taken away must be within the rights of who does it. */
 export function rolesToGive(people: People, by: Identity, user: UserRecord, names: readonly string[]): readonly string[] {
   assertMay(by, 'users:edit');
-  const keys = [...new Set(names.map(keyOfName))];
+  const keys = [...new Set(names.map((name) => keyOfName(people.role(name)?.name ?? name)))];
   const all = [...new Set([...keys, ...user.roles])];
   const roles = all.map((key) => ({ key, role: people.role(key) }));
   const unknown = roles.find(({ key, role }) => role === undefined && keys.includes(key));

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { apiIdOf } from '../../core/object-ids.js';
 import type { FirstPassword } from '../../access/first-start.js';
 import { codeOf, createTestAccess, createTestState, hashesOf, here, password, until, administrator } from './support.js';
 
@@ -72,6 +73,30 @@ await t.test('a password that comes with every request is hashed once a minute, 
   await access.setPassword(administrator, 'admin', 'another-secret', undefined, here);
   test.equal(await codeOf(access.authenticate(password('admin', 'admin-secret'), here)), 'ACCESS_DENIED');
   test.equal((await access.authenticate(password('admin', 'another-secret'), here)).username, 'Admin');
+});
+
+await t.test('roles that ship: a deployer that writes what they have already is not refused, and changes nothing', async (test) => {
+  const access = await createTestAccess(test);
+  const audit = apiIdOf('audit-logs');
+  for (const [name, permissions] of [['operator', ['streams:read:all-messages', 'streams:read:000000000000000000000001', 'dashboards:read:5f1f6a2b3c4d5e6f7a8b9c0d', 'system:read']], ['AuditViewer', [`streams:read:${audit}`, 'streams:read:all-messages', 'audit:read']], ['Reader', []]] as const) {
+    const before = access.role(name);
+    test.same(await access.changeRole(administrator, name, { permissions, description: 'as I know it' }), before, name);
+    test.same(access.role(name), before);
+  }
+  for (const [name, change] of [['Operator', { permissions: [`streams:read:${audit}`] }], ['Operator', { permissions: ['streams:edit:all-messages'] }], ['Operator', { permissions: ['users:edit'] }], ['Reader', { permissions: ['streams:read:all-messages'] }], ['Reader', { name: 'Readers' }]] as const) {
+    test.ok(['ACCESS_READ_ONLY', 'ACCESS_VALUE_INVALID'].includes(await codeOf(access.changeRole(administrator, name, change)) ?? ''), `${name} ${JSON.stringify(change)}`);
+  }
+});
+
+await t.test('the role Admin of the peer is Administrator, given by those who may', async (test) => {
+  const access = await createTestAccess(test);
+  await access.createUser(administrator, 'robot', 'robot-secret', { roles: ['Admin'] });
+  const robot = await access.authenticate(password('robot', 'robot-secret'), here);
+  test.same([robot.roles, robot.administrator], [['Administrator'], true]);
+  await access.createRole(administrator, 'Helpers', '', ['users:edit']);
+  await access.createUser(administrator, 'helper', 'helper-secret', { roles: ['Helpers'] });
+  const helper = await access.authenticate(password('helper', 'helper-secret'), here);
+  test.equal(await codeOf(access.createUser(helper, 'mallory', 'mallory-secret', { roles: ['Admin'] })), 'ACCESS_FORBIDDEN');
 });
 
 await t.test('a change in one program is seen by another within about a second', async (test) => {

@@ -46,7 +46,9 @@ export function roleRoutes(app: ApiServer, services: ApiServices): void {
   }, async (request) => {
     const { name, description, permissions } = request.body;
     request.audited = { object: `name=${roleName(request)}`, details: { permissions: permissions ?? undefined } };
-    return answerOf(await access.changeRole(request.identity, roleName(request), { name: name ?? undefined, description: description ?? undefined, permissions: permissions ?? undefined }));
+    const role = await access.changeRole(request.identity, roleName(request), { name: name ?? undefined, description: description ?? undefined, permissions: permissions ?? undefined });
+    if (role.readOnly) request.audited = { object: `name=${role.name}`, details: { changed: [] } };
+    return answerOf(role);
   });
 
   app.delete('/api/roles/:name', { config: { permission: 'roles:edit', checks: 'all rights of the role; not of a rule file', audit: 'role:delete' }, schema: { summary: 'Delete a role; its members lose it', tags, params, response: none } }, async (request, reply) => {
