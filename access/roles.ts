@@ -78,7 +78,8 @@ async function changeRole({ people }: AdministrationParts, by: Identity, name: s
 }
 
 /** Deployers write the roles that ship as they know them: one that has all of it already stays as it is. */
-function hasAlready(people: People, role: Role, newName: string | undefined, permissions: readonly string[] = []): boolean {
+function hasAlready(people: People, role: Role, newName: string | undefined, permissions: readonly string[] | undefined): boolean {
+  if (permissions === undefined) return false;
   if (newName !== undefined && keyOfName(newName) !== keyOfName(role.name)) return false;
   const held = new Set(rolePermissionTexts(role));
   const asked = { name: role.name, description: '', ...readPermissions(permissions.filter((text) => !held.has(text)), people.streams()) };
