@@ -10,11 +10,14 @@ import { parseQuery } from './parser.js';
 import { isQueryProblem, queryError } from './problem.js';
 import { scopedQuery } from './scope.js';
 import type { SearchableStore } from './store.js';
+import { nameStreams } from './stream-names.js';
 
 export interface PlanContext {
   readonly store: Pick<SearchableStore, 'openIndices'>;
   /** Every index set that exists now, the dead letters left out. */
   readonly indexSets: () => readonly string[];
+  /** Ids of every stream that exists now. */
+  readonly streams?: (() => readonly string[]) | undefined;
   readonly deadLetterSet: string;
   readonly settings: SearchSettings;
   readonly now: () => number;
@@ -28,7 +31,8 @@ export interface Plan {
 }
 
 export async function planSearch(context: PlanContext, question: SearchQuestion, scope: SearchScope): Promise<Plan> {
-  const query = scopedQuery(readQuery(context, question.query), scope, question.streams);
+  const named = nameStreams(readQuery(context, question.query), () => context.streams?.() ?? []);
+  const query = scopedQuery(named, scope, question.streams);
   const sets = searchedSets(context, question.indexSets, scope);
   const indices = query.kind === 'none' || sets.length === 0 ? [] : await context.store.openIndices(sets);
   return { query, indices, from: question.from, to: question.to };

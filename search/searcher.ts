@@ -23,6 +23,8 @@ export interface SearcherOptions {
   readonly store: SearchableStore;
   /** Ids of every index set that exists now; the one of dead letters may be among them. */
   readonly indexSets: () => readonly string[];
+  /** Ids of every stream that exists now: queries may name them as the API shows them. Default: none. */
+  readonly streams?: (() => readonly string[]) | undefined;
   readonly deadLetterSet: string;
   readonly settings: SearchSettings;
   readonly registry: Registry;

@@ -1,6 +1,9 @@
 /** Builds trees in their simplest form: no `and` within `and`, no single child, no constants below the root. */
 import type { QueryNode } from '../schemas/query.js';
 
+/** One that looks at documents itself. */
+export type Clause = Extract<QueryNode, { readonly field: string | undefined }>;
+
 export const all: QueryNode = { kind: 'all' };
 export const none: QueryNode = { kind: 'none' };
 
@@ -29,6 +32,14 @@ function join(kind: 'and' | 'or', nodes: readonly QueryNode[], neutral: 'all' | 
   const only = children[0];
   if (only === undefined) return { kind: neutral };
   return children.length === 1 ? only : { kind, children };
+}
+
+/** Every single clause replaced by what `change` makes of it. */
+export function mapClauses(node: QueryNode, change: (clause: Clause) => QueryNode): QueryNode {
+  if (node.kind === 'and') return and(node.children.map((child) => mapClauses(child, change)));
+  if (node.kind === 'or') return or(node.children.map((child) => mapClauses(child, change)));
+  if (node.kind === 'not') return not(mapClauses(node.child, change));
+  return 'field' in node ? change(node) : node;
 }
 
 /** Clauses as search engines count them: one without a field asks three fields. Nesting as they count it. */

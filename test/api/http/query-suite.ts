@@ -46,7 +46,7 @@ export function querySuite(name: string, open: (test: Test) => Promise<IndexStor
     await store.refresh([`${set}_0`, `${set}_1`]);
     const asking: Asking = {
       set,
-      world: (test, more = {}, other = store) => createWorld(test, { routes: [universalRoutes, searchValidateRoutes, suggestRoutes], settings: { 'search.leading_wildcards': more.leading_wildcards ?? true }, searcher: createSearcher({ store: other, indexSets: () => [set], deadLetterSet: `${set}-letters`, settings: { ...settings, ...more }, registry: new Registry() }) }),
+      world: (test, more = {}, other = store) => createWorld(test, { routes: [universalRoutes, searchValidateRoutes, suggestRoutes], settings: { 'search.leading_wildcards': more.leading_wildcards ?? true }, searcher: createSearcher({ store: other, indexSets: () => [set], streams: () => ['all-messages', 'Shop Logs', 'audit-logs'], deadLetterSet: `${set}-letters`, settings: { ...settings, ...more }, registry: new Registry() }) }),
     };
     await suite.test('texts and what they find', (test) => texts(test, asking));
     await suite.test('texts that cannot be read say where', (test) => problems(test, asking));
