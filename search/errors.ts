@@ -10,6 +10,7 @@ export const searchErrors = defineErrors({
   SEARCH_QUERY_TOO_LARGE: { retryable: false, summary: 'The query is larger than the limits.' },
   SEARCH_QUERY_INVALID: { retryable: false, summary: 'The query cannot be run.' },
   SEARCH_QUERY_WILDCARD: { retryable: false, summary: 'The query begins a word with a wildcard, which is not allowed here.' },
+  SEARCH_SORT_ORDER: { retryable: false, summary: 'The order cannot be read.' },
   SEARCH_SORT_FIELD: { retryable: false, summary: 'Messages cannot be sorted by this field.' },
   SEARCH_AGGREGATE_INVALID: { retryable: false, summary: 'The aggregation cannot be run.' },
   SEARCH_CURSOR_INVALID: { retryable: false, summary: 'The place to go on from cannot be read.' },

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { buildMetrics } from '../../../core/metrics.js';
+import { drained } from '../../../core/drained.js';
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
@@ -96,20 +97,6 @@ async function follow({ services, request, response, ending, recheckMs, onSkippe
     clearInterval(beating);
     clearInterval(checking);
   }
-}
-
-/** Resolves also when the connection closes, or the tail ends. */
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    response.once('drain', done).once('close', done);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-  });
 }
 
 async function stillTheSame({ access }: ApiServices, request: FastifyRequest, before: Identity): Promise<boolean> {
