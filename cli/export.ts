@@ -7,6 +7,7 @@ import cliProgress from 'cli-progress';
 import type { ControlClient } from '../api/control.js';
 import type { ExportBody, ExportLine } from '../api/control/search.js';
 import { drained } from '../core/drained.js';
+import { namesOf } from './names.js';
 import { searchErrors } from '../search/errors.js';
 import { parseQuery } from '../search/parser.js';
 import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
@@ -73,10 +74,6 @@ function bodyOf(flags: ExportFlags, now: number): ExportBody {
   const { from, to } = parseTimeRange({ last: flags.last ?? (open ? '15m' : undefined), from: flags.from, to: flags.to }, now);
   const given = { query: flags.query, from, to, limit: flags.limit, sort: flags.sort === undefined ? undefined : readSort(flags.sort, '--sort'), fields: namesOf(flags.fields), index_sets: namesOf(flags.indexSet), format: flags.format };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function namesOf(text: string | undefined): readonly string[] | undefined {
-  return text?.split(',').map((name) => name.trim()).filter((name) => name !== '');
 }
 
 async function receive(body: ExportBody, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal, output: Writable): Promise<number> {

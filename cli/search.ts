@@ -4,6 +4,7 @@ import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
 import { parseTimeRange } from '../search/time-range.js';
 import type { SearchAnswer, TailLine } from '../api/control/search.js';
 import type { SearchHit } from '../schemas/query.js';
+import { namesOf } from './names.js';
 import { escapeControls, hitLine, type LineOptions } from './search-output.js';
 
 export interface SearchOptions {
@@ -52,13 +53,15 @@ export async function runSearch(options: SearchOptions, connection: SearchConnec
     return 2;
   }
   const open = options.from === undefined && options.to === undefined;
-  const range = parseTimeRange({ last: options.last ?? (open ? '15m' : undefined), from: options.from, to: options.to }, now);
-  const fields = options.fields?.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const asked = { last: options.last ?? (open ? '15m' : undefined), from: options.from, to: options.to };
+  const range = parseTimeRange(asked, now);
+  const fields = namesOf(options.fields);
+  const indexSets = namesOf(options.indexSet);
   const search: Search = {
     connection, terminal, line: { json: options.json === true, fields, color: terminal.color },
-    body: { query: options.query, ...(fields === undefined ? {} : { fields: [...new Set([...fields, 'timestamp', 'receive_time'])] }), ...(options.indexSet === undefined ? {} : { index_sets: options.indexSet.split(',') }) },
+    body: { query: options.query, ...(fields === undefined ? {} : { fields: [...new Set([...fields, 'timestamp', 'receive_time'])] }), ...(indexSets === undefined ? {} : { index_sets: indexSets }) },
   };
-  if (options.follow === true) await follow(search, range, options.limit ?? 10);
+  if (options.follow === true) await follow(search, () => parseTimeRange(asked, terminal.now()), options.limit ?? 10);
   else await list(search, range, options.limit ?? 100, options.quiet === true);
   return 0;
 }
@@ -101,7 +104,7 @@ async function list(search: Search, range: Range, limit: number, quiet: boolean)
 }
 
 /** The newest ones, oldest first, then what becomes searchable, until the signal. */
-async function follow(search: Search, range: Range, limit: number): Promise<void> {
+async function follow(search: Search, range: () => Range, limit: number): Promise<void> {
   const { terminal, connection } = search;
   const shown = new Set<string>();
   const take = (hit: SearchHit): void => {
@@ -113,8 +116,8 @@ async function follow(search: Search, range: Range, limit: number): Promise<void
       for (const hit of line.hits) take(hit);
       return;
     }
-    // The tail has begun: what is found now and comes again with it is left out there.
-    const recent = await ask(search, { ...range, limit: Math.min(limit, pageSize), sort: newestFirst });
+    // The tail has begun, and everything that came before it is asked for: what it gives again is left out there.
+    const recent = await ask(search, { ...range(), limit: Math.min(limit, pageSize), sort: newestFirst });
     for (const hit of [...recent.hits].reverse()) {
       take(hit);
       shown.add(hit._id);

@@ -44,7 +44,7 @@ t.test('a whole export becomes a file', async (t) => {
   t.equal(written, '"a"\n"1"\n"2"\n"3"\n');
   t.notOk(leftover);
   t.same(notes, ['3 messages.']);
-  t.same(bodies, [{ query: 'level:3', from: now - 900_000, limit: 7, sort: { field: 'a', direction: 'asc' }, fields: ['a', 'b'], index_sets: ['x', 'y'] }]);
+  t.same(bodies, [{ query: 'level:3', from: now - 900_000, to: now + 1, limit: 7, sort: { field: 'a', direction: 'asc' }, fields: ['a', 'b'], index_sets: ['x', 'y'] }]);
 });
 
 t.test('without a file it goes to standard output', async (t) => {
