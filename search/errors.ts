@@ -14,6 +14,7 @@ export const searchErrors = defineErrors({
   SEARCH_SORT_FIELD: { retryable: false, summary: 'Messages cannot be sorted by this field.' },
   SEARCH_AGGREGATE_INVALID: { retryable: false, summary: 'The aggregation cannot be run.' },
   SEARCH_CURSOR_INVALID: { retryable: false, summary: 'The place to go on from cannot be read.' },
+  SEARCH_INDEX_SET: { retryable: false, summary: 'There is no such index set.' },
   SEARCH_LIMIT: { retryable: false, summary: 'More messages are asked for than one answer gives.' },
   SEARCH_QUEUE_FULL: { retryable: true, summary: 'Too many searches wait for their turn; ask again later.' },
   SEARCH_DEADLINE_EXCEEDED: { retryable: false, summary: 'The search was cancelled, since it took too long; a shorter time range or a narrower query is faster.' },
