@@ -41,20 +41,3 @@ export function mapClauses(node: QueryNode, change: (clause: Clause) => QueryNod
   if (node.kind === 'not') return not(mapClauses(node.child, change));
   return 'field' in node ? change(node) : node;
 }
-
-/** Clauses as search engines count them: one without a field asks three fields. Nesting as they count it. */
-export function sizeOf(node: QueryNode): { readonly clauses: number; readonly depth: number } {
-  if (node.kind === 'not') {
-    const inner = sizeOf(node.child);
-    return { clauses: inner.clauses, depth: inner.depth + 1 };
-  }
-  if (node.kind !== 'and' && node.kind !== 'or') return { clauses: 'field' in node && node.field === undefined ? 3 : 1, depth: 0 };
-  let clauses = 0;
-  let depth = 0;
-  for (const child of node.children) {
-    const inner = sizeOf(child);
-    clauses += inner.clauses;
-    depth = Math.max(depth, inner.depth);
-  }
-  return { clauses, depth: depth + 1 };
-}

@@ -78,7 +78,17 @@ t.test('limits answer with a problem and never with a full stack', async (t) => 
   t.equal(read('NOT '.repeat(10_000) + 'a'), 'a');
   t.match(read('- '.repeat(10_000)), /TOO_LARGE/);
   t.match(read('x'.repeat(65_537)), /^!SEARCH_QUERY_TOO_LARGE/);
-  t.match(read(Array.from({ length: 20 }, (_, at) => (at % 2 ? 'f:a OR (' : 'f:a AND (')).join('') + 'f:b' + ')'.repeat(20)), /^!SEARCH_QUERY_TOO_LARGE 0/);
+  t.match(read(Array.from({ length: 20 }, (_, at) => (at % 2 ? 'f:a OR (' : 'f:a AND (')).join('') + 'f:b' + ')'.repeat(20)), /^!SEARCH_QUERY_TOO_LARGE 136\+3$/);
+});
+
+t.test('a limit is told at the place where it is passed', async (t) => {
+  const rows: readonly (readonly [string, string, QueryOptions])[] = [
+    ['f:1 f:2 f:3 f:4', '8+3', { maxClauses: 2 }], ['(f:1 OR f:2) AND NOT f:333 OR f:4', '21+5', { maxClauses: 2 }], ['ab cd', '3+2', { maxClauses: 5 }], ['f:1 -f:2 +f:3', '10+3', { maxClauses: 1 }], ['f:(a "b c" >=5) g:1', '11+3', { maxClauses: 2 }],
+    ['f:a AND (f:b OR NOT (f:c f:d))', '21+3', { maxDepth: 3 }], ['a AND (b OR c)', '7+1', { maxDepth: 1 }], ['abcdef', '4+2', { maxLength: 4 }],
+  ];
+  for (const [text, place, limits] of rows) t.equal(read(text, limits), `!SEARCH_QUERY_TOO_LARGE ${place}`, text);
+  t.equal(read('f:1 OR * OR f:2', { maxClauses: 1 }), '*', 'what decides nothing does not count');
+  t.match(parseQuery('pod:a pod:b', { maxClauses: 3 }), { position: 6, length: 5 }, 'one under two names counts twice');
 });
 
 t.test('a problem says where, what came and what is allowed', async (t) => {
