@@ -9,13 +9,15 @@ import type { ExportBody, ExportLine } from '../api/control/search.js';
 import { drained } from '../core/drained.js';
 import { namesOf } from './names.js';
 import { searchErrors } from '../search/errors.js';
-import { parseQuery } from '../search/parser.js';
+import { parseQuery, type QueryOptions } from '../search/parser.js';
 import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
 import { readSort } from '../search/sort-text.js';
 import { parseTimeRange } from '../search/time-range.js';
 
 export interface ExportFlags {
   readonly query: string;
+  /** Of the settings. */
+  readonly allowed?: QueryOptions | undefined;
   readonly last?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -42,7 +44,7 @@ export interface ExportTerminal {
 
 /** 0: all of it; 2: what was asked for cannot be read; 130: interrupted, and no file is left. */
 export async function runExport(flags: ExportFlags, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal): Promise<0 | 2 | 130> {
-  const problem = parseQuery(flags.query, { now: terminal.now() });
+  const problem = parseQuery(flags.query, { ...flags.allowed, now: terminal.now() });
   if (isQueryProblem(problem)) {
     terminal.note(`${pointAt(flags.query, problem)}\n${problemText(problem)}`);
     return 2;

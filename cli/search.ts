@@ -1,5 +1,5 @@
 /** `sluice search '<query>'`: asks the running program and prints what it finds. */
-import { parseQuery } from '../search/parser.js';
+import { parseQuery, type QueryOptions } from '../search/parser.js';
 import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
 import { parseTimeRange } from '../search/time-range.js';
 import type { SearchAnswer, TailLine } from '../api/control/search.js';
@@ -9,6 +9,8 @@ import { escapeControls, hitLine, type LineOptions } from './search-output.js';
 
 export interface SearchOptions {
   readonly query: string;
+  /** Of the settings. */
+  readonly allowed?: QueryOptions | undefined;
   /** Default `15m`, unless `from` or `to` is given. */
   readonly last?: string | undefined;
   readonly from?: string | undefined;
@@ -47,7 +49,7 @@ const newestFirst = { field: 'timestamp', direction: 'desc' } as const;
 /** Resolves with the exit code: 0 also without a hit, 2 for a query or time range that cannot be read. Rejects when the program does not answer. */
 export async function runSearch(options: SearchOptions, connection: SearchConnection, terminal: SearchTerminal): Promise<0 | 2> {
   const now = terminal.now();
-  const node = parseQuery(options.query, { now });
+  const node = parseQuery(options.query, { ...options.allowed, now });
   if (isQueryProblem(node)) {
     terminal.note(`${pointAt(options.query, node)}\n${problemText(node)}`);
     return 2;

@@ -60,6 +60,11 @@ t.test('a query that cannot be read exits with 2, with a caret under the place, 
   t.equal(bodies.length, 0);
 });
 
+t.test('a query may be as large as the settings say', async (t) => {
+  t.match(await run({ query: ' '.repeat(70_000) }, () => []), { exitCode: 2, bodies: [] });
+  t.match(await run({ query: ' '.repeat(70_000), allowed: { maxLength: 80_000 } }, () => []), { exitCode: 0 });
+});
+
 t.test('--json prints one flat document a line that reads back as it was', async (t) => {
   const odd = { message: 'a\u009b2J\u202e\n"ü', '__proto__x': 1, timestamp: now };
   const { printed } = await run({ json: true }, () => [hit(1, odd)]);

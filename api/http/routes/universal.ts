@@ -1,7 +1,7 @@
 /** The searches that existing scripts make with one GET: by a relative, an absolute or a keyword time range. */
 import { Type, type Static, type TObject } from 'typebox';
 import { acceptable } from '../accept.js';
-import type { TimeRangeBody } from '../../../schemas/api-search.js';
+import { queryText, type TimeRangeBody } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
 import { readSort } from '../../../search/sort-text.js';
 import { failure } from '../failure.js';
@@ -13,7 +13,7 @@ import type { ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
 
 const common = {
-  query: Type.String({ default: '*', maxLength: 32_768 }),
+  query: queryText({ default: '*' }),
   limit: Type.Integer({ minimum: 0, default: 150, description: 'At most 10000.' }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
   filter: Type.Optional(Type.String({ maxLength: 10_000, description: 'streams:<id>[,<id>]' })),
