@@ -86,8 +86,8 @@ async function messages(context: SearchContext, request: MessagesRequest, option
 }
 
 function checkPage({ limit, offset = 0 }: MessagesRequest): void {
-  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw searchErrors.create('SEARCH_LIMIT', { place: 'limit', got: String(limit), allowed: `0 to ${maxLimit}; more page by page with after, or an export` });
-  if (!Number.isSafeInteger(offset) || offset < 0 || offset > maxOffset) throw searchErrors.create('SEARCH_LIMIT', { place: 'offset', got: String(offset), allowed: `0 to ${maxOffset}; further with after, or an export` });
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw searchErrors.create('SEARCH_LIMIT', { place: 'limit', got: String(limit), allowed: `0 to ${maxLimit}; more page by page with an offset, or with an export` });
+  if (!Number.isSafeInteger(offset) || offset < 0 || offset > maxOffset) throw searchErrors.create('SEARCH_LIMIT', { place: 'offset', got: String(offset), allowed: `0 to ${maxOffset}; further with a shorter time range, or with an export` });
 }
 
 /** The place of the last message that is skipped; `nothing` when there are no more than those. */

@@ -83,6 +83,9 @@ async function problems(t: Test, asking: Asking): Promise<void> {
     const check = await world.ask('POST', '/api/search/validate', { as: 'admin', body: { query } });
     if (query.length < 2_000) t.match(check.json(), { status: 'ERROR', explanations: [{ begin_line: Number, begin_column: Number }] }, `the check of ${query.slice(0, 60)}`);
   }
+  for (const [asked, message] of [['limit=10001', 'limit: More messages are asked for than one answer gives. Got 10001. Allowed: 0 to 10000; more page by page with an offset, or with an export.'], ['offset=1000001', /Allowed: 0 to 1000000; further with a shorter time range, or with an export/]] as const) {
+    t.match((await world.ask('GET', `/api/search/universal/relative?range=0&${asked}`, { as: 'admin' })).json(), { type: 'RequestError', code: 'SEARCH_LIMIT', message }, `${asked} names what HTTP offers`);
+  }
   const long = `level:3 ${' '.repeat(60_000)}`;
   const sent = async (query: string, path: string, other = world): Promise<unknown> => (await other.ask('POST', path, { as: 'admin', body: path.endsWith('suggest') ? { field: 'level', query, timerange: { type: 'relative', range: 0 } } : { query } })).json<unknown>();
   t.match(await sent(long, '/api/search/suggest'), { suggestions: [{ value: 3, occurrence: 1 }] }, 'as long as the setting allows');
