@@ -8,6 +8,7 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { drained } from '../core/drained.js';
 import { isSluiceError, toError } from '../core/errors.js';
 import { apiErrors } from './errors.js';
 
@@ -87,18 +88,6 @@ async function serve(routes: Readonly<Record<string, ControlHandler>>, incoming:
   if (response.headersSent) response.end();
   else if (answer === undefined) response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end();
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-}
-
-/** Resolves when the reader has taken what was written, or is gone. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.destroyed) return resolve();
-    const settle = (): void => {
-      response.off('drain', settle).off('close', settle);
-      resolve();
-    };
-    response.on('drain', settle).on('close', settle);
-  });
 }
 
 async function readBody(incoming: IncomingMessage): Promise<unknown> {

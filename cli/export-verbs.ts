@@ -27,11 +27,12 @@ export function addExportVerbs(program: Command): void {
     .action(async (query: string, flags: Omit<ExportFlags, 'query'> & { readonly config?: string }) => {
       const { config } = settings(flags);
       const { runExport } = await import('./export.js');
+      const { queryOptions } = await import('../search/query-options.js');
       const { createSearchTerminal } = await import('./search-terminal.js');
       const { terminal, stop } = createSearchTerminal();
       const progress = flags.quiet !== true && (flags.output !== undefined || !process.stdout.isTTY) ? process.stderr : undefined;
       try {
-        process.exitCode = await runExport({ query, ...flags }, connectStore(config), { ...terminal, output: process.stdout, progress });
+        process.exitCode = await runExport({ query, allowed: queryOptions(config.search), ...flags }, connectStore(config), { ...terminal, output: process.stdout, progress });
       } finally {
         stop();
       }

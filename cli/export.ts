@@ -1,18 +1,23 @@
 /** `sluice export '<query>'`: every message of a query as a file, of one snapshot, with progress. */
 import { rm } from 'node:fs/promises';
 import { createWriteStream, renameSync } from 'node:fs';
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import cliProgress from 'cli-progress';
 import type { ControlClient } from '../api/control.js';
 import type { ExportBody, ExportLine } from '../api/control/search.js';
+import { drained } from '../core/drained.js';
+import { namesOf } from './names.js';
 import { searchErrors } from '../search/errors.js';
-import { parseQuery } from '../search/parser.js';
+import { parseQuery, type QueryOptions } from '../search/parser.js';
 import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
+import { readSort } from '../search/sort-text.js';
 import { parseTimeRange } from '../search/time-range.js';
 
 export interface ExportFlags {
   readonly query: string;
+  /** Of the settings. */
+  readonly allowed?: QueryOptions | undefined;
   readonly last?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -39,7 +44,7 @@ export interface ExportTerminal {
 
 /** 0: all of it; 2: what was asked for cannot be read; 130: interrupted, and no file is left. */
 export async function runExport(flags: ExportFlags, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal): Promise<0 | 2 | 130> {
-  const problem = parseQuery(flags.query, { now: terminal.now() });
+  const problem = parseQuery(flags.query, { ...flags.allowed, now: terminal.now() });
   if (isQueryProblem(problem)) {
     terminal.note(`${pointAt(flags.query, problem)}\n${problemText(problem)}`);
     return 2;
@@ -69,36 +74,26 @@ export async function runExport(flags: ExportFlags, control: Pick<ControlClient,
 function bodyOf(flags: ExportFlags, now: number): ExportBody {
   const open = flags.from === undefined && flags.to === undefined;
   const { from, to } = parseTimeRange({ last: flags.last ?? (open ? '15m' : undefined), from: flags.from, to: flags.to }, now);
-  const given = { query: flags.query, from, to, limit: flags.limit, sort: sortOf(flags.sort), fields: namesOf(flags.fields), index_sets: namesOf(flags.indexSet), format: flags.format };
+  const given = { query: flags.query, from, to, limit: flags.limit, sort: flags.sort === undefined ? undefined : readSort(flags.sort, '--sort'), fields: namesOf(flags.fields), index_sets: namesOf(flags.indexSet), format: flags.format };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function namesOf(text: string | undefined): readonly string[] | undefined {
-  return text?.split(',').map((name) => name.trim()).filter((name) => name !== '');
-}
-
-function sortOf(text: string | undefined): ExportBody['sort'] {
-  if (text === undefined) return undefined;
-  const found = /^(.+?)(?::(asc|desc))?$/.exec(text);
-  return { field: found?.[1] ?? text, direction: found?.[2] === 'asc' ? 'asc' : 'desc' };
 }
 
 async function receive(body: ExportBody, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal, output: Writable): Promise<number> {
   const bar = terminal.progress === undefined ? undefined : new cliProgress.SingleBar({ format: 'exported {value} of {total} |{bar}| {percentage}%, {eta_formatted} left', stream: terminal.progress, noTTYOutput: true, notTTYSchedule: 5000, hideCursor: true }, cliProgress.Presets.shades_classic);
-  let failed: unknown;
-  output.on('error', (error) => { failed = error; });
+  // The next piece, or the end, asks what has happened.
+  output.on('error', () => undefined);
   let rows = 0;
   let done = false;
   try {
     await control.stream('POST', '/export', body, async (value) => {
-      if (failed !== undefined) throw failed as Error;
       const line = value as ExportLine;
       if ('error' in line) throw remoteError(line.error);
       if ('total' in line) bar?.start(line.total, 0);
       else if ('done' in line) done = true;
       else {
         rows += line.rows;
-        if (!output.write(line.text)) await Promise.race([once(output, 'drain'), once(output, 'close')]);
+        if (!output.write(line.text)) await drained(output);
+        if (output.destroyed) await finished(output, { cleanup: true });
         bar?.update(rows);
       }
     }, terminal.signal);
@@ -113,11 +108,10 @@ function remoteError({ type, message }: { readonly type: string; readonly messag
   return Object.assign(new Error(message), { code: type });
 }
 
+/** Rejects when not everything could be written. */
 async function closed(output: Writable): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    output.once('error', reject);
-    output.end(resolve);
-  });
+  output.end();
+  await finished(output, { cleanup: true });
 }
 
 async function discard(part: string | undefined): Promise<void> {

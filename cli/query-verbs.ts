@@ -39,10 +39,11 @@ export function addQueryVerbs(program: Command): void {
     .action(async (query: string, flags: SearchFlags) => {
       const { config } = settings(flags);
       const { runSearch } = await import('./search.js');
+      const { queryOptions } = await import('../search/query-options.js');
       const { createSearchTerminal } = await import('./search-terminal.js');
       const { terminal, stop } = createSearchTerminal();
       try {
-        process.exitCode = await runSearch({ query, ...flags }, connectStore(config), terminal);
+        process.exitCode = await runSearch({ query, allowed: queryOptions(config.search), ...flags }, connectStore(config), terminal);
       } finally {
         stop();
       }

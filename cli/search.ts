@@ -1,13 +1,16 @@
 /** `sluice search '<query>'`: asks the running program and prints what it finds. */
-import { parseQuery } from '../search/parser.js';
+import { parseQuery, type QueryOptions } from '../search/parser.js';
 import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
 import { parseTimeRange } from '../search/time-range.js';
 import type { SearchAnswer, TailLine } from '../api/control/search.js';
 import type { SearchHit } from '../schemas/query.js';
+import { namesOf } from './names.js';
 import { escapeControls, hitLine, type LineOptions } from './search-output.js';
 
 export interface SearchOptions {
   readonly query: string;
+  /** Of the settings. */
+  readonly allowed?: QueryOptions | undefined;
   /** Default `15m`, unless `from` or `to` is given. */
   readonly last?: string | undefined;
   readonly from?: string | undefined;
@@ -46,19 +49,21 @@ const newestFirst = { field: 'timestamp', direction: 'desc' } as const;
 /** Resolves with the exit code: 0 also without a hit, 2 for a query or time range that cannot be read. Rejects when the program does not answer. */
 export async function runSearch(options: SearchOptions, connection: SearchConnection, terminal: SearchTerminal): Promise<0 | 2> {
   const now = terminal.now();
-  const node = parseQuery(options.query, { now });
+  const node = parseQuery(options.query, { ...options.allowed, now });
   if (isQueryProblem(node)) {
     terminal.note(`${pointAt(options.query, node)}\n${problemText(node)}`);
     return 2;
   }
   const open = options.from === undefined && options.to === undefined;
-  const range = parseTimeRange({ last: options.last ?? (open ? '15m' : undefined), from: options.from, to: options.to }, now);
-  const fields = options.fields?.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const asked = { last: options.last ?? (open ? '15m' : undefined), from: options.from, to: options.to };
+  const range = parseTimeRange(asked, now);
+  const fields = namesOf(options.fields);
+  const indexSets = namesOf(options.indexSet);
   const search: Search = {
     connection, terminal, line: { json: options.json === true, fields, color: terminal.color },
-    body: { query: options.query, ...(fields === undefined ? {} : { fields: [...new Set([...fields, 'timestamp', 'receive_time'])] }), ...(options.indexSet === undefined ? {} : { index_sets: options.indexSet.split(',') }) },
+    body: { query: options.query, ...(fields === undefined ? {} : { fields: [...new Set([...fields, 'timestamp', 'receive_time'])] }), ...(indexSets === undefined ? {} : { index_sets: indexSets }) },
   };
-  if (options.follow === true) await follow(search, range, options.limit ?? 10);
+  if (options.follow === true) await follow(search, () => parseTimeRange(asked, terminal.now()), options.limit ?? 10);
   else await list(search, range, options.limit ?? 100, options.quiet === true);
   return 0;
 }
@@ -101,7 +106,7 @@ async function list(search: Search, range: Range, limit: number, quiet: boolean)
 }
 
 /** The newest ones, oldest first, then what becomes searchable, until the signal. */
-async function follow(search: Search, range: Range, limit: number): Promise<void> {
+async function follow(search: Search, range: () => Range, limit: number): Promise<void> {
   const { terminal, connection } = search;
   const shown = new Set<string>();
   const take = (hit: SearchHit): void => {
@@ -113,8 +118,8 @@ async function follow(search: Search, range: Range, limit: number): Promise<void
       for (const hit of line.hits) take(hit);
       return;
     }
-    // The tail has begun: what is found now and comes again with it is left out there.
-    const recent = await ask(search, { ...range, limit: Math.min(limit, pageSize), sort: newestFirst });
+    // The tail has begun, and everything that came before it is asked for: what it gives again is left out there.
+    const recent = await ask(search, { ...range(), limit: Math.min(limit, pageSize), sort: newestFirst });
     for (const hit of [...recent.hits].reverse()) {
       take(hit);
       shown.add(hit._id);

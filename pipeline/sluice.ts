@@ -124,6 +124,7 @@ export class Sluice {
     this.store = stores ? createStore(config, { registry, log, onLost: options.onFatal }) : undefined;
     this.searcher = this.store === undefined ? undefined : createSearcher({
       store: this.store, settings: searchSettings(config), registry, deadLetterSet, indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
+      streams: () => (this.rules()?.streams ?? []).map(({ id }) => id),
     });
     this.state = stores ? createState(config, { log }) : undefined;
     this.#receive = roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;

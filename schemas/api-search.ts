@@ -1,10 +1,11 @@
 /** Bodies of searches, views and their results, in the shapes that existing clients send and read. Members that are not named here are kept where the object is kept. */
 import { Type, type Static } from 'typebox';
+import { maxQueryLength } from './config/search.js';
 
 const text = (maxLength: number) => Type.String({ maxLength });
 export const objectId = Type.String({ pattern: '^[0-9a-fA-F]{24}$', description: '24 hexadecimal characters.' });
-/** Search and query texts; the language has a limit of its own. */
-const queryText = Type.String({ maxLength: 32_768 });
+/** The setting `search.max_query_length` is the limit that is told. */
+export const queryText = (more: { readonly default?: string; readonly description?: string } = {}) => Type.String({ ...more, maxLength: maxQueryLength });
 const fieldName = text(256);
 
 export const timeRangeBody = Type.Object({
@@ -16,7 +17,7 @@ export const timeRangeBody = Type.Object({
   timezone: Type.Optional(text(64)),
 }, { description: 'Half-open: from <= timestamp < to.' });
 
-export const queryBody = Type.Object({ type: Type.Optional(text(64)), query_string: queryText }, { description: 'Query text, see docs/search.md.' });
+export const queryBody = Type.Object({ type: Type.Optional(text(64)), query_string: queryText() }, { description: 'Query text, see docs/search.md.' });
 
 const filterBody = Type.Record(Type.String(), Type.Unknown(), { description: '`{type: or, filters: [{type: stream, id}]}`' });
 

@@ -2,7 +2,7 @@
  * Cuts a query text into tokens, in time linear in its length. After Lucene's classic query syntax, and more forgiving, since
  * people paste pieces of logs: behind `field:` a colon belongs to the value (times, addresses); `/.../` is an expression only
  * when white space, `)`, `^`, `~` or the end follows, so that paths are terms; `-`, `+`, `!` before white space and
- * `^`, `~` without a number behind are text.
+ * `^`, `~` without a number behind are text; so are `&&` and `||` within a word and at its end.
  */
 import { fail } from './problem.js';
 import { scanRange } from './lexer-range.js';
@@ -81,11 +81,17 @@ function signAt(scan: Scan, at: number): Exclude<SignToken['kind'], 'end'> | und
   if (one === ':') return last?.kind === 'word' || last?.kind === 'phrase' ? 'colon' : undefined;
   if (one === '&' || one === '|') {
     const behind = scan.text.charAt(at + 2);
-    return next === one && (space.test(behind) || behind === '(') ? (one === '&' ? 'and' : 'or') : undefined;
+    return next === one && (space.test(behind) || behind === '(' || isBehindClause(scan, at)) ? (one === '&' ? 'and' : 'or') : undefined;
   }
   const kind = prefixes[one];
   return kind === undefined || isValue(last) || next === '' || space.test(next) || next === ')' ? undefined : kind;
 }
+/** Right behind what closes itself, or with white space between; a word would have gone on. */
+function isBehindClause({ text, tokens }: Scan, at: number): boolean {
+  const last = tokens.at(-1);
+  return last !== undefined && ends.has(last.kind) && (last.end === at || space.test(text.charAt(at - 1)));
+}
+const ends: ReadonlySet<Token['kind']> = new Set(['word', 'phrase', 'regex', 'range', 'suffix', 'close']);
 const prefixes: Readonly<Record<string, 'plus' | 'minus' | 'bang'>> = { '+': 'plus', '-': 'minus', '!': 'bang' };
 
 function scanMatch(scan: Scan, kind: 'compare' | 'suffix', pattern: RegExp, at: number): boolean {

@@ -15,8 +15,9 @@ import type { QueryNode } from '../schemas/query.js';
 import { comparisonLeaf, expressionLeaf, rangeLeaf, textLeaf, wordLeaf, type LeafContext } from './leaves.js';
 import { tokenize } from './lexer.js';
 import { fail, QueryFailure, type Place, type QueryProblem } from './problem.js';
+import { checkSize, type ClausePlaces } from './size.js';
 import type { TextToken, Token, WordToken } from './tokens.js';
-import { and, not, or, sizeOf } from './tree.js';
+import { all, and, not, or } from './tree.js';
 
 export interface QueryOptions {
   /** What `now` means, milliseconds since the epoch. Default: the time of the call. */
@@ -41,30 +42,43 @@ interface Item {
   explicit: boolean;
 }
 
+export interface PlacedQuery {
+  readonly kind: 'query';
+  readonly node: QueryNode;
+  readonly places: ClausePlaces;
+}
+
 /** Never throws. Time and memory are linear in the text. */
 export function parseQuery(text: string, options: QueryOptions = {}): QueryNode | QueryProblem {
+  const parsed = parsePlaced(text, options);
+  return parsed.kind === 'query' ? parsed.node : parsed;
+}
+
+/** With the place of each clause. */
+export function parsePlaced(text: string, options: QueryOptions = {}): PlacedQuery | QueryProblem {
   const { maxLength = 65_536, maxClauses = 1000, maxDepth = 16 } = options;
-  const whole = { start: 0, end: text.length };
+  const places: Cursor['places'] = new Map();
   try {
-    if (text.length > maxLength) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${text.length} characters`, `${maxLength} characters`);
-    if (text.trim() === '') return { kind: 'all' };
+    if (text.length > maxLength) return fail('SEARCH_QUERY_TOO_LARGE', { start: maxLength, end: text.length }, `${text.length} characters`, `${maxLength} characters`);
+    if (text.trim() === '') return { kind: 'query', node: all, places };
     const context = { now: options.now ?? Date.now(), aliases: options.aliases ?? true, leadingWildcards: options.leadingWildcards ?? true };
-    const node = parseWhole({ tokens: tokenize(text), text, context, maxParentheses: maxDepth * 4, at: 0, open: 0 });
-    const size = sizeOf(node);
-    if (size.clauses > maxClauses) return fail('SEARCH_QUERY_TOO_LARGE', whole, `${size.clauses} clauses`, `${maxClauses} clauses; one without a field counts three`);
-    if (size.depth > maxDepth) return fail('SEARCH_QUERY_TOO_LARGE', whole, `a nesting of ${size.depth}`, `a nesting of ${maxDepth}`);
-    return node;
+    const node = parseWhole({ tokens: tokenize(text), text, context, maxParentheses: maxDepth * 4, places, at: 0, open: 0 });
+    checkSize(node, places, { maxClauses, maxDepth });
+    return { kind: 'query', node, places };
   } catch (thrown) {
     if (thrown instanceof QueryFailure) return thrown.problem;
     throw thrown;
   }
 }
 
+type Placed = ClausePlaces extends ReadonlyMap<QueryNode, infer Entry> ? Entry : never;
+
 interface Cursor {
   readonly tokens: readonly Token[];
   readonly text: string;
   readonly context: LeafContext;
   readonly maxParentheses: number;
+  readonly places: Map<QueryNode, Placed>;
   at: number;
   open: number;
 }
@@ -145,8 +159,15 @@ function parseValue(cursor: Cursor, field: string | undefined, name: Place | und
   const token = peek(cursor);
   cursor.at += 1;
   const node = valueOf(cursor, field, name, token);
+  if (token.kind !== 'open') notePlaces(cursor, node, name, { start: token.start, end: peek(cursor, -1).end });
   while (peek(cursor).kind === 'suffix') cursor.at += 1;
   return node;
+}
+
+/** One clause, or one under each of two names. */
+function notePlaces({ places }: Cursor, node: QueryNode, name: Place | undefined, value: Place): void {
+  const placed = { whole: { start: (name ?? value).start, end: value.end }, value, name };
+  for (const clause of node.kind === 'or' ? node.children : [node]) places.set(clause, placed);
 }
 
 function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefined, token: Token): QueryNode {

@@ -7,14 +7,18 @@ import { standardFields } from '../schemas/index-fields.js';
 import type { QueryNode } from '../schemas/query.js';
 import type { SortOrder } from './cursor.js';
 import { parseQuery } from './parser.js';
+import { queryOptions } from './query-options.js';
 import { isQueryProblem, queryError } from './problem.js';
 import { scopedQuery } from './scope.js';
 import type { SearchableStore } from './store.js';
+import { nameStreams } from './stream-names.js';
 
 export interface PlanContext {
   readonly store: Pick<SearchableStore, 'openIndices'>;
   /** Every index set that exists now, the dead letters left out. */
   readonly indexSets: () => readonly string[];
+  /** Ids of every stream that exists now. */
+  readonly streams?: (() => readonly string[]) | undefined;
   readonly deadLetterSet: string;
   readonly settings: SearchSettings;
   readonly now: () => number;
@@ -28,7 +32,8 @@ export interface Plan {
 }
 
 export async function planSearch(context: PlanContext, question: SearchQuestion, scope: SearchScope): Promise<Plan> {
-  const query = scopedQuery(readQuery(context, question.query), scope, question.streams);
+  const named = nameStreams(readQuery(context, question.query), () => context.streams?.() ?? []);
+  const query = scopedQuery(named, scope, question.streams);
   const sets = searchedSets(context, question.indexSets, scope);
   const indices = query.kind === 'none' || sets.length === 0 ? [] : await context.store.openIndices(sets);
   return { query, indices, from: question.from, to: question.to };
@@ -36,8 +41,7 @@ export async function planSearch(context: PlanContext, question: SearchQuestion,
 
 /** Throws SEARCH_QUERY_INVALID with the place; its cause has the code of what is wrong. */
 export function readQuery({ settings, now }: Pick<PlanContext, 'settings' | 'now'>, text: string): QueryNode {
-  const limits = { maxLength: settings.max_query_length, maxClauses: settings.max_clauses, maxDepth: settings.max_depth };
-  const node = parseQuery(text, { ...limits, now: now(), leadingWildcards: settings.leading_wildcards });
+  const node = parseQuery(text, { ...queryOptions(settings), now: now() });
   if (!isQueryProblem(node)) return node;
   const cause = queryError(node);
   throw searchErrors.create('SEARCH_QUERY_INVALID', { place: cause.place, got: `${cause.got ?? ''}: ${searchErrors.kinds[node.code].summary.replace(/\.$/, '')}`, allowed: cause.allowed, cause });

@@ -5,9 +5,8 @@
 import { mayReadStream, type SearchScope } from '../schemas/access.js';
 import type { QueryNode, SearchHit } from '../schemas/query.js';
 import { compileQuery } from './evaluate.js';
-import { and, none, not, or } from './tree.js';
-
-const streamsField = 'streams';
+import { streamsField } from './stream-names.js';
+import { and, mapClauses, none, not, or } from './tree.js';
 
 function inStream(id: string): QueryNode {
   return { kind: 'term', field: streamsField, text: id };
@@ -26,14 +25,13 @@ export function scopedQuery(query: QueryNode, scope: SearchScope, wanted: readon
 }
 
 /** Clauses on the streams of a message see the readable ones only: otherwise they would tell which others a message is in. */
-function hideStreams(node: QueryNode, scope: SearchScope): QueryNode {
-  if (scope.streams === 'all') return node;
-  if (node.kind === 'and') return and(node.children.map((child) => hideStreams(child, scope)));
-  if (node.kind === 'or') return or(node.children.map((child) => hideStreams(child, scope)));
-  if (node.kind === 'not') return not(hideStreams(node.child, scope));
-  if (!('field' in node) || node.field !== streamsField) return node;
-  const matches = compileQuery(node);
-  return or(readableStreams(scope).filter((id) => matches({ [streamsField]: [id] })).map(inStream));
+function hideStreams(query: QueryNode, scope: SearchScope): QueryNode {
+  if (scope.streams === 'all') return query;
+  return mapClauses(query, (clause) => {
+    if (clause.field !== streamsField) return clause;
+    const matches = compileQuery(clause);
+    return or(readableStreams(scope).filter((id) => matches({ [streamsField]: [id] })).map(inStream));
+  });
 }
 
 /** Undefined: every stream that is not excepted. */

@@ -23,6 +23,8 @@ export interface SearcherOptions {
   readonly store: SearchableStore;
   /** Ids of every index set that exists now; the one of dead letters may be among them. */
   readonly indexSets: () => readonly string[];
+  /** Ids of every stream that exists now: queries may name them as the API shows them. Default: none. */
+  readonly streams?: (() => readonly string[]) | undefined;
   readonly deadLetterSet: string;
   readonly settings: SearchSettings;
   readonly registry: Registry;
@@ -84,8 +86,8 @@ async function messages(context: SearchContext, request: MessagesRequest, option
 }
 
 function checkPage({ limit, offset = 0 }: MessagesRequest): void {
-  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw searchErrors.create('SEARCH_LIMIT', { place: 'limit', got: String(limit), allowed: `0 to ${maxLimit}; more page by page with after, or an export` });
-  if (!Number.isSafeInteger(offset) || offset < 0 || offset > maxOffset) throw searchErrors.create('SEARCH_LIMIT', { place: 'offset', got: String(offset), allowed: `0 to ${maxOffset}; further with after, or an export` });
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw searchErrors.create('SEARCH_LIMIT', { place: 'limit', got: String(limit), allowed: `0 to ${maxLimit}; more page by page with an offset, or with an export` });
+  if (!Number.isSafeInteger(offset) || offset < 0 || offset > maxOffset) throw searchErrors.create('SEARCH_LIMIT', { place: 'offset', got: String(offset), allowed: `0 to ${maxOffset}; further with a shorter time range, or with an export` });
 }
 
 /** The place of the last message that is skipped; `nothing` when there are no more than those. */

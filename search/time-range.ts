@@ -26,7 +26,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : undefined;
 }
 
-/** Throws SEARCH_TIME_RANGE. `last` and `from`/`to` exclude each other; a `to` of a day or minute ends before it. */
+/** Throws SEARCH_TIME_RANGE. `last` and `from`/`to` exclude each other; `last` holds the millisecond of `now` and nothing later; a `to` of a day or minute ends before it. */
 export function parseTimeRange(options: TimeRangeOptions, now: number): TimeRange {
   const { last, from, to } = options;
   if (last !== undefined) {
@@ -34,7 +34,7 @@ export function parseTimeRange(options: TimeRangeOptions, now: number): TimeRang
     if (last.trim() === 'all') return { from: undefined, to: undefined };
     const duration = parseDuration(last);
     if (duration === undefined) throw searchErrors.create('SEARCH_TIME_RANGE', { place: 'last', got: JSON.stringify(last), allowed: `${durationForms}, all` });
-    return { from: now - duration, to: undefined };
+    return { from: now - duration, to: now + 1 };
   }
   const range = { from: readPoint('from', from, now), to: readPoint('to', to, now) };
   if (range.from !== undefined && range.to !== undefined && range.from >= range.to) {

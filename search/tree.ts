@@ -1,6 +1,9 @@
 /** Builds trees in their simplest form: no `and` within `and`, no single child, no constants below the root. */
 import type { QueryNode } from '../schemas/query.js';
 
+/** One that looks at documents itself. */
+export type Clause = Extract<QueryNode, { readonly field: string | undefined }>;
+
 export const all: QueryNode = { kind: 'all' };
 export const none: QueryNode = { kind: 'none' };
 
@@ -31,19 +34,10 @@ function join(kind: 'and' | 'or', nodes: readonly QueryNode[], neutral: 'all' | 
   return children.length === 1 ? only : { kind, children };
 }
 
-/** Clauses as search engines count them: one without a field asks three fields. Nesting as they count it. */
-export function sizeOf(node: QueryNode): { readonly clauses: number; readonly depth: number } {
-  if (node.kind === 'not') {
-    const inner = sizeOf(node.child);
-    return { clauses: inner.clauses, depth: inner.depth + 1 };
-  }
-  if (node.kind !== 'and' && node.kind !== 'or') return { clauses: 'field' in node && node.field === undefined ? 3 : 1, depth: 0 };
-  let clauses = 0;
-  let depth = 0;
-  for (const child of node.children) {
-    const inner = sizeOf(child);
-    clauses += inner.clauses;
-    depth = Math.max(depth, inner.depth);
-  }
-  return { clauses, depth: depth + 1 };
+/** Every single clause replaced by what `change` makes of it. */
+export function mapClauses(node: QueryNode, change: (clause: Clause) => QueryNode): QueryNode {
+  if (node.kind === 'and') return and(node.children.map((child) => mapClauses(child, change)));
+  if (node.kind === 'or') return or(node.children.map((child) => mapClauses(child, change)));
+  if (node.kind === 'not') return not(mapClauses(node.child, change));
+  return 'field' in node ? change(node) : node;
 }

@@ -1,9 +1,11 @@
 /** Searching, live tail, export, and what the verifier reads. Who may open the control socket may read everything. */
 import { isSluiceError, toError } from '../../core/errors.js';
+import { deadLetterSet } from '../../pipeline/route.js';
 import type { Sluice } from '../../pipeline/sluice.js';
 import { unrestrictedScope } from '../../schemas/access.js';
 import type { SearchHit } from '../../schemas/query.js';
 import type { MessagesRequest, Searcher, SearchQuestion } from '../../search/contract.js';
+import { searchErrors } from '../../search/errors.js';
 import { exportedFields, exportText, type ExportFormat } from '../../search/export.js';
 import type { ControlRoutes } from './routes.js';
 import { openIndices, storeOf } from './store-access.js';
@@ -51,21 +53,21 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
   const search = async (body: unknown, signal: AbortSignal): Promise<SearchAnswer> => {
     const request = (body ?? {}) as SearchBody;
     const limit = Math.min(request.limit ?? 100, maxLimit);
-    const answer = await searcher().messages({ ...request, ...questionOf(request), limit }, { scope: unrestrictedScope, signal, fairnessKey: key });
+    const answer = await searcher().messages({ ...request, ...questionOf(sluice, request), limit }, { scope: unrestrictedScope, signal, fairnessKey: key });
     return { total: answer.total, hits: answer.messages, next: answer.next, skipped: answer.failures.map(({ index }) => index), failures: answer.failures };
   };
   return {
     'POST /search': (body, { signal }) => search(body, signal),
     'POST /tail': async (body, { signal, line }) => {
       let begun = false;
-      for await (const hits of searcher().tail(questionOf(body ?? {}), { scope: unrestrictedScope, signal, fairnessKey: key })) {
+      for await (const hits of searcher().tail(questionOf(sluice, body ?? {}), { scope: unrestrictedScope, signal, fairnessKey: key })) {
         await line(begun ? { hits } : { begun: true });
         begun = true;
       }
       return undefined;
     },
     'POST /export': async (body, { signal, line }) => {
-      await exportLines(searcher(), body ?? {}, signal, line);
+      await exportLines(searcher(), questionOf(sluice, body ?? {}), body ?? {}, signal, line);
       return undefined;
     },
     'POST /scan-ids': async (body, { line }) => {
@@ -86,15 +88,23 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
   };
 }
 
-function questionOf({ query, from, to, index_sets: indexSets }: SearchBody): SearchQuestion {
+function questionOf(sluice: Sluice, { query, from, to, index_sets: indexSets }: SearchBody): SearchQuestion {
+  if (indexSets !== undefined) checkIndexSets(sluice, indexSets);
   return { query: query ?? '', from, to, indexSets };
 }
 
+/** The search layer finds nothing in a set that is not there, as in one that may not be seen. Here everything may be seen, and a wrong name is told. */
+function checkIndexSets(sluice: Sluice, wanted: readonly string[]): void {
+  const known = new Set([...(sluice.rules()?.indexSets ?? []).map(({ id }) => id), deadLetterSet]);
+  const unknown = wanted.filter((id) => !known.has(id));
+  if (wanted.length > 0 && unknown.length === 0) return;
+  throw searchErrors.create('SEARCH_INDEX_SET', { place: 'index set', got: unknown.length === 0 ? 'none' : unknown.join(', '), allowed: [...known].sort().join(', ') });
+}
+
 /** An error after the first line has no status any more: it is a line itself. */
-async function exportLines(searcher: Searcher, body: ExportBody, signal: AbortSignal, line: (value: ExportLine) => Promise<void>): Promise<void> {
+async function exportLines(searcher: Searcher, question: SearchQuestion, body: ExportBody, signal: AbortSignal, line: (value: ExportLine) => Promise<void>): Promise<void> {
   const options = { scope: unrestrictedScope, signal, fairnessKey: key };
   const { sort, fields, limit, format = 'csv' } = body;
-  const question = questionOf(body);
   const { total } = await searcher.messages({ ...question, limit: 0 }, options);
   await line({ total: limit === undefined ? total : Math.min(total, limit) });
   try {

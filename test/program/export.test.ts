@@ -21,6 +21,21 @@ t.test('the command line exports and follows what a running program has', async 
     t.notOk(existsSync(`${file}.part`));
   });
 
+  await t.test('an index set that is not there is an error that names those that are', async (t) => {
+    for (const verb of [['search'], ['search', '--follow'], ['export', '--output', join(program.folder, 'none.csv')]]) {
+      for (const [sets, got] of [['nope', 'nope'], ['sluice_default, nope,other', 'nope, other'], [',', 'none']] as const) {
+        const child = start(...verb, 'exported', '--index-set', sets);
+        let error = '';
+        child.stderr.on('data', (text) => { error += String(text); });
+        t.equal(await new Promise((resolve) => child.on('close', resolve)), 2, `${verb[0]} ${sets}`);
+        t.match(error, `index set: There is no such index set. Got ${got}. Allowed: sluice_access, sluice_audit, sluice_dead_letters, sluice_default, `);
+      }
+    }
+    t.notOk(existsSync(join(program.folder, 'none.csv')));
+    const known = start('search', 'exported', '--index-set', 'sluice_default,sluice_dead_letters', '--quiet');
+    t.equal(await new Promise((resolve) => known.on('close', resolve)), 0);
+  });
+
   await t.test('search --follow goes on with new messages until it is interrupted', async (t) => {
     const child = start('search', 'exported OR followed', '--follow', '--fields', 'message', '--json');
     let out = '';

@@ -25,6 +25,9 @@ const tables: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     ['a OR b AND c', 'a OR (b AND c)'], ['(a OR b) AND c', '(a OR b) AND c'], ['a AND b c', '(a AND b) OR c'], ['NOT a', 'NOT a'], ['not a', 'NOT a'], ['!a', 'NOT a'], ['-a', 'NOT a'],
     ['a NOT b', 'a AND NOT b'], ['a -b', 'a AND NOT b'], ['a OR NOT b', 'a OR NOT b'], ['a AND NOT b', 'a AND NOT b'], ['a and not b', 'a AND NOT b'], ['+a b', 'a'], ['+a +b c -d', 'a AND b AND NOT d'],
     ['a b -c', '(a OR b) AND NOT c'], ['-a -b', 'NOT a AND NOT b'], ['NOT NOT a', 'a'], ['NOT (a b)', 'NOT (a OR b)'], ['+(a b) +c', '(a OR b) AND c'],
+    ['"a"&&"b"', '"a" AND "b"'], ['(a)&&"b"', 'a AND "b"'], ['(a)||b', 'a OR b'], ['n:[601 TO 602]&&!n:602', 'n:[601 TO 602] AND NOT n:602'], ['n:{1 TO 2}||n:{3 TO 4}', 'n:{1 TO 2} OR n:{3 TO 4}'], ['"a"&&-"b"', '"a" AND NOT "b"'], ['"a"&&+b', '"a" AND b'],
+    ['"a"&&n:[1 TO 2]', '"a" AND n:[1 TO 2]'], ['a &&"b"', 'a AND "b"'], ['a ||!b', 'a OR NOT b'], ['a &&b', 'a AND b'], ['/x/ &&b', '/x/ AND b'], ['a^2 ||b', 'a OR b'], ['f:(a &&"b")', 'f:a AND f:"b"'], ['"a"&&"b"&&"c"', '"a" AND "b" AND "c"'],
+    ['a&&b', 'a\\&\\&b'], ['curl x&&y', 'curl OR x\\&\\&y'], ['a||b', 'a\\|\\|b'], ['url:/a?x=1&&y=2', 'url:\\/a?x=1\\&\\&y=2'], ['a&& b', 'a\\&\\& OR b'], ['&&b', '\\&\\&b'], ['(&&b)', '\\&\\&b'], ['f:&&b', 'f:\\&\\&b'], ['"a"&"b"', '"a" OR \\& OR "b"'],
     ['and', '\\and'], ['this and', 'this OR \\and'], ['or else', '\\or OR else'], ['"AND"', '"AND"'], ['a \\and b', 'a OR \\and OR b'], ['not', '\\not'], ['and:x', '\\and:x'], ['f:(a and b)', 'f:a AND f:b'],
     ['message:error and container_name:pay', 'message:error AND container_name:pay'], ['a && (b || c)', 'a AND (b OR c)'], ['+f:a', 'f:a'], ['f:(+a -b)', 'f:a AND NOT f:b'],
   ],
@@ -47,7 +50,7 @@ const tables: Readonly<Record<string, readonly (readonly [string, string])[]>> =
   ],
   'problems': [
     ['(a', '!SEARCH_QUERY_UNCLOSED 0+1'], ['a)', '!SEARCH_QUERY_SYNTAX 1+1'], ['()', '!SEARCH_QUERY_SYNTAX 0+2'], ['"a', '!SEARCH_QUERY_UNCLOSED 0+2'], ['foo:', '!SEARCH_QUERY_SYNTAX 4+0'], ['foo: )', '!SEARCH_QUERY_SYNTAX 5+1'], ['a AND', '!SEARCH_QUERY_SYNTAX 2+3'],
-    ['AND a', '!SEARCH_QUERY_SYNTAX 0+3 "AND"'], ['a AND AND b', '!SEARCH_QUERY_SYNTAX 6+3 "AND"'], ['a OR', '!SEARCH_QUERY_SYNTAX 2+2'], ['NOT', '!SEARCH_QUERY_SYNTAX 0+3 "NOT"'], ['[1 TO 2]', '!SEARCH_QUERY_FIELD 0+8'], ['[INFO] started', '!SEARCH_QUERY_SYNTAX 0+5'],
+    ['AND a', '!SEARCH_QUERY_SYNTAX 0+3 "AND"'], ['a AND AND b', '!SEARCH_QUERY_SYNTAX 6+3 "AND"'], ['a OR', '!SEARCH_QUERY_SYNTAX 2+2'], ['"a"&&', '!SEARCH_QUERY_SYNTAX 3+2'], ['(a ||)', '!SEARCH_QUERY_SYNTAX 3+2'], ['NOT', '!SEARCH_QUERY_SYNTAX 0+3 "NOT"'], ['[1 TO 2]', '!SEARCH_QUERY_FIELD 0+8'], ['[INFO] started', '!SEARCH_QUERY_SYNTAX 0+5'],
     ['f:[1 TO 2', '!SEARCH_QUERY_UNCLOSED 2+7'], ['f:[1 2]', '!SEARCH_QUERY_SYNTAX 2+3'], ['f:>', '!SEARCH_QUERY_SYNTAX 3+0'], ['message:[a TO b]', '!SEARCH_QUERY_FIELD 8+8'], ['f:/(/', '!SEARCH_QUERY_EXPRESSION 2+3'], ['f:/(?=a)/', '!SEARCH_QUERY_EXPRESSION 2+7'],
     ['timestamp:yesterday', '!SEARCH_QUERY_TIME 10+9'], ['timestamp:[2026-13-01 TO now]', '!SEARCH_QUERY_TIME 11+10'], ['timestamp:2026*', '!SEARCH_QUERY_FIELD 10+5'], ['_missing_:f', '!SEARCH_QUERY_FIELD 0+9 NOT _exists_'], ['_exist_:f', '!SEARCH_QUERY_FIELD 0+7 _exists_'], ['lab*:x', '!SEARCH_QUERY_FIELD 0+4'], ['a\\', '!SEARCH_QUERY_SYNTAX 1+1 \\\\'],
     ['+', '\\+'], ['a +)', '!SEARCH_QUERY_SYNTAX 3+1'], [': a', '\\: OR a'],
@@ -75,7 +78,17 @@ t.test('limits answer with a problem and never with a full stack', async (t) => 
   t.equal(read('NOT '.repeat(10_000) + 'a'), 'a');
   t.match(read('- '.repeat(10_000)), /TOO_LARGE/);
   t.match(read('x'.repeat(65_537)), /^!SEARCH_QUERY_TOO_LARGE/);
-  t.match(read(Array.from({ length: 20 }, (_, at) => (at % 2 ? 'f:a OR (' : 'f:a AND (')).join('') + 'f:b' + ')'.repeat(20)), /^!SEARCH_QUERY_TOO_LARGE 0/);
+  t.match(read(Array.from({ length: 20 }, (_, at) => (at % 2 ? 'f:a OR (' : 'f:a AND (')).join('') + 'f:b' + ')'.repeat(20)), /^!SEARCH_QUERY_TOO_LARGE 136\+3$/);
+});
+
+t.test('a limit is told at the place where it is passed', async (t) => {
+  const rows: readonly (readonly [string, string, QueryOptions])[] = [
+    ['f:1 f:2 f:3 f:4', '8+3', { maxClauses: 2 }], ['(f:1 OR f:2) AND NOT f:333 OR f:4', '21+5', { maxClauses: 2 }], ['ab cd', '3+2', { maxClauses: 5 }], ['f:1 -f:2 +f:3', '10+3', { maxClauses: 1 }], ['f:(a "b c" >=5) g:1', '11+3', { maxClauses: 2 }],
+    ['f:a AND (f:b OR NOT (f:c f:d))', '21+3', { maxDepth: 3 }], ['a AND (b OR c)', '7+1', { maxDepth: 1 }], ['abcdef', '4+2', { maxLength: 4 }],
+  ];
+  for (const [text, place, limits] of rows) t.equal(read(text, limits), `!SEARCH_QUERY_TOO_LARGE ${place}`, text);
+  t.equal(read('f:1 OR * OR f:2', { maxClauses: 1 }), '*', 'what decides nothing does not count');
+  t.match(parseQuery('pod:a pod:b', { maxClauses: 3 }), { position: 6, length: 5 }, 'one under two names counts twice');
 });
 
 t.test('a problem says where, what came and what is allowed', async (t) => {

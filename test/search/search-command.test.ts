@@ -9,13 +9,14 @@ const hit = (n: number, more: Record<string, unknown> = {}): SearchHit => ({ _id
 interface Body {
   readonly query: string;
   readonly from?: number;
+  readonly to?: number;
   readonly limit: number;
   readonly sort: { readonly field: string; readonly direction: string };
   readonly after?: string;
   readonly fields?: readonly string[];
 }
 
-async function run(options: Partial<SearchOptions>, answer: (body: Body, call: number) => readonly SearchHit[], total?: number, tailed: readonly (readonly SearchHit[])[] = []) {
+async function run(options: Partial<SearchOptions>, answer: (body: Body, call: number) => readonly SearchHit[], total?: number, tailed: readonly (readonly SearchHit[])[] = [], clock = () => now) {
   const controller = new AbortController();
   const printed: string[] = [];
   const notes: string[] = [];
@@ -34,7 +35,7 @@ async function run(options: Partial<SearchOptions>, answer: (body: Body, call: n
       for (const hits of tailed) await onLine({ hits });
     },
   };
-  const terminal = { print: (line: string) => printed.push(line), note: (line: string) => notes.push(line), color: false, now: () => now, signal: controller.signal };
+  const terminal = { print: (line: string) => printed.push(line), note: (line: string) => notes.push(line), color: false, now: clock, signal: controller.signal };
   const exitCode = await runSearch({ query: '', ...options }, connection, terminal);
   return { exitCode, printed, notes, bodies };
 }
@@ -42,7 +43,7 @@ async function run(options: Partial<SearchOptions>, answer: (body: Body, call: n
 t.test('a search asks for the last 15 minutes, 100 at most, newest first', async (t) => {
   const { exitCode, printed, notes, bodies } = await run({ query: 'level:3' }, () => [hit(1), hit(2)]);
   t.equal(exitCode, 0);
-  t.match(bodies[0], { query: 'level:3', from: now - 900_000, limit: 100, sort: { field: 'timestamp', direction: 'desc' } });
+  t.match(bodies[0], { query: 'level:3', from: now - 900_000, to: now + 1, limit: 100, sort: { field: 'timestamp', direction: 'desc' } });
   t.same(printed, ['2026-03-10T12:34:55.789Z  ERROR   node-7  message 1', '2026-03-10T12:34:54.789Z  ERROR   node-7  message 2']);
   t.same(notes, ['2 messages.']);
 });
@@ -57,6 +58,11 @@ t.test('a query that cannot be read exits with 2, with a caret under the place, 
   t.equal(exitCode, 2);
   t.match(notes[0], /^a AND \(b\n {6}\^\n/);
   t.equal(bodies.length, 0);
+});
+
+t.test('a query may be as large as the settings say', async (t) => {
+  t.match(await run({ query: ' '.repeat(70_000) }, () => []), { exitCode: 2, bodies: [] });
+  t.match(await run({ query: ' '.repeat(70_000), allowed: { maxLength: 80_000 } }, () => []), { exitCode: 0 });
 });
 
 t.test('--json prints one flat document a line that reads back as it was', async (t) => {
@@ -92,6 +98,16 @@ t.test('--follow prints the newest, oldest first, then each later one once', asy
   t.equal(exitCode, 0);
   t.same(printed.map((line) => (JSON.parse(line) as { message: string }).message), ['message 2', 'message 1', 'message 0', 'message -1']);
   t.match(bodies, [{ query: 'level:3 x', fields: ['message', 'timestamp', 'receive_time'] }, { query: 'level:3 x', limit: 10, sort: { field: 'timestamp', direction: 'desc' } }]);
+});
+
+t.test('--last ends now, --last all does not, and --follow begins where the tail does', async (t) => {
+  const range = ({ from, to }: Partial<Body> = {}) => [from, to];
+  t.same(range((await run({ last: '5m' }, () => [])).bodies[0]), [now - 300_000, now + 1]);
+  t.same(range((await run({ last: 'all' }, () => [])).bodies[0]), [undefined, undefined]);
+  t.same(range((await run({ from: 'now-1h' }, () => [])).bodies[0]), [now - 3_600_000, undefined]);
+  let time = now;
+  const { bodies } = await run({ last: '5m', follow: true }, () => [hit(1)], undefined, [[hit(0)]], () => (time += 7_000));
+  t.same(bodies.map(range), [[undefined, undefined], [time - 300_000, time + 1]], 'what came while the tail began is in the first answer');
 });
 
 t.test('a wrong time range is a typed error', async (t) => {

@@ -14,7 +14,7 @@ t.test('durations are read in every unit, joined and with fractions', async (t) 
 
 t.test('a time range is half-open and reads every form', async (t) => {
   const cases: readonly (readonly [TimeRangeOptions, number | undefined, number | undefined])[] = [
-    [{ last: '15m' }, now - 15 * minute, undefined], [{ last: 'all' }, undefined, undefined], [{}, undefined, undefined],
+    [{ last: '15m' }, now - 15 * minute, now + 1], [{ last: 'all' }, undefined, undefined], [{}, undefined, undefined],
     [{ from: 'now-1h', to: 'now' }, now - 60 * minute, now], [{ from: '2026-01-02', to: '2026-01-03' }, Date.parse('2026-01-02'), Date.parse('2026-01-03')],
     [{ from: '2026-01-02T03:04:05+01:00' }, Date.parse('2026-01-02T02:04:05Z'), undefined], [{ from: 1767323045678 }, 1767323045678, undefined], [{ from: '1767323045' }, 1767323045000, undefined], [{ to: 'now/d' }, undefined, Date.parse('2026-03-10')],
   ];

@@ -1,6 +1,6 @@
 /** CSV exports of searches. */
 import { Type } from 'typebox';
-import { queryBody, timeRangeBody, type QueryOfSearchBody, type SearchTypeBody } from '../../../schemas/api-search.js';
+import { queryBody, queryText, timeRangeBody, type QueryOfSearchBody, type SearchTypeBody } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { exportsOf, type ExportRequest } from '../search/exports.js';
@@ -14,7 +14,7 @@ const tags = ['Export'];
 const defaultFields = ['timestamp', 'source', 'message'];
 
 const exportBody = Type.Object({
-  query_string: Type.Optional(Type.Union([queryBody, Type.String({ maxLength: 32_768 }), Type.Null()])),
+  query_string: Type.Optional(Type.Union([queryBody, queryText(), Type.Null()])),
   timerange: Type.Optional(Type.Union([timeRangeBody, Type.Null()])),
   streams: Type.Optional(Type.Union([Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 }), Type.Null()])),
   fields_in_order: Type.Optional(Type.Union([Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 500 }), Type.Null()])),

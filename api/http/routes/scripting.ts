@@ -1,7 +1,7 @@
 /** Messages and aggregations as tables, for scripts. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
-import { timeRangeBody, type TimeRangeBody } from '../../../schemas/api-search.js';
+import { queryText, timeRangeBody, type TimeRangeBody } from '../../../schemas/api-search.js';
 import type { Grouping } from '../../../schemas/query.js';
 import type { SearchMetric } from '../../../search/contract.js';
 import { parseDuration } from '../../../search/time-range.js';
@@ -18,7 +18,7 @@ import type { ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
 
 const name = Type.String({ maxLength: 256 });
-const common = { query: Type.Optional(Type.Union([Type.String({ maxLength: 32_768 }), Type.Null()])), streams: Type.Optional(Type.Union([Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 }), Type.Null()])), timerange: Type.Optional(Type.Union([timeRangeBody, Type.Null()])) };
+const common = { query: Type.Optional(Type.Union([queryText(), Type.Null()])), streams: Type.Optional(Type.Union([Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 }), Type.Null()])), timerange: Type.Optional(Type.Union([timeRangeBody, Type.Null()])) };
 const order = Type.Union([Type.Literal('asc'), Type.Literal('desc'), Type.Literal('ASC'), Type.Literal('DESC'), Type.Literal('Ascending'), Type.Literal('Descending')]);
 const messagesBody = Type.Object({
   ...common, sort: Type.Optional(Type.Union([name, Type.Null()])), sort_order: Type.Optional(Type.Union([order, Type.Null()])),
@@ -30,7 +30,7 @@ const aggregateBody = Type.Object({
   metrics: Type.Array(Type.Object({ function: Type.String({ maxLength: 30 }), field: Type.Optional(Type.Union([name, Type.Null()])), sort: Type.Optional(Type.Union([order, Type.Null()])), configuration: Type.Optional(Type.Unknown()) }), { maxItems: 50 }),
 });
 const table = Type.Object({ schema: Type.Array(Type.Object({ column_type: Type.String(), type: Type.String(), function: Type.Optional(Type.String()), field: Type.Optional(Type.String()), name: Type.String() })), datarows: Type.Array(Type.Array(Type.Unknown())), metadata: Type.Object({ effective_timerange: Type.Unknown(), total_results: Type.Optional(Type.Integer()) }) });
-const listQuery = { query: Type.Optional(Type.String({ maxLength: 32_768 })), streams: Type.Optional(Type.Array(Type.String({ maxLength: 10_000 }))), timerange: Type.Optional(Type.String({ maxLength: 100, description: '15m, 2h, 1d, or words: last five minutes' })) };
+const listQuery = { query: Type.Optional(queryText()), streams: Type.Optional(Type.Array(Type.String({ maxLength: 10_000 }))), timerange: Type.Optional(Type.String({ maxLength: 100, description: '15m, 2h, 1d, or words: last five minutes' })) };
 
 type MessagesBody = Static<typeof messagesBody>;
 type AggregateBody = Static<typeof aggregateBody>;

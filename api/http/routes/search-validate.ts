@@ -1,7 +1,8 @@
 /** Whether a query text can be read, and where not. */
 import { Type } from 'typebox';
-import { queryBody, timeRangeBody } from '../../../schemas/api-search.js';
+import { queryBody, queryText, timeRangeBody } from '../../../schemas/api-search.js';
 import { parseQuery } from '../../../search/parser.js';
+import { queryOptions } from '../../../search/query-options.js';
 import { isQueryProblem, problemText, type QueryProblem } from '../../../search/problem.js';
 import type { ApiServer } from '../contract.js';
 import { isFailure } from '../failure.js';
@@ -20,13 +21,13 @@ export function searchValidateRoutes(app: ApiServer, services: ApiServices): voi
     config: { permission: 'authenticated', reads: true },
     schema: {
       summary: 'Check a query text', tags: ['Search'],
-      body: Type.Object({ query: Type.Optional(Type.Union([Type.String({ maxLength: 32_768 }), queryBody, Type.Null()])), timerange: Type.Optional(Type.Union([timeRangeBody, Type.Null()])), streams: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])) }),
+      body: Type.Object({ query: Type.Optional(Type.Union([queryText(), queryBody, Type.Null()])), timerange: Type.Optional(Type.Union([timeRangeBody, Type.Null()])), streams: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])) }),
       response: { 200: Type.Object({ status: Type.String(), explanations: Type.Array(explanation), context: Type.Object({ searched_index_ranges: Type.Array(Type.Unknown()) }) }) },
     },
   }, async ({ body, identity }) => {
     const { query } = body;
     const text = typeof query === 'string' ? query : (query?.query_string ?? '');
-    const parsed = parseQuery(text, { leadingWildcards: services.config.search.leading_wildcards });
+    const parsed = parseQuery(text, queryOptions(services.config.search));
     const explanations = [...(isQueryProblem(parsed) ? [queryExplanation(text, parsed)] : []), ...rangeExplanations(() => { resolveRange(body.timerange, Date.now()); }), ...rangeExplanations(() => { readableStreams(services, identity, body.streams); })];
     return { status: explanations.length > 0 ? 'ERROR' : 'OK', explanations, context: { searched_index_ranges: [] } };
   });

@@ -1,6 +1,6 @@
 /** Values of a field that begin with what somebody has typed, of messages that may be read. */
 import { Type, type TSchema } from 'typebox';
-import { timeRangeBody } from '../../../schemas/api-search.js';
+import { queryText, timeRangeBody } from '../../../schemas/api-search.js';
 import { printQuery } from '../../../search/print.js';
 import type { ApiServer } from '../contract.js';
 import { nullable } from '../objects/shapes.js';
@@ -16,7 +16,7 @@ const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nulla
 const body = Type.Object({
   field: Type.String({ minLength: 1, maxLength: 256 }),
   input: optional(Type.String({ maxLength: 1_000, description: 'How the values begin; empty: any.' })),
-  query: optional(Type.String({ maxLength: 32_768, description: 'Only of messages that match.' })),
+  query: optional(queryText({ description: 'Only of messages that match.' })),
   timerange: optional(timeRangeBody),
   streams: optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })),
   size: optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),

@@ -3,14 +3,17 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { buildMetrics } from '../../../core/metrics.js';
+import { drained } from '../../../core/drained.js';
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import type { Identity } from '../../../schemas/access.js';
+import { queryText } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
 import { credentialsOf } from '../credentials.js';
 import { failure } from '../failure.js';
 import { apiMetrics } from '../metrics.js';
 import { messageRow } from '../search/message-lists.js';
 import { parseQuery } from '../../../search/parser.js';
+import { queryOptions } from '../../../search/query-options.js';
 import { isQueryProblem, queryError } from '../../../search/problem.js';
 import type { ApiRoutes, ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
@@ -36,11 +39,11 @@ function registerTail(app: ApiServer, services: ApiServices, recheckMs: number):
     config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:tail', produces: ['text/event-stream', 'application/json'] },
     schema: {
       summary: 'Live tail', tags: ['Search'], description: 'Server-sent events: `message` with {message, index}, oldest first; `skipped` with {messages}: so many the reader was too slow for; `failure` before the end when something goes wrong.',
-      querystring: Type.Object({ query: Type.String({ default: '*', maxLength: 32_768 }), streams: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })) }), response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
+      querystring: Type.Object({ query: queryText({ default: '*' }), streams: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })) }), response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
     },
   }, async (request, reply) => {
     const { query } = request.query;
-    const parsed = parseQuery(query);
+    const parsed = parseQuery(query, queryOptions(services.config.search));
     if (isQueryProblem(parsed)) throw queryError(parsed);
     const streams = readableStreams(services, request.identity, request.query.streams);
     if (open.size >= services.config.api.max_tails) throw failure(429, `${open.size} live tails are open already (api.max_tails).`, { headers: { 'retry-after': '30' } });
@@ -96,20 +99,6 @@ async function follow({ services, request, response, ending, recheckMs, onSkippe
     clearInterval(beating);
     clearInterval(checking);
   }
-}
-
-/** Resolves also when the connection closes, or the tail ends. */
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    response.once('drain', done).once('close', done);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-  });
 }
 
 async function stillTheSame({ access }: ApiServices, request: FastifyRequest, before: Identity): Promise<boolean> {

@@ -1,8 +1,9 @@
 /** The searches that existing scripts make with one GET: by a relative, an absolute or a keyword time range. */
 import { Type, type Static, type TObject } from 'typebox';
 import { acceptable } from '../accept.js';
-import type { TimeRangeBody } from '../../../schemas/api-search.js';
+import { queryText, type TimeRangeBody } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
+import { readSort } from '../../../search/sort-text.js';
 import { failure } from '../failure.js';
 import { exportsOf } from '../search/exports.js';
 import { whenLeaving } from '../search/leaving.js';
@@ -12,7 +13,7 @@ import type { ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
 
 const common = {
-  query: Type.String({ default: '*', maxLength: 32_768 }),
+  query: queryText({ default: '*' }),
   limit: Type.Integer({ minimum: 0, default: 150, description: 'At most 10000.' }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
   filter: Type.Optional(Type.String({ maxLength: 10_000, description: 'streams:<id>[,<id>]' })),
@@ -71,12 +72,10 @@ function read(services: ApiServices, { identity }: { readonly identity: Paramete
   const [, named = ''] = /^\s*streams:\s*([^\s].*)$/.exec(filter ?? '') ?? [];
   if (filter !== undefined && filter.trim() !== '' && filter.trim() !== '*' && named === '') throw failure(400, 'filter: This filter cannot be used. Allowed: streams:<id>[,<id>].', { type: 'RequestError' });
   const keys = [named, ...streams].flatMap((text) => text.split(',')).map((key) => key.trim()).filter((key) => key !== '');
-  const [, field, direction = 'desc'] = /^(.+?)(?::(asc|desc))?$/i.exec(sort) ?? [];
-  if (field === undefined || /:\w*$/.test(field)) throw failure(400, 'sort: The order cannot be read. Allowed: field:asc or field:desc.', { type: 'RequestError' });
   const { from, to } = resolveRange(question, now);
   return {
     question: { query, from, to, streams: readableStreams(services, identity, keys) }, now,
     fields: fields === undefined || fields.trim() === '' || fields.trim() === '*' ? undefined : fields.split(',').map((name) => name.trim()).filter((name) => name !== ''),
-    sort: { field, direction: direction.toLowerCase() === 'asc' ? 'asc' : 'desc' },
+    sort: readSort(sort, 'sort'),
   };
 }

@@ -1,4 +1,6 @@
 /** Query texts and what they find, through the API: [query, names of the documents], grouped by what they show. */
+import { apiIdOf } from '../../../core/object-ids.js';
+
 export type QueryRow = readonly [query: string, names: string];
 
 const day = 86_400_000;
@@ -9,8 +11,8 @@ export function queryDocuments(now: number): readonly Readonly<Record<string, un
   const at = (ms: number): string => new Date(ms).toISOString();
   return [
     { name: 'a', timestamp: at(now - 60_000), message: 'Connection refused by peer', level: 3, took: 1.5, user: 'alice', container: 'pay', namespace: 'shop', pod: 'pay-1', host_name: 'x', 'app.kubernetes.io/name': 'pay', 'labels-app': 'web' },
-    { name: 'b', timestamp: at(now - 2 * 3_600_000), message: 'connection established', full_message: 'java.io.IOException: refused', level: 4, took: 20, user: 'Alice', container_name: 'pay', namespace_name: 'shop', pod_name: 'pay-1', code: '200' },
-    { name: 'c', timestamp: at(noon(now)), message: 'a (bracketed) path /api/v1:get', level: 6, took: -3, user: 'bob smith', container: 'web', 'labels-app': 'db', path: '/api/v1' },
+    { name: 'b', streams: ['all-messages', 'Shop Logs'], timestamp: at(now - 2 * 3_600_000), message: 'connection established', full_message: 'java.io.IOException: refused', level: 4, took: 20, user: 'Alice', container_name: 'pay', namespace_name: 'shop', pod_name: 'pay-1', code: '200' },
+    { name: 'c', streams: ['all-messages', 'audit-logs'], timestamp: at(noon(now)), message: 'a (bracketed) path /api/v1:get', level: 6, took: -3, user: 'bob smith', container: 'web', 'labels-app': 'db', path: '/api/v1' },
     { name: 'd', timestamp: at(Date.UTC(2026, 0, 15, 12)), message: 'user said "hello"', level: 6, user: 'a*b', 'odd:name': 'x', 'with space': 'y', ok: true, note: 'AND', code: 200 },
     { name: 'e', timestamp: at(Date.UTC(2026, 1, 1)), message: 'nothing to see', level: 7, user: 'c\\d', ok: false, empty: '' },
   ];
@@ -26,6 +28,10 @@ export const queryRows: Readonly<Record<string, readonly QueryRow[]>> = {
   'both names of one thing': [
     ['container:pay', 'ab'], ['container_name:pay', 'ab'], ['namespace:shop', 'ab'], ['namespace_name:shop', 'ab'], ['pod:"pay-1"', 'ab'], ['pod_name:pay-1', 'ab'], ['_exists_:container_name', 'abc'], ['_exists_:container', 'abc'], ['container:(pay web)', 'abc'], ['container_name:w*', 'c'],
     ['pod:/pay-\\d/', 'ab'], ['NOT container_name:pay', 'cde'], ['namespace:[shoo TO shoq]', 'ab'], ['Container:pay', ''],
+  ],
+  'both names of a stream': [
+    ['streams:all-messages', 'abcde'], ['streams:000000000000000000000001', 'abcde'], ['streams:"000000000000000000000001" AND level:3', 'a'], [`streams:${apiIdOf('Shop Logs').toUpperCase()}`, 'b'], [`streams:(${apiIdOf('Shop Logs')} ${apiIdOf('audit-logs')})`, 'bc'],
+    [`streams:("${apiIdOf('Shop Logs')}" OR audit-logs)`, 'bc'], [`NOT streams:${apiIdOf('audit-logs')}`, 'abde'], [`-streams:${apiIdOf('audit-logs')} +level:6`, 'd'], ['streams:00000000000000000000000a', ''], [`user:${apiIdOf('audit-logs')}`, ''],
   ],
   groups: [
     ['user:(alice bob)', 'a'], ['user:(alice OR "bob smith")', 'ac'], ['user:(NOT alice)', 'bcde'], ['message:(+connection -refused)', 'b'], ['message:(connection AND (refused OR established))', 'ab'], ['level:(3 4)', 'ab'], ['level:(>=4 AND <7)', 'bcd'], ['(user:alice OR level:7) AND message:(peer see)', 'ae'], ['((((user:alice))))', 'a'],
@@ -61,5 +67,5 @@ export const queryRows: Readonly<Record<string, readonly QueryRow[]>> = {
 /** Texts that cannot be read, with the place that the answer names. */
 export const brokenQueries: readonly (readonly [query: string, place: RegExp])[] = [
   ['a AND (b', /character 7/], ['a AND', /character 3/], ['user:"open', /character 6/], ['a)', /character 2/], ['level:[1 TO', /character 7/], ['level:[1 2]', /character \d+/], ['user:/(/', /character 6/], ['user:/(?=x)/', /character 6/], ['timestamp:[yesterday-ish TO now]', /character \d+/], ['user:', /character \d+/],
-  ['OR a', /character 1/], ['a OR OR b', /character 6/], [`${'('.repeat(70)}a${')'.repeat(70)}`, /character 65/], [Array.from({ length: 1_100 }, (_, at) => `w${at}`).join(' '), /character \d+/], ['a\n\nAND )', /character|line/],
+  ['OR a', /character 1/], ['a OR OR b', /character 6/], [`${'('.repeat(70)}a${')'.repeat(70)}`, /character 65/], [Array.from({ length: 1_100 }, (_, at) => `w${at}`).join(' '), /character 1556\b/], ['a\n\nAND )', /character|line/],
 ];

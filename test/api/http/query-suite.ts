@@ -46,7 +46,7 @@ export function querySuite(name: string, open: (test: Test) => Promise<IndexStor
     await store.refresh([`${set}_0`, `${set}_1`]);
     const asking: Asking = {
       set,
-      world: (test, more = {}, other = store) => createWorld(test, { routes: [universalRoutes, searchValidateRoutes, suggestRoutes], settings: { 'search.leading_wildcards': more.leading_wildcards ?? true }, searcher: createSearcher({ store: other, indexSets: () => [set], deadLetterSet: `${set}-letters`, settings: { ...settings, ...more }, registry: new Registry() }) }),
+      world: (test, more = {}, other = store) => createWorld(test, { routes: [universalRoutes, searchValidateRoutes, suggestRoutes], settings: Object.fromEntries(Object.entries(more).map(([name, value]) => [`search.${name}`, value])), searcher: createSearcher({ store: other, indexSets: () => [set], streams: () => ['all-messages', 'Shop Logs', 'audit-logs'], deadLetterSet: `${set}-letters`, settings: { ...settings, ...more }, registry: new Registry() }) }),
     };
     await suite.test('texts and what they find', (test) => texts(test, asking));
     await suite.test('texts that cannot be read say where', (test) => problems(test, asking));
@@ -83,7 +83,17 @@ async function problems(t: Test, asking: Asking): Promise<void> {
     const check = await world.ask('POST', '/api/search/validate', { as: 'admin', body: { query } });
     if (query.length < 2_000) t.match(check.json(), { status: 'ERROR', explanations: [{ begin_line: Number, begin_column: Number }] }, `the check of ${query.slice(0, 60)}`);
   }
-  t.equal((await ask(world, 'x'.repeat(40_000))).statusCode, 400);
+  for (const [asked, message] of [['limit=10001', 'limit: More messages are asked for than one answer gives. Got 10001. Allowed: 0 to 10000; more page by page with an offset, or with an export.'], ['offset=1000001', /Allowed: 0 to 1000000; further with a shorter time range, or with an export/]] as const) {
+    t.match((await world.ask('GET', `/api/search/universal/relative?range=0&${asked}`, { as: 'admin' })).json(), { type: 'RequestError', code: 'SEARCH_LIMIT', message }, `${asked} names what HTTP offers`);
+  }
+  const long = `level:3 ${' '.repeat(60_000)}`;
+  const sent = async (query: string, path: string, other = world): Promise<unknown> => (await other.ask('POST', path, { as: 'admin', body: path.endsWith('suggest') ? { field: 'level', query, timerange: { type: 'relative', range: 0 } } : { query } })).json<unknown>();
+  t.match(await sent(long, '/api/search/suggest'), { suggestions: [{ value: 3, occurrence: 1 }] }, 'as long as the setting allows');
+  t.match(await sent(long, '/api/search/validate'), { status: 'OK' });
+  for (const path of ['/api/search/suggest', '/api/search/validate']) t.match(JSON.stringify(await sent(`${long}${long}`, path)), /character 65537: The query is larger than the limits. Got 120016 characters|character 65537: The query cannot be run. Got 120016 characters/, path);
+  const large = await asking.world(t, { max_query_length: 1_000_000 });
+  t.match(await sent(`${long}${' '.repeat(900_000)}`, '/api/search/suggest', large), { suggestions: [{ value: 3 }] }, 'the largest setting');
+  t.match(await sent(`${long}${' '.repeat(900_000)}`, '/api/search/validate', large), { status: 'OK' });
 }
 
 async function suggestions(t: Test, asking: Asking): Promise<void> {
