@@ -34,6 +34,7 @@ t.test('nothing that a client sends ends a line, its quotes or its user slot', (
 t.test('only logins, user look-ups, logouts and password changes are security events', (t) => {
   for (const [method, url, want] of [
     ['POST', '/api/system/sessions', true], ['DELETE', '/api/system/sessions', true], ['DELETE', '/api/system/sessions/abc', true], ['GET', '/api/users/alice', true], ['PUT', '/api/users/alice/password', true],
+    ['GET', '/api/users/alice/?x=1', true], ['GET', '/api/users/paginated', false], ['GET', '/api/users/paginated/', false], ['GET', '/api/users/paginated?page=1', false], ['GET', '/api/users/%70aginated', false], ['GET', '/api/users/paginated2', true],
     ['GET', '/api/system/sessions', false], ['GET', '/api/users', false], ['GET', '/api/users/alice/tokens', false], ['POST', '/api/users', false], ['PUT', '/api/users/alice', false], ['GET', '/api/streams', false],
   ] as const) t.equal(isSecurityEvent(method, url), want, `${method} ${url}`);
   t.end();
