@@ -1,5 +1,5 @@
 /** Access lines and audit records: their shape, that nobody can forge them, and that none is lost without a word. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { Type } from 'typebox';
 import { accessLine, failedLoginLine, isSecurityEvent } from '../../../api/http/access-line.js';
 import { createAuditTrail } from '../../../api/http/audit-trail.js';
@@ -8,8 +8,10 @@ import { failure } from '../../../api/http/failure.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import type { MessageBatch, MessageSink } from '../../../schemas/messages.js';
+import { startWhole, type Whole } from './whole.js';
 import { createWorld } from './world.js';
 
+const whole = await startWhole(t);
 const at = Date.UTC(2020, 0, 1, 10, 0, 0, 1);
 const line = { at, address: '192.0.2.7', user: undefined, method: 'POST', url: '/api/system/sessions', agent: 'curl/8', status: 200 };
 
@@ -58,9 +60,9 @@ t.test('requests leave their lines and records', async (t) => {
   const since = (): string[] => recorded.splice(0).map(({ text }) => text.replace(/^\[[^\]]+\]/, ''));
   const recordedNow = recorded as unknown[];
   await ask('POST', '/api/system/sessions', { body: { username: 'alice' }, headers: { 'user-agent': 'curl/8' } });
-  t.same(since(), ['[DEBUG]127.0.0.1 - [-] "POST api/system/sessions" curl/8 200 -1', 'audit: - session:create success']);
+  t.same(since(), ['[DEBUG]127.0.0.1 - [-] "POST api/system/sessions" curl/8 200 -1', 'audit: - session:create username=alice success']);
   await ask('POST', '/api/system/sessions', { body: { username: 'mallory\nx' }, headers: { 'user-agent': 'curl/8' } });
-  t.same(since(), ['[DEBUG]127.0.0.1 - [-] "POST api/system/sessions" curl/8 401 -1', '[INFO]Invalid credentials in session create request. Actor: "urn:sluice:user:mallory%0Ax"', 'audit: - session:create denied']);
+  t.same(since(), ['[DEBUG]127.0.0.1 - [-] "POST api/system/sessions" curl/8 401 -1', '[INFO]Invalid credentials in session create request. Actor: "urn:sluice:user:mallory%0Ax"', 'audit: - session:create username=mallory%0Ax denied']);
   await ask('DELETE', '/api/system/sessions/gone', { as: 'alice', headers: { 'user-agent': 'curl/8' } });
   t.same(since(), ['[DEBUG]127.0.0.1 alice [-] "DELETE api/system/sessions/gone" curl/8 200 -1', 'audit: alice session:delete success']);
   await ask('DELETE', '/api/system/sessions/alive', { as: 'alice', headers: { 'user-agent': 'curl/8' } });
@@ -113,4 +115,67 @@ t.test('a pipeline that is full or has stopped holds nobody up, and what is lost
   refusing.record(message('refused'));
   await refusing.stop(10_000);
   t.equal(await count(), 6);
+});
+
+type Request = readonly [as: string, method: string, path: string, body?: unknown];
+
+/** What the request left: `<actor> <action> <object> <outcome>`, and the details. */
+async function recordOf(world: Whole, [as, method, path, body]: Request): Promise<readonly [text: string, details: unknown]> {
+  world.recorded.length = 0;
+  const headers = typeof body === 'string' ? { 'content-type': 'text/plain' } : {};
+  await world.ask(method, path, { as, headers, ...(body === undefined ? {} : { body }) });
+  const records = world.recorded.filter(({ fields }) => fields?.['log_id'] === 'audit');
+  const details = records[0]?.fields?.['audit_details'];
+  return [records.map(({ text }) => text.replace(/^audit: /, '')).join('\n'), details === undefined ? undefined : JSON.parse(String(details))];
+}
+
+async function expectRecords(t: Test, world: Whole, rows: readonly (readonly [request: Request, text: string | RegExp, details?: unknown])[]): Promise<void> {
+  for (const [request, text, details] of rows) {
+    const [found, foundDetails] = await recordOf(world, request);
+    t.match(found, typeof text === 'string' ? new RegExp(`^${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : text, request.join(' '));
+    if (details !== undefined) t.match(foundDetails, details, `${request.slice(0, 3).join(' ')}: details`);
+  }
+}
+
+t.test('whatever shows stored messages leaves a record, and so does its refusal', async (t) => {
+  const when = { field: 'container', equals: 'pay' };
+  const [hit] = ((await whole.told('GET', '/api/search/universal/relative?range=3600&query=container:pay')).body['messages'] as { index: string; message: { _id: string } }[]);
+  const [letter] = ((await whole.told('GET', '/api/dead-letters')).body['dead_letters'] as { id: string }[]);
+  const { index = '', message: { _id: id = '' } = {} } = hit ?? {};
+  const letterId = letter?.id ?? '';
+  await expectRecords(t, whole, [
+    [['admin', 'POST', '/api/streams/system-logs/try/history', { messages: 5, samples: 2 }], 'the-admin search:history streamId=system-logs success', { messages: 5, samples: 2 }],
+    [['admin', 'POST', '/api/streams/try/history', { when, samples: 2 }], `the-admin search:history {"when":${JSON.stringify(when)}} success`, { samples: 2 }],
+    [['admin', 'POST', '/api/rules/try/history', { when }], `the-admin search:history {"when":${JSON.stringify(when)}} success`],
+    [['admin', 'POST', '/api/rules/try/history', { when: { fild: 'x' } }], 'the-admin search:history {"when":{"fild":"x"}} failure'],
+    [['operator', 'POST', '/api/streams/audit-logs/try/history', {}], 'the-operator search:history streamId=audit-logs failure'],
+    [['operator', 'POST', '/api/streams/try/history', { when }], `the-operator search:history {"when":${JSON.stringify(when)}} denied`],
+    [['operator', 'POST', '/api/rules/try/history', { when }], `the-operator search:history {"when":${JSON.stringify(when)}} denied`],
+    [['admin', 'GET', `/api/messages/${index}/${encodeURIComponent(id)}`], `the-admin search:message index=${index} messageId=${id} success`],
+    [['reader', 'GET', `/api/messages/${index}/${encodeURIComponent(id)}`], `the-reader search:message index=${index} messageId=${id} failure`],
+    [['admin', 'GET', '/api/dead-letters'], 'the-admin search:dead_letters * success'],
+    [['admin', 'GET', '/api/dead-letters?query=code:X&limit=3'], 'the-admin search:dead_letters code:X success', { limit: 3 }],
+    [['auditviewer', 'GET', '/api/dead-letters?query=code:X'], 'the-auditviewer search:dead_letters code:X denied'],
+    [['admin', 'GET', `/api/dead-letters/${encodeURIComponent(letterId)}`], `the-admin search:dead_letter letterId=${letterId} success`],
+    [['auditviewer', 'GET', `/api/dead-letters/${encodeURIComponent(letterId)}`], `the-auditviewer search:dead_letter letterId=${letterId} denied`],
+    [['admin', 'GET', '/api/system/indexer/failures'], 'the-admin search:dead_letters * success'],
+  ]);
+});
+
+t.test('results of a search have the record of the search, and one of their own where somebody else reads them', async (t) => {
+  const search = { queries: [{ id: 'q', query: { query_string: 'container:pay' }, timerange: { type: 'relative', range: 3600 }, search_types: [{ id: 'm', type: 'messages' }] }] };
+  const { id } = (await whole.told('POST', '/api/views/search/sync', { as: 'operator', body: search })).body;
+  const path = `/api/views/search/status/${String(id)}`;
+  await expectRecords(t, whole, [
+    [['operator', 'GET', path], ''],
+    [['admin', 'GET', path], new RegExp(`^the-admin search:results job=${String(id)} search=[0-9a-f]{24} owner=the-operator success$`)],
+    [['reader', 'GET', path], `the-reader search:results jobId=${String(id)} denied`],
+  ]);
+});
+
+t.test('who may not send a body is told so whatever it is', async (t) => {
+  for (const [headers, body] of [[{ 'content-type': 'application/json' }, '{'], [{ 'content-type': 'application/xml' }, '<x/>'], [{ 'content-type': 'application/json' }, `"${'x'.repeat(5_000_000)}"`]] as const) {
+    const answer = await whole.ask('POST', '/api/streams', { as: 'operator', body, headers });
+    t.match(answer, { statusCode: 403, body: /needs streams:create/ }, body.slice(0, 10));
+  }
 });
