@@ -77,7 +77,11 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
       metrics.users.set(people.users.values().size);
     }),
     openSession: (username, password, from) => door.open(username, password, from.address),
-    closeSession: async (sessionId) => void (await sessions.remove(sessionId)),
+    async closeSession(sessionId) {
+      const session = await sessions.find(sessionId);
+      const ended = await sessions.remove(sessionId);
+      return ended && session !== undefined ? people.byId(session.user_id)?.username : undefined;
+    },
     ...createUserAdministration(parts),
     ...createRoleAdministration(parts),
     ...createTokenAdministration(parts),

@@ -94,8 +94,8 @@ export interface TokenAdministration {
   tokens(by: Identity, nameOrId: string): Promise<readonly Token[]>;
   /** The secret is shown this once. `ttlMs` undefined: the setting; 0: it does not end. */
   createToken(by: Identity, nameOrId: string, name: string, ttlMs: number | undefined): Promise<Token & { readonly secret: string }>;
-  /** By id or by the secret itself. */
-  deleteToken(by: Identity, nameOrId: string, idOrSecret: string): Promise<void>;
+  /** By id or by the secret itself. Resolves with what was deleted. */
+  deleteToken(by: Identity, nameOrId: string, idOrSecret: string): Promise<Token>;
 }
 
 export type AccessAdministration = UserAdministration & RoleAdministration & TokenAdministration & DirectoryAdministration;

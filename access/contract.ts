@@ -22,6 +22,6 @@ export interface Access {
   /** Rejects with ACCESS_DENIED (one answer for unknown names, wrong passwords and ended sessions), ACCESS_THROTTLED (with retryAfterMs) or ACCESS_DIRECTORY_UNAVAILABLE (retryable). */
   authenticate(credentials: Credentials, from: { readonly address: string }): Promise<Identity>;
   openSession(username: string, password: string, from: { readonly address: string; readonly host?: string | undefined }): Promise<Session>;
-  /** Succeeds for an unknown one too. */
-  closeSession(sessionId: string): Promise<void>;
+  /** Resolves with the name of whose it was; with undefined for an unknown one. */
+  closeSession(sessionId: string): Promise<string | undefined>;
 }

@@ -33,6 +33,7 @@ export function createTokenAdministration(parts: AdministrationParts): TokenAdmi
       const entry = (await entriesOf(user.id)).find(({ value }) => (value as TokenRecord).id === id);
       if (entry === undefined) throw accessErrors.create('ACCESS_TOKEN_UNKNOWN');
       await tokens.removeEntry(entry);
+      return tokenOf(entry.value as TokenRecord);
     },
   };
 }

@@ -41,7 +41,7 @@ const userMembers = {
   full_name: optionalText('Instead of first_name and last_name: cut at the first blank.'),
   first_name: optionalText('First name.'),
   last_name: optionalText('Last name.'),
-  permissions: Type.Optional(Type.Union([names('Taken, and not used: roles decide.'), Type.Null()])),
+  permissions: Type.Optional(Type.Union([names('Roles decide: empty, or of a user that is there none that it has not already. Others are refused.'), Type.Null()])),
   roles: Type.Optional(Type.Union([names('Names of roles, in any case.'), Type.Null()])),
   timezone: optionalText('A name of the time zone database.'),
   session_timeout_ms: Type.Optional(nullable(Type.Integer({ description: 'A session ends when it was not used for this long.' }))),

@@ -19,7 +19,7 @@ export interface AccessLine {
 /** Longer ones are cut: they come from strangers. */
 const maxPath = 1_000;
 const maxAgent = 300;
-const maxUser = 200;
+export const maxUser = 200;
 
 export function accessLine({ at, address, user, method, url, agent, status }: AccessLine): string {
   const path = quoted(url.split('?')[0]?.replace(/^\/+/, '') ?? '', maxPath);
@@ -33,16 +33,26 @@ export function failedLoginLine(at: number, username: string): string {
 
 /** Only these are audit events: login, the user lookup that follows it, logout, change of a password. */
 export function isSecurityEvent(method: string, url: string): boolean {
-  const path = (url.split('?')[0] ?? '').replace(/\/$/, '');
+  const path = pathOf(url);
   if (method === 'POST') return path === '/api/system/sessions';
   if (method === 'DELETE') return /^\/api\/system\/sessions(?:\/[^/]+)?$/.test(path);
   if (method === 'PUT') return /^\/api\/users\/[^/]+\/password$/.test(path);
-  return method === 'GET' && /^\/api\/users\/[^/]+$/.test(path);
+  return method === 'GET' && /^\/api\/users\/(?!paginated$)[^/]+$/.test(path);
+}
+
+/** As the router reads it. */
+function pathOf(url: string): string {
+  const path = (url.split('?')[0] ?? '').replace(/\/$/, '');
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 /** A session that was not ended is still a key; its id does not belong into a log. */
 export function withoutLiveSession(url: string, status: number): string {
-  return status < 400 ? url : url.replace(/^(\/+api\/system\/sessions\/)[^/?]+/, '$1-');
+  return status < 400 || !pathOf(url).startsWith('/api/system/sessions/') ? url : url.replace(/^((?:\/[^/]+){3}\/)[^/?]+/, '$1-');
 }
 
 function lineTime(at: number): string {

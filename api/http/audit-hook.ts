@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildMetrics } from '../../core/metrics.js';
 import { accessLine, failedLoginLine, isSecurityEvent, oneLine, withoutLiveSession } from './access-line.js';
+import { defaultObject, type Audited } from './audited.js';
 import { apiMetrics } from './metrics.js';
 import type { ApiServices } from './services.js';
 
@@ -47,11 +48,13 @@ function recordAccess({ audit }: ApiServices, request: FastifyRequest, reply: Fa
 }
 
 function recordAction({ audit }: ApiServices, request: FastifyRequest, reply: FastifyReply, at: number, name: string, aborted: boolean): void {
-  const { audited, ip: address } = request;
+  const audited = request.audited ?? request.routeOptions.config.audited?.(request) ?? {};
+  if (audited.recordedBefore === true && reply.statusCode < 400) return;
+  const { ip: address } = request;
   const actor = userOf(request) ?? attemptedName(request) ?? '-';
   const outcome = aborted ? 'aborted' : reply.statusCode < 400 ? 'success' : (outcomes[reply.statusCode] ?? 'failure');
-  const object = oneLine(audited?.object ?? parameters(request));
-  const details = audited?.details === undefined ? undefined : oneLine(JSON.stringify(audited.details), maxDetails);
+  const object = oneLine(audited.object ?? defaultObject(request));
+  const details = detailsOf(audited);
   const text = `audit: ${oneLine(actor, maxActor)} ${name} ${object}${object === '' ? '' : ' '}${outcome}`;
   audit.record({
     text, at, level: 6, address,
@@ -73,7 +76,7 @@ function attemptedName({ headers: { authorization = '' } }: FastifyRequest): str
   return name === '' || password === 'session' || password === 'token' ? undefined : name;
 }
 
-/** `streamId=... ruleId=...`; a session id is a key. */
-function parameters(request: FastifyRequest): string {
-  return Object.entries((request.params as Record<string, string> | undefined) ?? {}).filter(([name]) => !/session|token/i.test(name)).map(([name, value]) => `${name}=${value}`).join(' ');
+function detailsOf({ details = {} }: Audited): string | undefined {
+  const text = JSON.stringify(details);
+  return text === '{}' ? undefined : oneLine(text, maxDetails);
 }

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Capability, Identity } from '../../schemas/access.js';
+import type { Audited } from './audited.js';
 
 export type ApiServer = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 
@@ -23,8 +24,10 @@ declare module 'fastify' {
     permission?: Permission;
     /** What the handler looks at beyond the permission, in words, for the reference of roles. */
     checks?: string;
-    /** Name of the audit event, `<object>:<action>` in words of small letters joined by `_`; every route that changes something declares one. */
+    /** Name of the audit event, `<object>:<action>` in words of small letters joined by `_`; every route that changes something or shows stored messages declares one. */
     audit?: string;
+    /** What the record says unless the handler has said it. Asked of refused requests too: query string and body are as they came. */
+    audited?: (request: FastifyRequest) => Audited;
     /** Of a POST that changes nothing and need not be recorded, such as a check of a query text. */
     reads?: true;
     /** Media types that this route can answer with; default: JSON only. */
@@ -35,8 +38,10 @@ declare module 'fastify' {
     identity: Identity;
     /** The id that the rule files know, for `stream:*` permissions. */
     streamId: string;
-    /** What the audit record says beside actor, address, action and outcome; handlers may set it. Default object: the path parameters. */
-    audited: { readonly object?: string; readonly details?: Readonly<Record<string, unknown>> } | null;
+    /** What the audit record says beside actor, address, action and outcome; handlers may set it. */
+    audited: Audited | null;
+    /** Why the guard does not let it through; thrown when the body was read, so that the record can name what was refused. */
+    refused: Error | null;
   }
 }
 

@@ -4,22 +4,47 @@ import { isSluiceError } from '../../core/errors.js';
 import { has, mayEditStream, mayReadStream, type Identity } from '../../schemas/access.js';
 import type { Permission } from './contract.js';
 import { credentialsOf } from './credentials.js';
-import { failure } from './failure.js';
+import { failure, isFailure } from './failure.js';
 import type { ApiServices } from './services.js';
 import { findStream } from './stream-ids.js';
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-export function createGuard(services: ApiServices): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  return async (request) => {
-    if (request.is404) return;
-    const permission = request.routeOptions.config.permission ?? 'administrator';
-    const identity = await identify(services, request, permission);
-    if (identity !== undefined) request.identity = identity;
-    else if (permission !== 'public') throw failure(401, 'Credentials are missing or wrong.');
-    assertRequestedBy(request);
-    if (permission !== 'public' && identity !== undefined) assertPermission(services, request, permission, identity);
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+export interface Guard {
+  /** Before the body is read. */
+  readonly decide: Hook;
+  /** After it, and before it is looked at: what was decided. */
+  readonly refuse: Hook;
+}
+
+export function createGuard(services: ApiServices): Guard {
+  return {
+    async decide(request) {
+      if (request.is404) return;
+      const permission = request.routeOptions.config.permission ?? 'administrator';
+      const identity = await identify(services, request, permission);
+      if (identity !== undefined) request.identity = identity;
+      else if (permission !== 'public') throw failure(401, 'Credentials are missing or wrong.');
+      assertRequestedBy(request);
+      if (permission === 'public' || identity === undefined) return;
+      try {
+        assertPermission(services, request, permission, identity);
+      } catch (error) {
+        if (!isFailure(error) || !namedByBody(request)) throw error;
+        request.refused = error;
+      }
+    },
+    async refuse({ refused }) {
+      if (refused !== null) throw refused;
+    },
   };
+}
+
+/** Only of who is known: nobody else makes the program read a body. */
+function namedByBody({ method, routeOptions: { config, schema } }: FastifyRequest): boolean {
+  return !safeMethods.has(method) && config.audit !== undefined && schema?.body !== undefined;
 }
 
 /** On a public route, credentials that are no longer valid are as none: one must be able to log in with a stale cookie. */

@@ -53,7 +53,8 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   const errorAnswer = createErrorAnswer(services.log);
   const app = Fastify({ ...serverOptions(options), frameworkErrors: (error, request, reply) => void errorAnswer(error, request as FastifyRequest, reply as FastifyReply) }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;
   const table = createRouteTable();
-  app.setErrorHandler(errorAnswer);
+  // A body that cannot be read changes nothing for who may not send one.
+  app.setErrorHandler((error, request, reply) => errorAnswer(request.refused ?? error, request, reply));
   app.setValidatorCompiler(createValidatorCompiler());
   app.setSerializerCompiler(createSerializerCompiler());
   decorate(app, routes);
@@ -65,8 +66,10 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   await app.register(compress, { global: true, threshold: compressedFromBytes, encodings: ['gzip', 'deflate', 'identity'], inflateIfDeflated: false });
   app.addHook('onRequest', auditHook(services));
   app.addHook('onRequest', async (_, reply) => void reply.headers(commonHeaders));
-  app.addHook('onRequest', createGuard(services));
+  const guard = createGuard(services);
+  app.addHook('onRequest', guard.decide);
   app.addHook('onRequest', assertAcceptable);
+  app.addHook('preValidation', guard.refuse);
   app.setNotFoundHandler((request) => notFound(table, request));
   for (const register of routes) register(app, services);
   await app.ready();
@@ -92,6 +95,7 @@ function decorate(app: ApiServer, routes: readonly ApiRoutes[]): void {
   app.decorateRequest('identity');
   app.decorateRequest('streamId', '');
   app.decorateRequest('audited', null);
+  app.decorateRequest('refused', null);
 }
 
 function serverOptions(options: ApiOptions): FastifyServerOptions {

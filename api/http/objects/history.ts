@@ -1,9 +1,11 @@
 /** Tries a condition on what is stored: how many of the newest messages it would take, with samples. Bounded in messages and time, ended with the request. */
+import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
 import type { streamMatcher } from '../../../pipeline/objects/try.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { LogDocument } from '../../../schemas/messages.js';
+import { someOf, type Audited } from '../audited.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 
@@ -28,6 +30,12 @@ export const historyAnswer = Type.Object({
   oldest: Type.Union([Type.String(), Type.Null()], { description: 'Time of the oldest message that was read.' }),
   samples: Type.Array(Type.Object({ index: Type.String(), message: Type.Record(Type.String(), Type.Unknown()) })),
 }, { description: 'What a condition takes of the messages that are stored, as far as the asker may read them.' });
+
+/** What is tried is what is asked for: of a saved stream its id, else the condition. */
+export function auditedHistory({ body }: FastifyRequest): Audited {
+  const condition = someOf(body, ['when', 'rules', 'matching_type']);
+  return { object: Object.keys(condition).length === 0 ? undefined : JSON.stringify(condition), details: someOf(body, Object.keys(historyBody)) };
+}
 
 interface Asked {
   readonly messages?: number;

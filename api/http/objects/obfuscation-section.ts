@@ -1,11 +1,16 @@
 /** What is obfuscated: of the rule files and of what people changed here together. */
+import { isDeepStrictEqual } from 'node:util';
+import type { FastifyRequest } from 'fastify';
 import type { RuleFileObfuscation } from '../../../schemas/rule-files.js';
+import { membersOf, type Audited } from '../audited.js';
 import type { ApiServices } from '../services.js';
 import { storing } from './changing.js';
 import { isTitleOf } from './obfuscation-plugin.js';
 import { given, listOf } from './shapes.js';
 
 type Changes = RuleFileObfuscation;
+const auditedObject = 'obfuscation';
+
 interface Entry {
   readonly id: string;
   readonly enabled?: boolean;
@@ -62,6 +67,26 @@ export function obfuscationSection({ sluice: { world } }: ApiServices): Obfuscat
     },
     restore: () => world.objects().refresh(),
   };
+}
+
+/** Does it, and says what it changed. */
+export async function auditedChange({ read }: ObfuscationSection, act: () => Promise<void>): Promise<Audited> {
+  const before = await read();
+  await act();
+  const after = await read();
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as readonly (keyof Changes)[];
+  const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  return { object: auditedObject, details: { changed, ...Object.fromEntries(changed.map((name) => [name, isEntries(after[name]) ? idsThatDiffer(before[name], after[name]) : after[name]])) } };
+}
+
+/** Before it was tried, the members that a change names. */
+export const auditedAttempt = ({ body }: FastifyRequest): Audited => ({ object: auditedObject, details: { given: Object.keys(membersOf(body)) } });
+
+const isEntries = (value: unknown): boolean => Array.isArray(value) && value.some((item) => typeof item === 'object');
+
+function idsThatDiffer(before: unknown, after: unknown): readonly string[] {
+  const [old, now] = [new Map(listOf<Entry>(before).map((item) => [item.id, item])), new Map(listOf<Entry>(after).map((item) => [item.id, item]))];
+  return [...new Set([...old.keys(), ...now.keys()])].filter((id) => !isDeepStrictEqual(old.get(id), now.get(id)));
 }
 
 /** What is kept already, with the changes by id. */

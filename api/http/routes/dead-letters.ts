@@ -1,6 +1,7 @@
 /** Dead letters, for those who may see every message: list, show, replay, drop. The same work as `npx sluice dead-letters`. */
 import { Type, type Static } from 'typebox';
 import { chosen, selectionOf, type LettersBody } from '../../control/dead-letters.js';
+import { someOf, textOf, type Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found } from '../objects/changing.js';
@@ -31,6 +32,15 @@ const jobAnswer = Type.Object({
   report: nullable(Type.Record(Type.String(), Type.Unknown())), problem: nullable(Type.String()),
 });
 
+const choosing = [...Object.keys(workBody.properties), 'dry_run'];
+
+/** `all`: whether nothing said is everything. */
+function auditedLetters(value: unknown, all: boolean): Audited {
+  const details = someOf(value, choosing);
+  const { query, ids } = details;
+  return { object: Array.isArray(ids) ? ids.join(' ') : (textOf(query) ?? (all || details['all'] === true ? '*' : undefined)), details };
+}
+
 type Filters = Pick<Static<typeof workBody>, keyof typeof filters | 'ids' | 'all'>;
 
 /** Times as milliseconds. */
@@ -50,7 +60,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
   const letters = () => operationsOf(services).deadLetters;
 
   app.get(base, {
-    config: { permission: 'dead-letters' }, schema: { summary: 'Dead letters, newest first', tags, querystring: listQuery, response: { 200: Type.Object({ total: Type.Integer(), dead_letters: Type.Array(letterAnswer) }) } },
+    config: { permission: 'dead-letters', audit: 'search:dead_letters', audited: ({ query }) => auditedLetters(query, true) }, schema: { summary: 'Dead letters, newest first', tags, querystring: listQuery, response: { 200: Type.Object({ total: Type.Integer(), dead_letters: Type.Array(letterAnswer) }) } },
   }, async ({ query: { limit = 100, ...rest } }) => {
     const shown: Static<typeof letterAnswer>[] = [];
     const total = await letters().list(selectionOf(lettersBody(rest)), limit, async (page) => {
@@ -59,13 +69,13 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     return { total, dead_letters: shown };
   });
 
-  app.get(`${base}/:letterId`, { config: { permission: 'dead-letters' }, schema: { summary: 'One dead letter, whole', tags, params, response: { 200: letterAnswer } } }, async ({ params: { letterId } }) => {
+  app.get(`${base}/:letterId`, { config: { permission: 'dead-letters', audit: 'search:dead_letter' }, schema: { summary: 'One dead letter, whole', tags, params, response: { 200: letterAnswer } } }, async ({ params: { letterId } }) => {
     const { id, place, document } = found('dead letter', await letters().find(letterId));
     return { id, index: place, document };
   });
 
   app.post(`${base}/replay`, {
-    config: { permission: 'dead-letters', audit: 'dead_letter:replay' },
+    config: { permission: 'dead-letters', audit: 'dead_letter:replay', audited: ({ body }) => auditedLetters(body, false) },
     schema: { summary: 'Store the messages again as the rules are now; with dry_run only say where they would go', tags, body: Type.Object({ ...workBody.properties, dry_run: Type.Optional(Type.Boolean()) }), response: { 202: jobAnswer } },
   }, async (request, reply) => {
     const { limit = Infinity, dry_run: dryRun, ...rest } = request.body;
@@ -74,18 +84,18 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       const work = { signal, onProgress: async (progress: Parameters<typeof onProgress>[0]) => onProgress(progress) };
       return { ...(dryRun === true ? await letters().plan(selection, limit, work) : await letters().replay(selection, limit, work)) };
     });
-    request.audited = { object: job.id, details: { ...request.body } };
+    request.audited = { object: job.id, details: someOf(request.body, choosing) };
     return reply.code(202).header('location', `${base}/jobs/${job.id}`).send(job);
   });
 
   app.post(`${base}/drop`, {
-    config: { permission: 'dead-letters', audit: 'dead_letter:drop' }, schema: { summary: 'Give letters up: kept with who and when until retention, passed over by replays', tags, body: workBody, response: { 202: jobAnswer } },
+    config: { permission: 'dead-letters', audit: 'dead_letter:drop', audited: ({ body }) => auditedLetters(body, false) }, schema: { summary: 'Give letters up: kept with who and when until retention, passed over by replays', tags, body: workBody, response: { 202: jobAnswer } },
   }, async (request, reply) => {
     const { limit = Infinity, ...rest } = request.body;
     const selection = chosen(lettersBody(rest));
     const { username } = request.identity;
     const job = await jobs.begin('drop', username, async (signal, onProgress) => ({ ...(await letters().drop(selection, limit, username, { signal, onProgress: async (progress) => onProgress(progress) })) }));
-    request.audited = { object: job.id, details: { ...request.body } };
+    request.audited = { object: job.id, details: someOf(request.body, choosing) };
     return reply.code(202).header('location', `${base}/jobs/${job.id}`).send(job);
   });
 

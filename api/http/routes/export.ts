@@ -1,6 +1,7 @@
 /** CSV exports of searches. */
 import { Type } from 'typebox';
 import { queryBody, queryText, timeRangeBody, type QueryOfSearchBody, type SearchTypeBody } from '../../../schemas/api-search.js';
+import { auditedQuery, someOf } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { exportsOf, type ExportRequest } from '../search/exports.js';
@@ -38,6 +39,7 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
   }, async (request, reply) => {
     const body = (request.body as ExportBody | undefined) ?? {};
     const text = typeof body.query_string === 'string' ? body.query_string : body.query_string?.query_string;
+    request.audited = auditedQuery(text, { ...asked(body) });
     const query: QueryOfSearchBody = { query: { query_string: text ?? '' }, ...(body.timerange === null || body.timerange === undefined ? {} : { timerange: body.timerange }), streams: body.streams ?? [] };
     return exports.send(request, reply, wanted(services, request, query, {}, body));
   });
@@ -51,8 +53,10 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
       if (search === undefined) throw failure(404, 'There is no such search.');
       const query = search.queries.find(({ search_types: types = [] }) => searchTypeId === undefined || types.some(({ id }) => id === searchTypeId));
       if (query === undefined) throw failure(404, 'The search has no such part.');
+      const body = (request.body as ExportBody | undefined) ?? {};
+      request.audited = { object: `search=${search.id}`, details: { query: query.query?.query_string ?? '', streams: query.streams, ...asked(body) } };
       const type = (query.search_types ?? []).find(({ id, type: kind }) => (searchTypeId === undefined ? kind === 'messages' : id === searchTypeId)) ?? {};
-      return exports.send(request, reply, wanted(services, request, query, type, (request.body) ?? {}));
+      return exports.send(request, reply, wanted(services, request, query, type, body));
     });
   }
 
@@ -72,6 +76,8 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
 }
 
 const exportState = Type.Object({ id: Type.String(), owner: Type.String(), query: Type.String(), started_at: Type.String(), rows: Type.Integer(), total: Type.Union([Type.Integer(), Type.Null()]) });
+
+const asked = (body: ExportBody): Readonly<Record<string, unknown>> => someOf(body, ['streams', 'timerange']);
 
 interface ExportBody {
   readonly query_string?: { readonly query_string: string } | string | null;

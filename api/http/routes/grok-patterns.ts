@@ -5,6 +5,8 @@ import { tryGrok } from '../../../pipeline/objects/try-grok.js';
 import { grokProblem, grokTable, isBroken, maxPatterns, type GrokTable } from '../../../pipeline/objects/grok-patterns.js';
 import { sectionId } from '../../../pipeline/objects/kept.js';
 import { takingTexts } from '../bodies.js';
+import type { FastifyRequest } from 'fastify';
+import { membersOf, someOf, type Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { failure, invalidMembers } from '../failure.js';
 import { found, storing } from '../objects/changing.js';
@@ -95,7 +97,7 @@ async function take(world: World, { patterns, strategy }: Import, by: string): P
 /** Text is a list of them. */
 function addCreating(app: ApiServer, world: World): void {
   app.post(base, {
-    config: { permission: 'rules:edit', audit: 'grok_pattern:create' },
+    config: { permission: 'rules:edit', audit: 'grok_pattern:create', audited: auditedPatterns },
     schema: { summary: 'Create a pattern; or, as plain text, take over many at once: a line for each, with the name, a space and the pattern', tags, consumes: ['application/json', 'text/plain'], querystring: importQuery, body: Type.Union([Type.String({ maxLength: 300_000 }), patternBody]), response: { 201: patternAnswer, 202: nothing } },
   }, async (request, reply) => {
     const { body, query, identity } = request;
@@ -104,21 +106,29 @@ function addCreating(app: ApiServer, world: World): void {
       return reply.code(202).send(null);
     }
     await take(world, { patterns: [body], strategy: 'ABORT_ON_CONFLICT' }, identity.username);
-    request.audited = { object: body.name };
     return reply.code(201).header('location', `${base}/${apiIdOf(body.name)}`).send(show(body.name, grokTable(world.kept())));
   });
 }
 
 function addImport(app: ApiServer, { sluice: { world } }: ApiServices): void {
-  app.put(base, { config: { permission: 'rules:edit', audit: 'grok_pattern:import' }, schema: { summary: 'Take over many patterns at once', tags, querystring: importQuery, body: importBody, response: { 202: nothing } } }, async ({ body: { patterns }, query, identity }, reply) => {
+  app.put(base, { config: { permission: 'rules:edit', audit: 'grok_pattern:import', audited: auditedPatterns }, schema: { summary: 'Take over many patterns at once', tags, querystring: importQuery, body: importBody, response: { 202: nothing } } }, async ({ body: { patterns }, query, identity }, reply) => {
     await take(world, { patterns, strategy: query['import-strategy'] }, identity.username);
     return reply.code(202).send(null);
   });
 }
 
+/** Names only, as far as they can be read. */
+function auditedPatterns({ body, query }: FastifyRequest): Audited {
+  const { name, patterns } = membersOf(body);
+  const names = typeof body === 'string' ? textLines(body).map((line) => line.split(/\s/, 1)[0]) : Array.isArray(patterns) ? patterns.map((pattern) => membersOf(pattern)['name']) : [name];
+  const texts = names.filter((one) => typeof one === 'string');
+  return { object: texts.join(' '), details: typeof body === 'string' || Array.isArray(patterns) ? { patterns: texts.length, ...someOf(query, ['import-strategy']) } : {} };
+}
+
+const textLines = (text: string): readonly string[] => text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+
 function linesOf(text: string): readonly { readonly name: string; readonly pattern: string }[] {
-  const lines = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
-  return lines.map((line) => {
+  return textLines(text).map((line) => {
     const [, name, pattern] = /^(\S+)\s+(.+)$/.exec(line) ?? [];
     if (name === undefined || pattern === undefined) throw failure(400, `This line has no name and pattern: ${line.slice(0, 100)}`);
     return { name, pattern };

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
 import type { Identity } from '../../../schemas/access.js';
+import { auditedQuery, someOf } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { operationsOf } from '../objects/operations.js';
@@ -69,7 +70,7 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.get(`${base}/failures`, {
-    config: { permission: 'dead-letters' },
+    config: { permission: 'dead-letters', audit: 'search:dead_letters', audited: ({ query }) => auditedQuery(undefined, { ...someOf(query, ['limit', 'offset']) }) },
     schema: {
       summary: 'Messages that could not be stored, newest first; the dead letters have them whole', tags, querystring: Type.Object({ limit: Type.Integer({ minimum: 0, maximum: 1_000, default: 50 }), offset: Type.Integer({ minimum: 0, maximum: 10_000, default: 0 }) }),
       response: { 200: Type.Object({ total: Type.Integer(), count: Type.Integer(), failures: Type.Array(failureAnswer) }) },

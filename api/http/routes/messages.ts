@@ -9,7 +9,7 @@ const tags = ['Messages'];
 
 export function messageRoutes(app: ApiServer, { searcher }: ApiServices): void {
   app.get('/api/messages/:index/:messageId', {
-    config: { permission: 'authenticated', checks: 'shows what may be read' },
+    config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:message' },
     schema: { summary: 'One message', description: 'One that may not be read is not there.', tags, params: Type.Object({ index: Type.String({ maxLength: 255 }), messageId: Type.String({ maxLength: 512 }) }), response: { 200: Type.Object({ message: Type.Record(Type.String(), Type.Unknown()), index: Type.String(), highlight_ranges: Type.Object({}), decoration_stats: Type.Null() }) } },
   }, async ({ params: { index, messageId }, identity }) => {
     const hit = await searcher.message(index, messageId, identity.scope);

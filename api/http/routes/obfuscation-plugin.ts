@@ -5,7 +5,7 @@ import { patternProblem, tryObfuscation } from '../../../pipeline/objects/try-te
 import { takingForms, takingTexts } from '../bodies.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
-import { obfuscationSection, syncModeOf } from '../objects/obfuscation-section.js';
+import { auditedAttempt, auditedChange, obfuscationSection, syncModeOf } from '../objects/obfuscation-section.js';
 import { pluginBody, showPlugin, starReplacer, takePlugin } from '../objects/obfuscation-plugin.js';
 import type { ApiServices } from '../services.js';
 
@@ -27,34 +27,37 @@ export function obfuscationPluginRoutes(app: ApiServer, services: ApiServices): 
   app.get(`${base}/configuration`, { config: { permission: 'obfuscation:edit' }, schema: { summary: 'What is obfuscated, as the plugin of peers says it', tags, params, response: { 200: pluginBody } } }, async () => showPlugin(await section.read(), await services.sluice.world.catalog()));
 
   app.post(`${base}/configuration`, {
-    config: { ...succeeds, audit: 'obfuscation:update' }, schema: { summary: 'Change what is obfuscated, as the plugin of peers does', tags, params, body: pluginBody, response: { 200: Type.String() } },
-  }, async ({ body, identity }, reply) => {
-    await section.change(takePlugin(body, await section.read()), identity.username);
+    config: { ...succeeds, audit: 'obfuscation:update', audited: auditedAttempt }, schema: { summary: 'Change what is obfuscated, as the plugin of peers does', tags, params, body: pluginBody, response: { 200: Type.String() } },
+  }, async (request, reply) => {
+    const changes = takePlugin(request.body, await section.read());
+    request.audited = await auditedChange(section, () => section.change(changes, request.identity.username));
     return success(reply);
   });
 
   takingForms(app, (scope) => {
     scope.put(`${base}/configuration/sync`, {
-      config: { ...succeeds, audit: 'obfuscation:sync' },
+      config: { ...succeeds, audit: 'obfuscation:sync', audited: auditedAttempt },
       schema: {
         summary: 'Bring back what the rule files say', tags, params, consumes: ['application/x-www-form-urlencoded', 'application/json'], response: { 200: Type.String() },
         body: Type.Object({ sync_mode: Type.String({ maxLength: 50, description: 'create-only: patterns of the files that were taken away are there again, changed ones stay. force-update: patterns of the files are as they stand there. skip: nothing. Those that were made here stay.' }) }),
       },
-    }, async ({ body: { sync_mode: text }, identity }, reply) => {
+    }, async (request, reply) => {
+      const { body: { sync_mode: text }, identity } = request;
       const mode = syncModeOf(text);
       if (mode === undefined) throw failure(400, `sync_mode: This mode is not known. Got ${JSON.stringify(text)}. Allowed: create-only, force-update, skip.`, { type: 'RequestError', body: { path: 'sync_mode' } });
-      await section.sync(mode, identity.username);
+      const { object, details } = await auditedChange(section, () => section.sync(mode, identity.username));
+      request.audited = { object, details: { sync_mode: mode, ...details } };
       return success(reply);
     });
   });
 
-  app.put(`${base}/configuration/reset`, { config: { ...succeeds, audit: 'obfuscation:reset' }, schema: { summary: 'Back to what the files say', tags, params, response: { 200: Type.String() } } }, async ({ identity }, reply) => {
-    await section.reset(identity.username);
+  app.put(`${base}/configuration/reset`, { config: { ...succeeds, audit: 'obfuscation:reset', audited: auditedAttempt }, schema: { summary: 'Back to what the files say', tags, params, response: { 200: Type.String() } } }, async (request, reply) => {
+    request.audited = await auditedChange(section, () => section.reset(request.identity.username));
     return success(reply);
   });
 
-  app.put(`${base}/configuration/restore`, { config: { ...succeeds, audit: 'obfuscation:restore' }, schema: { summary: 'Take over what is stored; every change is stored and taken over at once anyway', tags, params, response: { 200: Type.String() } } }, async (_, reply) => {
-    await section.restore();
+  app.put(`${base}/configuration/restore`, { config: { ...succeeds, audit: 'obfuscation:restore', audited: auditedAttempt }, schema: { summary: 'Take over what is stored; every change is stored and taken over at once anyway', tags, params, response: { 200: Type.String() } } }, async (request, reply) => {
+    request.audited = await auditedChange(section, () => section.restore());
     return success(reply);
   });
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { patternProblem, tryObfuscation } from '../../../pipeline/objects/try-text.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
-import { obfuscationSection } from '../objects/obfuscation-section.js';
+import { auditedAttempt, auditedChange, obfuscationSection } from '../objects/obfuscation-section.js';
 import { nothing } from '../objects/shapes.js';
 import type { ApiServices } from '../services.js';
 
@@ -24,13 +24,13 @@ export function obfuscationRoutes(app: ApiServer, services: ApiServices): void {
 
   app.get(base, { config: { permission: 'obfuscation:edit' }, schema: { summary: 'What is obfuscated', tags, response: { 200: shape } } }, section.read);
 
-  app.put(base, { config: { permission: 'obfuscation:edit', audit: 'obfuscation:update' }, schema: { summary: 'Change what is given of the obfuscation, at once and for good', tags, body: shape, response: { 200: shape } } }, async ({ body, identity }) => {
-    await section.change(body, identity.username);
+  app.put(base, { config: { permission: 'obfuscation:edit', audit: 'obfuscation:update', audited: auditedAttempt }, schema: { summary: 'Change what is given of the obfuscation, at once and for good', tags, body: shape, response: { 200: shape } } }, async (request) => {
+    request.audited = await auditedChange(section, () => section.change(request.body, request.identity.username));
     return section.read();
   });
 
-  app.delete(base, { config: { permission: 'obfuscation:edit', audit: 'obfuscation:reset' }, schema: { summary: 'Back to what the files say', tags, response: { 204: nothing } } }, async ({ identity }, reply) => {
-    await section.reset(identity.username);
+  app.delete(base, { config: { permission: 'obfuscation:edit', audit: 'obfuscation:reset', audited: auditedAttempt }, schema: { summary: 'Back to what the files say', tags, response: { 204: nothing } } }, async (request, reply) => {
+    request.audited = await auditedChange(section, () => section.reset(request.identity.username));
     return reply.code(204).send(null);
   });
 

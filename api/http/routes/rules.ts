@@ -7,7 +7,7 @@ import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../objects/changing.js';
-import { historyAnswer, historyBody, tryHistory } from '../objects/history.js';
+import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../objects/history.js';
 import { ruleAnswer, ruleBody, ruleFields, showRule, takeRuleSettings } from '../objects/rule-shape.js';
 import { nothing, objectId } from '../objects/shapes.js';
 import { explained, messageBody, requestSignal, streamsOfTry, tried, visibleStreams, type Tried } from '../objects/tries.js';
@@ -82,7 +82,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.post(`${base}/try/history`, {
-    config: { permission: 'rules:edit', checks: 'shows what may be read', reads: true },
+    config: { permission: 'rules:edit', checks: 'shows what may be read', audit: 'search:history', audited: auditedHistory },
     schema: { summary: 'How many of the newest stored messages fulfil a condition; they are as all rules have left them', tags, body: Type.Object({ when: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'A condition, as in rule files.' }), ...historyBody }), response: { 200: historyAnswer } },
   }, async (request, reply) => tryHistory(services, await storing(() => streamMatcher({ when: request.body.when })), request.body, request.identity, requestSignal(reply)));
 }

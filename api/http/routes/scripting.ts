@@ -6,6 +6,7 @@ import type { Grouping } from '../../../schemas/query.js';
 import type { SearchMetric } from '../../../search/contract.js';
 import { parseDuration } from '../../../search/time-range.js';
 import { ownMember } from '../../../core/own-member.js';
+import { auditedQuery, membersOf, someOf, type Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { figureKinds, figureOf } from '../search/figures.js';
@@ -36,8 +37,13 @@ type MessagesBody = Static<typeof messagesBody>;
 type AggregateBody = Static<typeof aggregateBody>;
 const functions: typeof figureKinds = { ...figureKinds, average: 'average', cardinality: 'cardinality' };
 
+const auditedSearch = ({ method, body, query }: FastifyRequest): Audited => {
+  const asked = membersOf(method === 'POST' ? body : query);
+  return auditedQuery(asked['query'], someOf(asked, ['streams', 'timerange']));
+};
+
 export function scriptingRoutes(app: ApiServer, services: ApiServices): void {
-  const config = { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:execute', produces: tableTypes } as const;
+  const config = { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:execute', audited: auditedSearch, produces: tableTypes } as const;
   const response = { 200: table };
   app.post('/api/search/messages', { config, schema: { summary: 'Messages as a table', tags: ['Scripting'], body: messagesBody, response } }, (request, reply) => messages(services, request, reply, request.body));
   app.get('/api/search/messages', {
@@ -65,7 +71,6 @@ async function messages(services: ApiServices, request: FastifyRequest, reply: F
   const now = Date.now();
   const range = resolveRange(body.timerange, now);
   const fields = body.fields ?? ['source', 'timestamp'];
-  request.audited = { object: body.query ?? '*' };
   const answer = await services.searcher.messages({
     query: body.query ?? '', ...range, streams: readableStreams(services, identity, body.streams), limit: body.size ?? 10, offset: body.from ?? 0, fields: [...new Set(fields)],
     sort: body.sort === undefined || body.sort === null ? undefined : { field: body.sort, direction: /^asc/i.test(body.sort_order ?? '') ? 'asc' : 'desc' },
@@ -84,7 +89,6 @@ async function aggregate(services: ApiServices, request: FastifyRequest, reply: 
   const groups = body.group_by.map(groupingOf);
   const metrics = body.metrics.map(metricOf);
   const sorted = body.metrics.findIndex(({ sort }) => sort !== undefined && sort !== null);
-  request.audited = { object: body.query ?? '*' };
   const found = await services.searcher.aggregate({
     query: body.query ?? '', ...range, streams: readableStreams(services, identity, body.streams),
     aggregate: { groups, metrics, sort: sorted < 0 || groups.every(({ kind }) => kind === 'time') ? undefined : { by: sorted, direction: /^asc/i.test(body.metrics[sorted]?.sort ?? '') ? 'asc' : 'desc' } },

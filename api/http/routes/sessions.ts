@@ -2,6 +2,8 @@
 import { Type } from 'typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nameParameter, sessionAnswer, sessionRequest, sessionState } from '../../../schemas/api-access.js';
+import { maxUser, oneLine } from '../access-line.js';
+import { membersOf, textOf, type Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { sessionCookie } from '../credentials.js';
 import type { ApiServices } from '../services.js';
@@ -11,12 +13,12 @@ const none = { 204: Type.Null({ description: 'Done.' }) };
 
 export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
   app.post('/api/system/sessions', {
-    config: { permission: 'public', audit: 'session:create' },
+    config: { permission: 'public', audit: 'session:create', audited: ({ body }) => ofUser(textOf(membersOf(body)['username'])) },
     schema: { summary: 'Log in', tags, body: sessionRequest, response: { 200: sessionAnswer } },
   }, async (request, reply) => {
     const { username, password, host } = request.body;
     const session = await access.openSession(username, password, { address: request.ip, host: host ?? undefined });
-    request.audited = { object: `user=${session.username}` };
+    request.audited = ofUser(session.username);
     setCookie(request, reply, session.sessionId);
     return { valid_until: peersTime(session.validUntil), session_id: session.sessionId, username: session.username, user_id: session.userId };
   });
@@ -34,7 +36,7 @@ export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
     config: { permission: 'authenticated', audit: 'session:delete' },
     schema: { summary: 'Log out', tags, response: none },
   }, async (request, reply) => {
-    if (request.identity.sessionId !== undefined) await access.closeSession(request.identity.sessionId);
+    if (request.identity.sessionId !== undefined) request.audited = ofUser(await access.closeSession(request.identity.sessionId));
     clearCookie(request, reply);
     return reply.code(204).send(null);
   });
@@ -43,11 +45,14 @@ export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
     config: { permission: 'authenticated', audit: 'session:delete' },
     schema: { summary: 'Log out of a session', tags, params: nameParameter('sessionId', 'As the login gave it; one that has ended is taken too.'), response: none },
   }, async (request, reply) => {
-    await access.closeSession((request.params as { sessionId: string }).sessionId);
+    request.audited = ofUser(await access.closeSession((request.params as { sessionId: string }).sessionId));
     clearCookie(request, reply);
     return reply.code(204).send(null);
   });
 }
+
+/** Also of a failed login, whose line in the access log has this name too. */
+const ofUser = (name: string | undefined): Audited => ({ object: name === undefined ? undefined : `user=${oneLine(name, maxUser)}` });
 
 /** Not for scripts of pages, and not sent with requests that other sites cause. */
 function attributes(request: FastifyRequest): { path: string; httpOnly: boolean; sameSite: 'strict'; secure: boolean } {

@@ -4,7 +4,7 @@ import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../pipeline
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found, storing } from '../objects/changing.js';
-import { historyAnswer, historyBody, tryHistory } from '../objects/history.js';
+import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../objects/history.js';
 import { objectId } from '../objects/shapes.js';
 import { rulesOf, showRules, streamFields, takeStream } from '../objects/stream-shape.js';
 import { createStreamStore } from '../objects/stream-store.js';
@@ -40,7 +40,7 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.post('/api/streams/:streamId/try/history', {
-    config: { permission: 'stream:read', checks: 'shows what may be read', reads: true }, schema: { summary: 'How many of the newest stored messages the stream would take', tags, params, body: Type.Object(historyBody), response: { 200: historyAnswer } },
+    config: { permission: 'stream:read', checks: 'shows what may be read', audit: 'search:history', audited: auditedHistory }, schema: { summary: 'How many of the newest stored messages the stream would take', tags, params, body: Type.Object(historyBody), response: { 200: historyAnswer } },
   }, async (request, reply) => {
     const rules = await startedRules(services, await store.item(request.streamId));
     if (rules === undefined) throw rulesNotLoaded();
@@ -48,7 +48,7 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.post('/api/streams/try/history', {
-    config: { permission: 'streams:create', checks: 'shows what may be read', reads: true }, schema: { summary: 'How many of the newest stored messages a stream would take that is not saved', tags, body: Type.Object({ ...conditionFields, ...historyBody }), response: { 200: historyAnswer } },
+    config: { permission: 'streams:create', checks: 'shows what may be read', audit: 'search:history', audited: auditedHistory }, schema: { summary: 'How many of the newest stored messages a stream would take that is not saved', tags, body: Type.Object({ ...conditionFields, ...historyBody }), response: { 200: historyAnswer } },
   }, async (request, reply) => {
     const { rules, when, matching_type: matchingType } = request.body;
     if (rules === undefined && when === undefined) throw invalidMembers({ rules: ['Rules or a condition are needed.'] });

@@ -33,7 +33,7 @@ export function suggestRoutes(app: ApiServer, services: ApiServices): void {
   }, async (request, reply) => {
     const { identity, body: { field, timerange, streams } } = request;
     const [input, query, size] = [request.body.input ?? '', request.body.query ?? '', request.body.size ?? 10];
-    request.audited = { object: field, details: { input, query } };
+    request.audited = { object: field, details: { input, query, streams: streams ?? undefined } };
     const options = { scope: identity.scope, signal: whenLeaving(reply), fairnessKey: identity.username };
     const type = (await services.searcher.fields(identity.scope)).get(field);
     const beginning = input !== '' && type === 'string' && field !== 'streams' ? printQuery({ kind: 'wildcard', field, pattern: `${input}*` }) : '';

@@ -7,6 +7,7 @@ import { drained } from '../../../core/drained.js';
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import type { Identity } from '../../../schemas/access.js';
 import { queryText } from '../../../schemas/api-search.js';
+import { auditedQuery, membersOf, someOf } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { credentialsOf } from '../credentials.js';
 import { failure } from '../failure.js';
@@ -36,7 +37,7 @@ function registerTail(app: ApiServer, services: ApiServices, recheckMs: number):
 
   app.get('/api/search/tail', {
     exposeHeadRoute: false,
-    config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:tail', produces: ['text/event-stream', 'application/json'] },
+    config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:tail', audited: ({ query: asked }) => auditedQuery(membersOf(asked)['query'], someOf(asked, ['streams'])), produces: ['text/event-stream', 'application/json'] },
     schema: {
       summary: 'Live tail', tags: ['Search'], description: 'Server-sent events: `message` with {message, index}, oldest first; `skipped` with {messages}: so many the reader was too slow for; `failure` before the end when something goes wrong.',
       querystring: Type.Object({ query: queryText({ default: '*' }), streams: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })) }), response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
@@ -47,7 +48,6 @@ function registerTail(app: ApiServer, services: ApiServices, recheckMs: number):
     if (isQueryProblem(parsed)) throw queryError(parsed);
     const streams = readableStreams(services, request.identity, request.query.streams);
     if (open.size >= services.config.api.max_tails) throw failure(429, `${open.size} live tails are open already (api.max_tails).`, { headers: { 'retry-after': '30' } });
-    request.audited = { object: query };
     const ending = new AbortController();
     open.add(ending);
     metrics.tails.set(open.size);

@@ -27,12 +27,18 @@ export function tokenRoutes(app: ApiServer, { access }: ApiServices): void {
   });
 
   app.delete('/api/users/:username/tokens/:token', {
-    config: { ...config, audit: 'token:delete' }, schema: { summary: 'Delete a token', tags, params: withToken('Id of the token, or the token itself.'), response: { 204: Type.Null({ description: 'Done.' }) } },
+    config: { ...config, audit: 'token:delete', audited: (request) => ({ object: deleted(paths(request)) }) }, schema: { summary: 'Delete a token', tags, params: withToken('Id of the token, or the token itself.'), response: { 204: Type.Null({ description: 'Done.' }) } },
   }, async (request, reply) => {
     const { username, token } = paths(request);
-    await access.deleteToken(request.identity, username, token);
+    const { id, name } = await access.deleteToken(request.identity, username, token);
+    request.audited = { object: `username=${username} id=${id} name=${name}` };
     return reply.code(204).send(null);
   });
+}
+
+/** The path may have the secret, which has never the shape of an id. */
+function deleted({ username, token }: { readonly username: string; readonly token: string }): string {
+  return `username=${username}${/^[0-9a-f]{24}$/.test(token) ? ` id=${token}` : ''}`;
 }
 
 function answerOf({ id, name, createdAt, lastAccess = 0, expiresAt }: Token) {

@@ -1,6 +1,8 @@
 /** The searches that existing scripts make with one GET: by a relative, an absolute or a keyword time range. */
+import type { FastifyRequest } from 'fastify';
 import { Type, type Static, type TObject } from 'typebox';
 import { acceptable } from '../accept.js';
+import { auditedQuery, membersOf, someOf, type Audited } from '../audited.js';
 import { queryText, type TimeRangeBody } from '../../../schemas/api-search.js';
 import type { ApiServer } from '../contract.js';
 import { readSort } from '../../../search/sort-text.js';
@@ -42,10 +44,9 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
   for (const kind of ['relative', 'absolute', 'keyword'] as const) {
     const querystring = Type.Object({ ...common, ...ranges[kind] });
     const schema = { summary: `Search by ${kind === 'relative' || kind === 'keyword' ? 'a' : 'an'} ${kind} time range`, tags: ['Search'], querystring, response: { 200: answer } };
-    app.get(`/api/search/universal/${kind}`, { config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:execute', produces: ['application/json', 'text/csv'] }, schema }, async (request, reply) => {
+    app.get(`/api/search/universal/${kind}`, { config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:execute', audited: auditedSearch, produces: ['application/json', 'text/csv'] }, schema }, async (request, reply) => {
       const asked = read(services, request, { type: kind, ...request.query });
       if (acceptable(request.headers.accept, ['application/json', 'text/csv']) === 'text/csv') return exports.send(request, reply, { ...asked, fields: asked.fields ?? defaultFields, limit: request.query.limit });
-      request.audited = { object: asked.question.query };
       const found = await services.searcher.messages({ ...asked.question, sort: asked.sort, fields: asked.fields, limit: request.query.limit, offset: request.query.offset }, { scope: request.identity.scope, signal: whenLeaving(reply), fairnessKey: request.identity.username });
       const messages = found.messages.map(messageRow);
       return {
@@ -55,7 +56,7 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
     });
     app.get(`/api/search/universal/${kind}/export`, {
       exposeHeadRoute: false,
-      config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:export', produces: ['text/csv'] }, schema: { ...schema, summary: `${schema.summary}, as CSV`, tags: ['Export'], querystring: Type.Object({ ...common, ...ranges[kind], limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }) }), response: { 200: { content: { 'text/csv': { schema: Type.String() } } } } },
+      config: { permission: 'authenticated', checks: 'shows what may be read', audit: 'search:export', audited: auditedSearch, produces: ['text/csv'] }, schema: { ...schema, summary: `${schema.summary}, as CSV`, tags: ['Export'], querystring: Type.Object({ ...common, ...ranges[kind], limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }) }), response: { 200: { content: { 'text/csv': { schema: Type.String() } } } } },
     }, async (request, reply) => {
       const asked = read(services, request, { type: kind, ...(request.query as object) } as Question);
       const { limit } = request.query as { limit: number };
@@ -63,6 +64,9 @@ export function universalRoutes(app: ApiServer, services: ApiServices): void {
     });
   }
 }
+
+/** Also of a search that is refused because of its streams. */
+const auditedSearch = ({ query }: FastifyRequest): Audited => auditedQuery(membersOf(query)['query'], someOf(query, ['filter', 'streams', 'range', 'from', 'to', 'keyword']));
 
 type Question = Static<TObject<typeof common>> & TimeRangeBody;
 

@@ -1,10 +1,12 @@
 /** Users: oneself for everybody, all of them for who may edit users. The name or the id stands in the path. */
+import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import type { User, UserChange } from '../../../access/administration.js';
 import { newUserBody, nameParameter, passwordBody, preferencesBody, userAnswer, userBody, type UserAnswer, type UserBody } from '../../../schemas/api-access.js';
 import type { Identity } from '../../../schemas/access.js';
+import type { Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
-import { failure } from '../failure.js';
+import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { userAnswerOf } from '../user-answer.js';
 
@@ -33,19 +35,24 @@ function addChanging(app: ApiServer, { access }: ApiServices): void {
   }, async (request, reply) => {
     const { username, password } = request.body;
     request.audited = { object: `username=${username}` };
+    assertGrantedByRoles(request.body.permissions, []);
     const user = await access.createUser(request.identity, username, password, changeOf(request.body));
     request.audited = { object: `username=${user.username}`, details: { roles: user.roles } };
     return reply.code(201).header('location', `/api/users/${encodeURIComponent(user.username)}`).send(emptyBody);
   });
 
   app.put('/api/users/:username', { config: { ...changing, audit: 'user:update' }, schema: { summary: 'Change a user', tags, params, body: userBody, response: none } }, async (request, reply) => {
-    const user = await access.changeUser(request.identity, byName(request), changeOf(request.body));
-    request.audited = { object: `username=${user.username}`, details: { changed: Object.keys(request.body), roles: user.roles } };
+    const before = access.user(request.identity, byName(request));
+    request.audited = { object: `username=${before.username}` };
+    assertGrantedByRoles(request.body.permissions, before.permissions);
+    const user = await access.changeUser(request.identity, before.id, changeOf(request.body));
+    request.audited = auditedChange(before, user, request.body);
     return reply.code(204).send(null);
   });
 
   app.put('/api/users/:username/preferences', { config: { ...changing, audit: 'user:update' }, schema: { summary: 'Change what the client keeps of a user', tags, params, body: preferencesBody, response: none } }, async (request, reply) => {
-    await access.changeUser(request.identity, byName(request), { preferences: request.body.preferences });
+    const before = access.user(request.identity, byName(request));
+    request.audited = auditedChange(before, await access.changeUser(request.identity, before.id, { preferences: request.body.preferences }), request.body);
     return reply.code(204).send(null);
   });
 
@@ -124,6 +131,22 @@ function addPages(app: ApiServer, services: ApiServices): void {
     const users = found.slice((page - 1) * perPage, page * perPage);
     return { users, query, total: found.length, count: users.length, page, per_page: perPage };
   });
+}
+
+/** Of what was sent, what differs: the rest may be somebody else's change at the same time. */
+function auditedChange(before: User, after: User, body: UserBody): Audited {
+  const [old, now] = [before, after].map((user): Readonly<Record<string, unknown>> => userAnswerOf(user, { permissions: false, directory: false })) as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
+  const sent = [...Object.keys(body), ...(body.full_name === undefined ? [] : ['first_name', 'last_name'])];
+  const changed = changeable.filter((name) => sent.includes(name) && !isDeepStrictEqual(old[name], now[name]));
+  return { object: `username=${after.username}`, details: { changed, roles: after.roles } };
+}
+
+const changeable = ['email', 'first_name', 'last_name', 'roles', 'timezone', 'session_timeout_ms', 'startpage', 'preferences', 'service_account'];
+
+/** Clients of peers send an empty list, or back what they were shown. */
+function assertGrantedByRoles(wanted: readonly string[] | null | undefined, held: readonly string[]): void {
+  const others = (wanted ?? []).filter((one) => !held.includes(one));
+  if (others.length > 0) throw invalidMembers({ permissions: [`A user has the permissions of the roles. Got ${JSON.stringify(others.join(', ').slice(0, 200))}. Allowed: an empty list, and those that the user has; others come with roles.`] });
 }
 
 /** Null is as if it was left out. */

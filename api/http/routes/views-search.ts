@@ -57,8 +57,12 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   });
 
   app.get('/api/views/search/status/:jobId', {
-    config: { permission: 'authenticated', checks: 'who began it, or an administrator' }, schema: { summary: 'State and results of a job', tags, params: jobParameter, querystring: Type.Object({ page: Type.Optional(Type.Integer()), per_page: Type.Optional(Type.Integer()) }), response: { 200: jobStatusAnswer } },
-  }, async (request, reply) => sendJob(reply, await shared.find(request.params.jobId, request.identity)));
+    config: { permission: 'authenticated', checks: 'who began it, or an administrator', audit: 'search:results' }, schema: { summary: 'State and results of a job', tags, params: jobParameter, querystring: Type.Object({ page: Type.Optional(Type.Integer()), per_page: Type.Optional(Type.Integer()) }), response: { 200: jobStatusAnswer } },
+  }, async (request, reply) => {
+    const job = await shared.find(request.params.jobId, request.identity);
+    request.audited = job.owner === request.identity.username ? { recordedBefore: true } : { object: `job=${job.id} search=${job.searchId} owner=${job.owner}` };
+    return sendJob(reply, job);
+  });
 
   app.delete('/api/views/search/cancel/:jobId', {
     config: { permission: 'authenticated', checks: 'who began it, or an administrator', audit: 'search:cancel' }, schema: { summary: 'Cancel a job', tags, params: jobParameter, response: { 204: Type.Null() } },
@@ -110,7 +114,7 @@ const seconds = (count: number | undefined): number | undefined => (count === un
 
 function auditOf(search: StoredSearch, body: ExecuteBody | undefined): NonNullable<FastifyRequest['audited']> {
   const override = body?.global_override;
-  return { object: `search=${search.id}`, details: { queries: search.queries.slice(0, 5).map(({ query, timerange }) => ({ query: override?.query?.query_string ?? query?.query_string ?? '', timerange: override?.timerange ?? timerange })) } };
+  return { object: `search=${search.id}`, details: { queries: search.queries.slice(0, 5).map(({ query, timerange, streams }) => ({ query: override?.query?.query_string ?? query?.query_string ?? '', timerange: override?.timerange ?? timerange, streams })) } };
 }
 
 function jobShown({ id, searchId, owner, execution }: Job): { id: string; search_id: string; owner: string; executing_node: string; execution: Job['execution'] } {

@@ -76,7 +76,7 @@ function createExports(services: ApiServices): Exports {
         metrics.exports.set(running.size);
       };
       // Read when the record is made, which is after the last row.
-      const details = { export: state.id, get rows() { return state.rows; }, fields: wanted.fields, from: wanted.question.from, to: wanted.question.to };
+      const details = { export: state.id, get rows() { return state.rows; }, fields: wanted.fields, streams: wanted.question.streams, from: wanted.question.from, to: wanted.question.to };
       request.audited = { object: wanted.question.query === '' ? '*' : wanted.question.query, details };
       reply.raw.once('close', () => ending.abort());
       const rows = services.searcher.rows({ ...wanted.question, fields: [...new Set(wanted.fields)], sort: wanted.sort, limit: wanted.limit }, options)[Symbol.asyncIterator]();

@@ -25,6 +25,32 @@ await t.test('users are made, read, changed and deleted by an administrator', as
   test.match(recorded.map(({ text }) => text).join('\n'), /Admin user:create username=Zoë Ex success/);
 });
 
+await t.test('the record of a change names what differs from before, and permissions are not taken where roles do not give them', async (test) => {
+  const { ask, recorded } = await createAccessWorld(test);
+  const recordOf = async (body: unknown, path = '/api/users/operator') => {
+    recorded.length = 0;
+    const { statusCode, body: answer } = await ask('PUT', path, { as: 'Admin', body });
+    const { text, fields } = recorded.at(-1) ?? {};
+    return { statusCode, answer, text, details: JSON.parse(String(fields?.['audit_details'] ?? '{}')) as unknown };
+  };
+  const unchanged = (await ask('GET', '/api/users/operator', { as: 'Admin' })).json<{ permissions: string[]; email: string; roles: string[] }>();
+  const done = { statusCode: 204, text: 'audit: Admin user:update username=Operator success' };
+  test.match(await recordOf({ permissions: ['*'] }), { statusCode: 400, answer: /"permissions":.*\*.*come with roles/, text: 'audit: Admin user:update username=Operator failure', details: {} });
+  test.match(await recordOf({ permissions: [...unchanged.permissions, 'users:edit'], email: 'next@example.org' }), { statusCode: 400, answer: /users:edit/ });
+  test.same((await ask('GET', '/api/users/operator', { as: 'Admin' })).json(), unchanged, 'nothing of it is taken');
+  const changing = async (body: unknown, changed: readonly string[], path?: string) => {
+    const { statusCode, text, details } = await recordOf(body, path);
+    test.same({ statusCode, text, details }, { ...done, details: { changed, roles: ['Reader', 'Operator'] } }, JSON.stringify(body).slice(0, 100));
+  };
+  await changing({ permissions: [] }, []);
+  await changing(unchanged, []);
+  await changing({ permissions: null, email: 'next@example.org', full_name: 'The Operator', roles: ['operator', 'READER'], unknown: 1 }, ['email', 'first_name', 'last_name']);
+  await changing({ preferences: { theme: 'dark' } }, ['preferences'], '/api/users/operator/preferences');
+  for (const [permissions, status] of [[['*'], 400], [['streams:read'], 400], [[], 201]] as const) {
+    test.equal((await ask('POST', '/api/users', { as: 'Admin', body: { username: 'new', password: 'new-secret', roles: ['Operator'], permissions } })).statusCode, status, JSON.stringify(permissions));
+  }
+});
+
 await t.test('what is refused, with its status', async (test) => {
   const { ask } = await createAccessWorld(test);
   const create = async (body: Record<string, unknown>) => (await ask('POST', '/api/users', { as: 'Admin', body: { username: 'new', password: 'new-secret', ...body } })).statusCode;
