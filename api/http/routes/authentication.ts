@@ -1,8 +1,9 @@
 /** The directory that users come from: its settings, and trying them. */
 import type { DirectorySettings } from '../../../access/directory/contract.js';
-import { connectionTestBody, directoryAnswer, directoryBody, loginTestBody, testAnswer, type DirectoryBody } from '../../../schemas/api-authentication.js';
+import { connectionTestBody, directoryAnswer, directoryBody, loginTestBody, testAnswer, type DirectoryBody, type TriedSettings } from '../../../schemas/api-authentication.js';
 import type { LdapOptions } from '../../../schemas/config/ldap.js';
 import type { ApiServer } from '../contract.js';
+import { invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Authentication'];
@@ -20,14 +21,14 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
 
   app.post('/api/system/authentication/ldap/test-connection', {
     config: { permission, audit: 'authentication:test' }, schema: { summary: 'Connect, bind and look for the search base', tags, body: connectionTestBody, response: { 200: testAnswer } },
-  }, async (request) => access.testConnection(request.identity, settingsOf(request.body?.settings ?? {})));
+  }, async (request) => access.testConnection(request.identity, triedSettings(request.body ?? {})));
 
   app.post('/api/system/authentication/ldap/test-login', {
     config: { permission, audit: 'authentication:test' }, schema: { summary: 'Try a login, and see which roles and streams it would give; nobody is logged in', tags, body: loginTestBody, response: { 200: testAnswer } },
   }, async (request) => {
-    const { username, password, settings = {} } = request.body;
+    const { username, password, ...settings } = request.body;
     request.audited = { object: `username=${username}` };
-    const { success, message, user, roles, streams } = await access.testLogin(request.identity, username, password, settingsOf(settings));
+    const { success, message, user, roles, streams } = await access.testLogin(request.identity, username, password, triedSettings(settings));
     const found = user === undefined ? {} : { user: { dn: user.dn, username: user.username, full_name: user.fullName, email: user.email, groups: [...user.groups] } };
     return { success, message, ...found, ...(roles === undefined ? {} : { roles: [...roles] }), ...(streams === undefined ? {} : { streams: [...streams] }) };
   });
@@ -35,6 +36,12 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
 
 function answerOf({ fromFile, passwordSet, settings }: DirectorySettings) {
   return { from_file: fromFile, bind_password_set: passwordSet, settings: { ...settings } };
+}
+
+function triedSettings({ settings, ...flat }: TriedSettings): Partial<LdapOptions> {
+  const [first] = Object.keys(flat);
+  if (settings !== undefined && first !== undefined) throw invalidMembers({ [first]: ['Given beside settings. Allowed: all of them in the body itself, or all of them under settings.'] });
+  return settingsOf(settings ?? flat);
 }
 
 /** Null is as if it was left out. */

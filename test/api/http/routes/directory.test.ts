@@ -20,10 +20,15 @@ await t.test('set, tested, and logged in with', slow, async (test) => {
   };
   const as = 'Admin';
   test.match((await ask('POST', `${path}/test-connection`, { as, body: { settings } })).json(), { success: true, message: /answers/ }, 'before it is set');
-  test.match((await ask('POST', `${path}/test-connection`, { as, body: { settings: { ...settings, bind_password: 'wrong' } } })).json(), { success: false });
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: { settings: { ...settings, bind_password: 'wrong' } } })).json(), { success: false, message: /access\.ldap\.bind_dn: .*invalid credentials \(49\), for the bind as "cn=reader,.*access\.ldap\.bind_password/ });
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: settings })).json(), { success: true }, 'in the words of PUT');
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: { ...settings, urls: ['ldap://127.0.0.1:1'] } })).json(), { success: false, message: /127\.0\.0\.1:1/ });
+  test.match((await ask('POST', `${path}/test-login`, { as, body: { username: 'bob', password: 'bob-secret', ...settings } })).json(), { success: true });
   test.equal((await ask('POST', '/api/system/sessions', { body: { username: 'bob', password: 'bob-secret' } })).statusCode, 401, 'a test sets nothing');
   const set = await ask('PUT', path, { as, body: settings });
   test.match(set.json(), { bind_password_set: true });
+  test.match((await ask('POST', `${path}/test-connection`, { as })).json(), { success: true }, 'those in force');
+  test.match((await ask('POST', `${path}/test-connection`, { as, body: { urls: ['ldap://127.0.0.1:1'], bind_password: directoryPassword } })).json(), { success: false }, 'and not those in force where the body has others');
   const tried = await ask('POST', `${path}/test-login`, { as, body: { username: 'bob', password: 'bob-secret' } });
   test.match(tried.json(), { success: true, user: { username: 'bob', full_name: 'Bob Example', email: 'bob@example.org' }, roles: ['reader', 'eu team'], streams: ['system-logs/view', 'integration-logs/edit'] }, 'the first entry that fits one of the groups');
   test.match((await ask('POST', `${path}/test-login`, { as, body: { username: 'alice', password: 'alice-secret' } })).json(), { roles: ['administrator'] });
@@ -43,4 +48,17 @@ await t.test('set, tested, and logged in with', slow, async (test) => {
   test.equal((await ask('GET', '/api/users/bob', { headers })).statusCode, 200, 'and sessions go on');
   const said = [set.body, tried.body, (await ask('GET', path, { as })).body, JSON.stringify(recorded)].join('\n');
   test.notMatch(said, new RegExp(`${directoryPassword}|bob-secret|alice-secret`));
+});
+
+await t.test('a word that is not known is refused, wherever settings of the directory are taken', async (test) => {
+  const { ask } = await createAccessWorld(test, {});
+  const login = { username: 'bob', password: 'bob-secret' };
+  for (const [method, route, body] of [
+    ['PUT', path, { role_maping: [] }], ['POST', `${path}/test-connection`, { url: 'ldap://127.0.0.1:1' }], ['POST', `${path}/test-connection`, { settings: { url: 'ldap://127.0.0.1:1' } }],
+    ['POST', `${path}/test-login`, { ...login, url: 'ldap://127.0.0.1:1' }], ['POST', `${path}/test-connection`, { settings: {}, urls: [] }],
+  ] as const) {
+    const answer = await ask(method, route, { as: 'Admin', body });
+    test.equal(answer.statusCode, 400, `${method} ${JSON.stringify(body)}`);
+    test.match(answer.body, /there is no .*(role_maping|url)|beside settings/);
+  }
 });
