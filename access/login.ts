@@ -4,6 +4,7 @@ import type { Log } from '../core/log.js';
 import type { BuiltMetrics } from '../core/metrics.js';
 import { isConflict } from './collection.js';
 import type { DirectoryUser } from './directory/contract.js';
+import type { createMappingWarnings } from './directory/mapping-problems.js';
 import { rightsByGroups } from './directory/mapping.js';
 import type { ActiveDirectory, DirectorySource } from './directory/source.js';
 import { accessErrors } from './errors.js';
@@ -23,6 +24,7 @@ export interface LoginParts {
   readonly throttle: Throttle | undefined;
   readonly verified: Verified;
   readonly source: DirectorySource;
+  readonly warnOfMappings: ReturnType<typeof createMappingWarnings>;
   readonly metrics: BuiltMetrics<typeof accessMetrics>;
   readonly log: Log;
 }
@@ -82,6 +84,7 @@ async function viaDirectory(parts: LoginParts, { directory, settings }: ActiveDi
   });
   metrics.directoryCalls.inc({ outcome: found === undefined ? 'denied' : 'accepted' });
   if (found === undefined) return undefined;
+  parts.warnOfMappings(settings, people.allRoles(), people.streams());
   const mapped = rightsByGroups(settings, found.groups, people.allRoles(), people.streams());
   if (mapped.roles.length === 0) {
     log.warn({ user: found.username }, 'a user of the directory has no role: no entry of role_mapping fits, and default_roles is empty');

@@ -62,3 +62,20 @@ await t.test('a word that is not known is refused, wherever settings of the dire
     test.match(answer.body, /there is no .*(role_maping|url)|beside settings/);
   }
 });
+
+await t.test('a mapping that would give nothing is refused by its place', async (test) => {
+  const { ask } = await createAccessWorld(test, { fileRoles: () => fileRoles });
+  for (const [body, place, allowed] of [
+    [{ role_mapping: [{ group: 'x', roles: ['Reader', 'Nope'] }] }, 'role_mapping[0].roles[1]: The settings of the directory cannot be used. Got "Nope"', /Allowed: eu team, Administrator, Reader/],
+    [{ default_roles: ['Nope'] }, 'default_roles[0]', /Got "Nope"/],
+    [{ stream_mapping: [{ group: 'x', streams: ['System logs/view'] }, { group: 'y', streams: ['Systm logs/edit'] }] }, 'stream_mapping[1].streams[0]', /Allowed: .*System logs/],
+    [{ stream_mapping: [{ group: 'x', streams: ['audit logs/edit'] }] }, 'stream_mapping[0].streams[0]', /which no mapping opens\. Allowed: (?!.*Audit logs)/],
+  ] as const) {
+    const { statusCode, body: told } = await ask('PUT', path, { as: 'Admin', body });
+    test.equal(statusCode, 400, told);
+    const { message } = JSON.parse(told) as { message: string };
+    test.ok(message.includes(place), message);
+    test.match(message, allowed);
+  }
+  test.equal((await ask('PUT', path, { as: 'Admin', body: { role_mapping: [{ group: 'x', roles: ['reader', 'EU Team'] }], stream_mapping: [{ group: 'x', streams: ['SYSTEM logs', `${apiIdOf('integration-logs')}/own`] }] } })).statusCode, 200);
+});
