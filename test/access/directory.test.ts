@@ -43,6 +43,8 @@ await t.test('users of the directory log in, with roles of the first group that 
   test.match(record, { external: true, firstName: 'Bob', lastName: 'Example', email: 'bob@example.org' });
   test.equal(await codeOf(access.setPassword(administrator, 'bob', 'new-secret', undefined, here)), 'ACCESS_READ_ONLY');
   test.equal(await codeOf(access.changeUser(administrator, 'bob', { roles: ['Administrator'] })), 'ACCESS_READ_ONLY');
+  for (const change of [{ email: 'bob@elsewhere.org' }, { firstName: 'Robert' }, { lastName: '' }]) test.equal(await codeOf(access.changeUser(administrator, 'bob', change)), 'ACCESS_READ_ONLY', JSON.stringify(change));
+  test.match(await access.changeUser(administrator, 'bob', { email: 'bob@example.org', firstName: 'Bob', lastName: 'Example', roles: ['Reader'], timezone: 'Europe/Berlin' }), { email: 'bob@example.org', lastName: 'Example', timezone: 'Europe/Berlin' }, 'a whole user that is sent back');
   test.equal(await codeOf(access.authenticate(password('carol', 'carol-secret'), here)), 'ACCESS_DENIED', 'no group that fits and no default role');
 });
 

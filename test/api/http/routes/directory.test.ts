@@ -41,6 +41,8 @@ await t.test('set, tested, and logged in with', slow, async (test) => {
   test.match(bob, { username: 'bob', external: true, roles: ['Reader', 'eu team'], full_name: 'Bob Example' });
   test.same(bob.permissions.filter((text) => text.startsWith('streams:')).sort(), [...['system-logs', 'application-logs', 'integration-logs'].map((id) => `streams:read:${apiIdOf(id)}`), `streams:edit:${apiIdOf('integration-logs')}`].sort());
   test.equal((await ask('PUT', '/api/users/bob/password', { headers, body: { old_password: 'bob-secret', password: 'bob-secret-2' } })).statusCode, 403, 'the directory keeps its password');
+  test.match((await ask('PUT', '/api/users/bob', { as, body: { email: 'x@example.org' } })), { statusCode: 403, body: /email: .*Got .*x@example.org/ });
+  test.equal((await ask('PUT', '/api/users/bob', { as, body: { ...bob, timezone: 'Europe/Berlin' } })).statusCode, 204, 'the whole user as it was read');
   await slapd.stop();
   test.match((await ask('POST', `${path}/test-connection`, { as, body: {} })).json(), { success: false });
   test.equal((await ask('POST', '/api/system/sessions', { body: { username: 'alice', password: 'alice-secret' } })).statusCode, 503);
