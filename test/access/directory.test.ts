@@ -192,6 +192,32 @@ await t.test('mappings of the settings file that give nothing are warned of, at 
   test.same(warnings, ['a mapping of the directory gives nothing: access.ldap.stream_mapping[0].streams[0] is "system LOGS"']);
 });
 
+await t.test('once its settings change, passwords that the directory proved a moment ago are asked for again', slow, async (test) => {
+  const slapd = await createSlapd(test, certificates);
+  const state = await createTestState(test);
+  const settings = { ...base, urls: [slapd.url], role_mapping: [{ group: 'log-readers-*', roles: ['Reader'] }], stream_mapping: [] };
+  const [access, other] = [await createTestAccess(test, { state }), await createTestAccess(test, { state })];
+  await access.setDirectory(administrator, settings);
+  const bob = (on: TestAccess): Promise<string> => codeOf(on.authenticate(password('bob', 'bob-secret'), here));
+  await until(async () => (await bob(other)) === 'none');
+  test.equal(await bob(access), 'none');
+  const before = await callsOf(access);
+  test.equal(await bob(access), 'none');
+  test.equal(await callsOf(access), before, 'the minute of a verified password');
+  await access.authenticate(password('admin', 'admin-secret'), here);
+  const hashed = await hashesOf(access.registry);
+
+  await access.setDirectory(administrator, { role_mapping: [{ group: 'log-admins', roles: ['Administrator'] }] });
+  test.equal(await bob(access), 'ACCESS_DENIED', 'no entry fits any more');
+  await access.setDirectory(administrator, { role_mapping: settings.role_mapping });
+  test.equal(await bob(access), 'none');
+  await access.setDirectory(administrator, { enabled: false });
+  test.equal(await bob(access), 'ACCESS_DENIED', 'disabled');
+  await until(async () => (await bob(other)) === 'ACCESS_DENIED');
+  await access.authenticate(password('admin', 'admin-secret'), here);
+  test.equal(await hashesOf(access.registry), hashed + 1, 'one for the user without a directory, none for the local one');
+});
+
 await t.test('a directory of the settings file cannot be changed through the API', slow, async (test) => {
   const { access } = await withSlapd(test);
   test.match(await access.directory(administrator), { fromFile: true, passwordSet: true });
