@@ -8,6 +8,7 @@ import type { StateStore } from '../state/contract.js';
 import type { AccessAdministration } from './administration.js';
 import type { Access, Credentials, Session } from './contract.js';
 import { createDirectoryAdministration } from './directory/administration.js';
+import { createMappingWarnings } from './directory/mapping-problems.js';
 import { createDirectorySource } from './directory/source.js';
 import { accessErrors } from './errors.js';
 import { makeDefaultUsers } from './first-start.js';
@@ -54,13 +55,16 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
   const tokens = createSecrets<TokenRecord>({ state, prefix: tokenPrefix, encode: base32, log, now });
   const source = createDirectorySource({ settings: settings.ldap, state, log });
   const verified = createVerified(settings.verified_for_ms, now);
-  const logins = createLogins({ people, passwords, throttle, verified, source, metrics, log });
+  const warnOfMappings = createMappingWarnings(log);
+  const logins = createLogins({ people, passwords, throttle, verified, source, warnOfMappings, metrics, log });
   const sweeper = createSweeper({ sessions, tokens, people, defaultTimeoutMs: settings.session_timeout_ms, log, now });
   const parts = { people, passwords, sessions, tokens, throttle, settings, logins, now, alone: createAdministratorGuard(people) };
   const door = new Door(parts);
   return {
     async start() {
       await Promise.all([people.start(), source.start()]);
+      const directory = source.active();
+      if (directory !== undefined) warnOfMappings(directory.settings, people.allRoles(), people.streams());
       sweeper.start();
     },
     makeDefaultUsers: () => makeDefaultUsers(state, people, passwords, settings.first_passwords),

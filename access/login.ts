@@ -4,6 +4,7 @@ import type { Log } from '../core/log.js';
 import type { BuiltMetrics } from '../core/metrics.js';
 import { isConflict } from './collection.js';
 import type { DirectoryUser } from './directory/contract.js';
+import type { createMappingWarnings } from './directory/mapping-problems.js';
 import { rightsByGroups } from './directory/mapping.js';
 import type { ActiveDirectory, DirectorySource } from './directory/source.js';
 import { accessErrors } from './errors.js';
@@ -23,6 +24,7 @@ export interface LoginParts {
   readonly throttle: Throttle | undefined;
   readonly verified: Verified;
   readonly source: DirectorySource;
+  readonly warnOfMappings: ReturnType<typeof createMappingWarnings>;
   readonly metrics: BuiltMetrics<typeof accessMetrics>;
   readonly log: Log;
 }
@@ -35,10 +37,12 @@ export interface Logins {
 const unthrottled: Attempt = { known: true, succeeded: () => undefined, failed: () => undefined, abandoned: () => undefined };
 
 export function createLogins(parts: LoginParts): Logins {
-  const { people, throttle, verified } = parts;
+  const { people, throttle, verified, source } = parts;
   const attempt = async (username: string, password: string, address: string): Promise<UserRecord> => {
     const { known, succeeded, failed, abandoned } = (await throttle?.attempt(username, address)) ?? unthrottled;
-    const user = await check(parts, username, password, known).catch((error: unknown) => {
+    // Settings that change while it is asked must not find this answer again.
+    const directory = source.active();
+    const user = await check(parts, directory, username, password, known).catch((error: unknown) => {
       abandoned();
       throw error;
     });
@@ -47,7 +51,7 @@ export function createLogins(parts: LoginParts): Logins {
       throw accessErrors.create('ACCESS_DENIED');
     }
     succeeded();
-    verified.keep(keyOfName(username), password, { userId: user.id, generation: user.generation });
+    verified.keep(keyOfName(username), password, { userId: user.id, generation: user.generation, directory: user.external ? directory : undefined });
     return user;
   };
   return {
@@ -56,16 +60,15 @@ export function createLogins(parts: LoginParts): Logins {
       if (username === '' || password === '') throw accessErrors.create('ACCESS_DENIED');
       const known = verified.find(keyOfName(username), password);
       const user = known === undefined ? undefined : people.byId(known.userId);
-      if (user !== undefined && user.enabled && user.generation === known?.generation) return user;
+      if (user !== undefined && user.enabled && user.generation === known?.generation && known.directory === (user.external ? source.active() : undefined)) return user;
       return verified.once(`${address} ${keyOfName(username)}`, password, () => attempt(username, password, address));
     },
   };
 }
 
-async function check(parts: LoginParts, username: string, password: string, known: boolean): Promise<UserRecord | undefined> {
-  const { people, passwords, source } = parts;
+async function check(parts: LoginParts, directory: ActiveDirectory | undefined, username: string, password: string, known: boolean): Promise<UserRecord | undefined> {
+  const { people, passwords } = parts;
   const user = people.byName(username);
-  const directory = source.active();
   if ((user === undefined || user.external) && directory !== undefined) return viaDirectory(parts, directory, username, password);
   const matches = await passwords.verify(user?.password_hash, password, known);
   // The record may have changed while the hash was made.
@@ -82,6 +85,7 @@ async function viaDirectory(parts: LoginParts, { directory, settings }: ActiveDi
   });
   metrics.directoryCalls.inc({ outcome: found === undefined ? 'denied' : 'accepted' });
   if (found === undefined) return undefined;
+  parts.warnOfMappings(settings, people.allRoles(), people.streams());
   const mapped = rightsByGroups(settings, found.groups, people.allRoles(), people.streams());
   if (mapped.roles.length === 0) {
     log.warn({ user: found.username }, 'a user of the directory has no role: no entry of role_mapping fits, and default_roles is empty');

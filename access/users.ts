@@ -55,10 +55,20 @@ async function changeUser(parts: AdministrationParts, by: Identity, nameOrId: st
   assertMayTouch(parts, by, user);
   if (user.external && change.roles !== undefined && !sameRoles(change.roles, user.roles)) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'roles', allowed: 'groups of the directory decide about the roles of its users' });
   return changeRecord(parts, user, (record) => {
-    const after = applied(parts, by, record, change);
+    const after = applied(parts, by, record, record.external ? ofDirectory(record, change) : change);
     if (!after.roles.includes('administrator')) assertAnotherAdministrator(parts.people, record);
     return after;
   });
+}
+
+/** Clients send a whole user back: what is as it was passes. A full name comes in parts that are cut at blanks, and is compared as a whole. */
+function ofDirectory({ email, first_name: first, last_name: last }: UserRecord, change: UserChange): UserChange {
+  const refuse = (place: string, got: string): Error => accessErrors.create('ACCESS_READ_ONLY', { place, got: JSON.stringify(got.slice(0, maxTextLength)), allowed: 'what the directory says of its users, as it is' });
+  if (change.email !== undefined && change.email !== email) throw refuse('email', change.email);
+  const nameOf = (one: string, other: string): string => `${one} ${other}`.trim().replace(/\s+/g, ' ');
+  const name = nameOf(change.firstName ?? first, change.lastName ?? last);
+  if (name !== nameOf(first, last)) throw refuse('full_name', name);
+  return { ...change, email: undefined, firstName: undefined, lastName: undefined };
 }
 
 async function setPassword(parts: AdministrationParts, by: Identity, nameOrId: string, { password, old, address }: { readonly password: string; readonly old: string | undefined; readonly address: string }): Promise<void> {

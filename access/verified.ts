@@ -4,10 +4,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Beyond it the oldest is verified again when it comes. */
 const maxKept = 2_000;
 
+export interface Proof {
+  readonly userId: string;
+  readonly generation: number;
+  /** The directory that was asked, as it was set then; undefined for users that are kept here. */
+  readonly directory?: object | undefined;
+}
+
 export interface Verified {
   /** Which user this name and password proved, and at which generation; a hash of both is all that is kept, under a key that no one sees. */
-  find(nameKey: string, password: string): { readonly userId: string; readonly generation: number } | undefined;
-  keep(nameKey: string, password: string, user: { readonly userId: string; readonly generation: number }): void;
+  find(nameKey: string, password: string): Proof | undefined;
+  keep(nameKey: string, password: string, proof: Proof): void;
   /** One check at a time for the same name and password: others get its answer. */
   once<Result>(nameKey: string, password: string, check: () => Promise<Result>): Promise<Result>;
   clear(): void;
@@ -15,7 +22,7 @@ export interface Verified {
 
 export function createVerified(lifetimeMs: number, now: () => number): Verified {
   const secret = randomBytes(32);
-  const kept = new Map<string, { readonly userId: string; readonly generation: number; readonly until: number }>();
+  const kept = new Map<string, Proof & { readonly until: number }>();
   const checking = new Map<string, Promise<unknown>>();
   const keyOf = (nameKey: string, password: string): string => createHmac('sha256', secret).update(`${nameKey.length} ${nameKey} ${password}`).digest('base64');
   return {
@@ -26,11 +33,11 @@ export function createVerified(lifetimeMs: number, now: () => number): Verified 
       kept.delete(key);
       return undefined;
     },
-    keep(nameKey, password, user) {
+    keep(nameKey, password, proof) {
       if (lifetimeMs === 0) return;
       const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
       if (oldest !== undefined) kept.delete(oldest);
-      kept.set(keyOf(nameKey, password), { ...user, until: now() + lifetimeMs });
+      kept.set(keyOf(nameKey, password), { ...proof, until: now() + lifetimeMs });
     },
     once<Result>(nameKey: string, password: string, check: () => Promise<Result>) {
       const key = keyOf(nameKey, password);

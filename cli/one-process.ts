@@ -12,6 +12,7 @@ export function createOneProcess(options: SluiceOptions, adminPort: () => number
     async start() {
       await sluice.start();
       await api?.start();
+      await sluice.startRuntimeReceivers();
       const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
       return { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() };
     },

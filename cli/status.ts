@@ -90,9 +90,8 @@ function outputLines(outputs: readonly OutputStatus[]): string[] {
   return [
     `${'output'.padEnd(width)}${'state'.padEnd(14)}${['waiting', 'sent', 'failed', 'dropped'].map((title) => title.padStart(11)).join('')}  last error`,
     ...outputs.map((output) => {
-      const state = output.enabled ? output.state : 'off';
       const counts = [output.lag, output.sent, output.failed, output.dropped].map((count) => String(count).padStart(11)).join('');
-      return `${output.id.padEnd(width)}${state.padEnd(14)}${counts}  ${escapeControls(output.lastError ?? '-')}`;
+      return `${output.id.padEnd(width)}${output.state.padEnd(14)}${counts}  ${escapeControls(output.lastError ?? '-')}`;
     }),
   ];
 }

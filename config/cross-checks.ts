@@ -1,5 +1,6 @@
 /** What single settings cannot tell: settings that do not go together. */
 import type { Config } from '../schemas/config/config.js';
+import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import { settingName, type ConfigProblem, type SettingPath } from './problem.js';
 
 export interface CrossChecks {
@@ -45,16 +46,46 @@ interface Listener {
 }
 
 function checkListeners(config: Config, report: Report): void {
-  const listeners: Listener[] = config.receivers.map((receiver, at) => ({
-    path: ['receivers', at, 'port'], protocol: receiver.type === 'gelf_udp' ? 'udp' : 'tcp', host: receiver.host, port: receiver.port, title: `receiver ${receiver.name}`,
-  }));
-  if (config.admin.enabled) listeners.push({ path: ['admin', 'port'], protocol: 'tcp', host: config.admin.host, port: config.admin.port, title: 'admin' });
-  if (config.api.enabled) listeners.push({ path: ['api', 'port'], protocol: 'tcp', host: config.api.host, port: config.api.port, title: 'api' });
-  const isAny = (host: string) => host === '0.0.0.0' || host === '::' || host === '';
+  const listeners = listenersOf(config);
   listeners.forEach((one, at) => {
-    const other = listeners.slice(0, at).find((before) => one.port !== 0 && before.port === one.port && before.protocol === one.protocol && (before.host === one.host || isAny(before.host) || isAny(one.host)));
-    if (other !== undefined) report(one.path, `${one.protocol.toUpperCase()} port ${one.port}, which ${other.title} has taken`, 'another port, or 0 for a free one');
+    const conflict = conflictOf(one, listeners.slice(0, at));
+    if (conflict !== undefined) report(one.path, conflict.got, conflict.allowed);
   });
+}
+
+export interface PortConflict {
+  readonly got: string;
+  readonly allowed: string;
+}
+
+/** What the settings file lets listen where a receiver of the API would: it comes first. */
+export function portConflict(receiver: ReceiverOptions, config: Config): PortConflict | undefined {
+  return conflictOf(listenerOf(receiver, config.receivers.length), listenersOf(config));
+}
+
+function conflictOf(one: Listener, others: readonly Listener[]): PortConflict | undefined {
+  const other = others.find((before) => one.port !== 0 && before.port === one.port && before.protocol === one.protocol && overlap(before.host, one.host));
+  return other === undefined ? undefined : { got: `${one.protocol.toUpperCase()} port ${one.port}, which ${other.title} has taken`, allowed: 'another port, or 0 for a free one' };
+}
+
+function listenersOf(config: Config): readonly Listener[] {
+  const { admin, api, receivers } = config;
+  return [
+    ...receivers.map(listenerOf),
+    ...(admin.enabled ? [{ path: ['admin', 'port'], protocol: 'tcp', host: admin.host, port: admin.port, title: 'admin' } as const] : []),
+    ...(api.enabled ? [{ path: ['api', 'port'], protocol: 'tcp', host: api.host, port: api.port, title: 'api' } as const] : []),
+  ];
+}
+
+function listenerOf({ type, host, port, name }: ReceiverOptions, at: number): Listener {
+  return { path: ['receivers', at, 'port'], protocol: type === 'gelf_udp' ? 'udp' : 'tcp', host, port, title: `receiver ${name}` };
+}
+
+function overlap(one: string, other: string): boolean {
+  const isAny = (host: string): boolean => ['0.0.0.0', '::', ''].includes(host);
+  const isLoopback = (host: string): boolean => ['127.0.0.1', '::1'].includes(host);
+  const [first, second] = [one.toLowerCase(), other.toLowerCase()];
+  return first === second || isAny(first) || isAny(second) || (first === 'localhost' && isLoopback(second)) || (second === 'localhost' && isLoopback(first));
 }
 
 function checkReceivers(config: Config, report: Report, warnings: string[]): void {

@@ -27,7 +27,7 @@ import type { Searcher } from '../search/contract.js';
 import { createSearcher } from '../search/searcher.js';
 import { createRun } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
-import { runtimeReceivers } from './objects/receiver-options.js';
+import { assertPortFree, runtimeReceivers } from './objects/receiver-options.js';
 import { createRuntimeReceivers, type RuntimeReceivers } from './objects/receivers.js';
 import { createObjectWorld, type ObjectWorld } from './objects/world.js';
 import { createForwarder } from './outputs/forward.js';
@@ -107,6 +107,7 @@ export class Sluice {
   warnings: readonly string[] = [];
   maxTotalBytes: number | undefined;
   #listening = false;
+  #unwatchReceivers: () => void = () => undefined;
   readonly #ending = new AbortController();
   #stopping: Promise<void> | undefined;
 
@@ -137,7 +138,7 @@ export class Sluice {
     this.#receivers = create === undefined ? [] : config.receivers.filter(runsHere).map(create);
     this.world = this.#createWorld();
     this.runtimeReceivers = create === undefined ? undefined : createRuntimeReceivers({
-      wanted: () => runtimeReceivers(this.world.kept()), create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined), log,
+      wanted: () => runtimeReceivers(this.world.kept()), create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined), assertPortFree: (receiver) => assertPortFree(receiver, config), log,
     });
   }
 
@@ -210,7 +211,7 @@ export class Sluice {
       }
       if (this.#receive !== undefined) this.#started.push({ stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(), share: stopShares.receive });
       for (const receiver of this.#receivers) await this.#begin(receiver, stopShares.receivers);
-      await this.#startRuntimeReceivers();
+      if (this.runtimeReceivers !== undefined) await this.#begin({ start: async () => undefined, stop: (deadline) => this.#stopRuntimeReceivers(deadline) }, stopShares.receivers);
       this.#listening = true;
     } catch (error) {
       await this.stop(5_000);
@@ -224,12 +225,17 @@ export class Sluice {
     await part.start();
   }
 
-  async #startRuntimeReceivers(): Promise<void> {
+  /** After everything that the settings file lets listen, the API too: what people made through the API takes no port from it. */
+  async startRuntimeReceivers(): Promise<void> {
     const receivers = this.runtimeReceivers;
-    if (receivers === undefined) return;
-    const unwatch = this.world.onChange(() => void receivers.apply());
-    this.#started.push({ stop: (deadline) => { unwatch(); return receivers.stop(deadline); }, share: stopShares.receivers });
+    if (receivers === undefined || this.#stopping !== undefined) return;
+    this.#unwatchReceivers = this.world.onChange(() => void receivers.apply());
     await receivers.apply();
+  }
+
+  async #stopRuntimeReceivers(deadlineMs: number): Promise<void> {
+    this.#unwatchReceivers();
+    await this.runtimeReceivers?.stop(deadlineMs);
   }
 
   /** Safe twice. Receivers stop side by side, the rest one after the other. */

@@ -7,10 +7,12 @@ type Members = Omit<typeof ldapOptions.properties, 'bind_password'>;
 const plain = <Schema extends object>(schema: Schema): Schema => Object.fromEntries(Object.entries(schema).filter(([name]) => name !== 'default')) as Schema;
 const members = Object.entries(ldapOptions.properties).filter(([name]) => name !== 'bind_password').map(([name, schema]) => [name, Type.Optional(plain(schema))]);
 const optional = Object.fromEntries(members) as { readonly [Name in keyof Members]: ReturnType<typeof Type.Optional<Members[Name]>> };
+/** A word that is not known is refused: what it was meant to secure would be left open. */
+const closed = { additionalProperties: false } as const;
 
 export const directoryBody = Type.Object({
   ...optional, bind_password: Type.Optional(Type.Union([Type.String({ description: 'Password of bind_dn. Left out: as it is.', maxLength: 4_096 }), Type.Null()])),
-}, { description: 'Settings of the directory; what is left out stays. The words of the settings file, docs/access.md.' });
+}, { ...closed, description: 'Settings of the directory; what is left out stays. The words of the settings file, docs/access.md.' });
 
 export const directoryAnswer = Type.Object({
   from_file: Type.Boolean({ description: 'The settings file sets it: it cannot be changed here.' }),
@@ -18,8 +20,10 @@ export const directoryAnswer = Type.Object({
   settings: Type.Record(Type.String(), Type.Unknown()),
 });
 
-export const connectionTestBody = Type.Union([Type.Object({ settings: Type.Optional(directoryBody) }), Type.Null()]);
-export const loginTestBody = Type.Object({ username: Type.String({ maxLength: 256 }), password: Type.String({ maxLength: 4_096 }), settings: Type.Optional(directoryBody) });
+/** Settings stand in the body as PUT has them, or under `settings`. */
+const triedSettings = { ...directoryBody.properties, settings: Type.Optional(directoryBody) };
+export const connectionTestBody = Type.Optional(Type.Object(triedSettings, closed));
+export const loginTestBody = Type.Object({ username: Type.String({ maxLength: 256 }), password: Type.String({ maxLength: 4_096 }), ...triedSettings }, closed);
 
 export const testAnswer = Type.Object({
   success: Type.Boolean(), message: Type.String(),
@@ -28,3 +32,4 @@ export const testAnswer = Type.Object({
 });
 
 export type DirectoryBody = Static<typeof directoryBody>;
+export type TriedSettings = DirectoryBody & { readonly settings?: DirectoryBody | undefined };

@@ -22,7 +22,7 @@ export const queryBody = Type.Object({ type: Type.Optional(text(64)), query_stri
 const filterBody = Type.Record(Type.String(), Type.Unknown(), { description: '`{type: or, filters: [{type: stream, id}]}`' });
 
 const searchFilters = Type.Optional(Type.Union([Type.Array(Type.Object({
-  type: text(64), queryString: Type.Optional(queryText), negation: Type.Optional(Type.Boolean()), disabled: Type.Optional(Type.Boolean()),
+  type: text(64), queryString: Type.Optional(queryText()), negation: Type.Optional(Type.Boolean()), disabled: Type.Optional(Type.Boolean()),
 }), { maxItems: 100 }), Type.Null()], { description: '`[{type: inlineQueryString, queryString}]`: all of them must match too.' }));
 
 export const searchTypeBody = Type.Object({

@@ -61,7 +61,7 @@ async function run(start: WorkerStart): Promise<number> {
   let deadlineMs = ownStopDeadlineMs;
   try {
     await control.start();
-    const stoppedEarly = await Promise.race([sluice.start().then(() => api?.start()).then(() => undefined), finished]);
+    const stoppedEarly = await Promise.race([sluice.start().then(() => api?.start()).then(() => sluice.startRuntimeReceivers()), finished]);
     if (stoppedEarly !== undefined) return stoppedEarly.code;
     const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
     tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() } });

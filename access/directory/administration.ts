@@ -7,6 +7,7 @@ import type { People } from '../people.js';
 import type { Throttle } from '../throttle.js';
 import type { DirectoryAdministration, DirectorySettings, DirectoryUser, LoginTest } from './contract.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
+import { assertMappings } from './mapping-problems.js';
 import { rightsByGroups } from './mapping.js';
 import type { DirectorySource } from './source.js';
 
@@ -38,6 +39,7 @@ export function createDirectoryAdministration({ source, people, throttle }: Dire
       assertMay(by, 'authentication:edit');
       if (source.fromFile) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'access.ldap', allowed: 'a change of the settings file, which sets it' });
       if (!by.administrator) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'an administrator: the directory decides who becomes one' });
+      assertMappings(settings, people.allRoles(), people.streams());
       const next = merged(withoutUndefined(settings));
       if (next.enabled) checkLdapSettings(next);
       await source.set(next);
@@ -57,6 +59,7 @@ export function createDirectoryAdministration({ source, people, throttle }: Dire
       // A wrong password counts as a wrong login: a test is no place to guess from.
       const attempt = await throttle?.attempt(username, `tests of ${by.userId}`);
       return telling(async () => {
+        assertMappings(settings, people.allRoles(), people.streams());
         const tried = merged(withoutUndefined(settings));
         checkLdapSettings(tried);
         const user = await createLdapDirectory(tried).login(username, password);

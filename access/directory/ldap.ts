@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectSecure, type ConnectionOptions } from 'node:tls';
 import { Client, FilterParser, InvalidCredentialsError, ResultCodeError, type Entry } from 'ldapts';
-import { errorText } from '../../core/errors.js';
+import { errorText, isSluiceError } from '../../core/errors.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { accessErrors } from '../errors.js';
 import type { Directory, DirectoryUser } from './contract.js';
@@ -33,7 +33,8 @@ export function createLdapDirectory(settings: LdapOptions): Directory {
           preferred = at;
           return result;
         } catch (thrown) {
-          if (thrown instanceof ResultCodeError) throw accessErrors.create('ACCESS_DIRECTORY_REFUSED', { place: url, got: errorText(thrown), cause: thrown });
+          if (isSluiceError(thrown)) throw thrown;
+          if (thrown instanceof ResultCodeError) throw accessErrors.create('ACCESS_DIRECTORY_REFUSED', { place: url, got: resultText(thrown), cause: thrown });
           failures.push(`${url}: ${errorText(thrown)}`);
         }
       }
@@ -94,7 +95,22 @@ async function withClient<Result>(settings: LdapOptions, url: string, ask: (clie
 }
 
 async function bindForSearch({ bind_dn: dn, bind_password: password }: LdapOptions, client: Client): Promise<void> {
-  if (dn !== '') await client.bind(dn, password);
+  if (dn === '') return;
+  try {
+    await client.bind(dn, password);
+  } catch (thrown) {
+    if (!(thrown instanceof ResultCodeError)) throw thrown;
+    throw accessErrors.create('ACCESS_DIRECTORY_REFUSED', {
+      place: 'access.ldap.bind_dn', got: `${resultText(thrown)}, for the bind as ${JSON.stringify(dn)}`, allowed: 'the distinguished name of an account that may search, with its password in access.ldap.bind_password', cause: thrown,
+    });
+  }
+}
+
+/** `InvalidCredentialsError` is `invalid credentials (49)`; what the server says of it comes behind. */
+function resultText({ name, code, message }: ResultCodeError): string {
+  const words = name.replace(/Error$/, '').replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  const said = message.replace(/\s*Code: 0x[0-9a-f]+$/i, '').trim();
+  return `${words} (${code})${said === '' ? '' : `: ${said}`}`;
 }
 
 async function login(settings: LdapOptions, client: Client, username: string, password: string): Promise<DirectoryUser | undefined> {

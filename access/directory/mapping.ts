@@ -18,11 +18,21 @@ export type Mappings = Pick<LdapOptions, 'role_mapping' | 'default_roles' | 'str
 export function rightsByGroups({ role_mapping: roleMapping, default_roles: defaults, stream_mapping: streamMapping }: Mappings, groups: readonly string[], roles: readonly Role[], streams: readonly StreamName[]): MappedRights {
   const names = groups.flatMap((dn) => [keyOfName(dn), ...commonName(dn)]);
   const fits = (group: string): boolean => names.some((name) => matches(keyOfName(group), name));
-  const exist = new Set(roles.map(({ name }) => keyOfName(name)));
-  const chosen = (roleMapping.find(({ group }) => fits(group))?.roles ?? defaults).map(keyOfName).filter((name) => exist.has(name));
-  const grants = streamMapping.filter(({ group }) => fits(group)).flatMap((entry) => entry.streams.map(grantOf));
-  const ids = (right: 'view' | 'edit'): readonly string[] => [...new Set(grants.filter((grant) => grant.right === right).flatMap(({ stream }) => findStreams(streams, stream)))];
+  const chosen = (roleMapping.find(({ group }) => fits(group))?.roles ?? defaults).filter((name) => roleIsThere(roles, name)).map(keyOfName);
+  const grants = streamMapping.filter(({ group }) => fits(group)).flatMap((entry) => entry.streams);
+  const ids = (right: 'view' | 'edit'): readonly string[] => [...new Set(grants.filter((entry) => grantOf(entry).right === right).flatMap((entry) => streamsNamed(streams, entry)))].filter((id) => id !== auditStream);
   return { roles: [...new Set(chosen)], read: ids('view'), edit: ids('edit') };
+}
+
+export function roleIsThere(roles: readonly Role[], name: string): boolean {
+  const key = keyOfName(name);
+  return roles.some((role) => keyOfName(role.name) === key);
+}
+
+/** Ids of all streams that an entry of a mapping names, Audit logs too. */
+export function streamsNamed(streams: readonly StreamName[], entry: string): readonly string[] {
+  const key = keyOfName(grantOf(entry).stream.trim());
+  return streams.filter(({ id, title }) => id === key || apiIdOf(id) === key || keyOfName(title) === key).map(({ id }) => id);
 }
 
 /** The value of the first part of a distinguished name: `cn=Log readers,ou=groups,...` is `log readers`. */
@@ -55,9 +65,4 @@ export function matches(pattern: string, text: string): boolean {
 function grantOf(text: string): { readonly stream: string; readonly right: 'view' | 'edit' } {
   const [, stream, right] = /^(.*)\/(view|edit|manage|own)$/i.exec(text) ?? [];
   return stream === undefined ? { stream: text, right: 'view' } : { stream, right: right?.toLowerCase() === 'view' ? 'view' : 'edit' };
-}
-
-function findStreams(streams: readonly StreamName[], name: string): readonly string[] {
-  const key = keyOfName(name.trim());
-  return streams.filter(({ id, title }) => id !== auditStream && (id === key || apiIdOf(id) === key || keyOfName(title) === key)).map(({ id }) => id);
 }

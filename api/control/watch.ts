@@ -28,7 +28,7 @@ export function watchRoutes(sluice: Sluice): ControlRoutes {
   const targets = async (): Promise<TapTarget[]> => [
     ...sluice.receivers.map(({ name }): TapTarget => ({ kind: 'receiver', name })),
     ...(sluice.processor?.rules()?.streams ?? []).map(({ id }): TapTarget => ({ kind: 'stream', name: id })),
-    ...(await sluice.outputs?.status() ?? []).map(({ id }): TapTarget => ({ kind: 'output', name: id })),
+    ...(await sluice.outputs?.status() ?? []).filter(({ state }) => state !== 'paused').map(({ id }): TapTarget => ({ kind: 'output', name: id })),
   ];
   return {
     'GET /top': () => sluice.view.top(),

@@ -49,7 +49,12 @@ function asFailure(error: unknown, request: FastifyRequest, log: Log): Failure {
   if (isFailure(error)) return error;
   if (isSluiceError(error)) return ofSluice(error, request, log);
   const { statusCode = 500, validation, validationContext, message } = error as Partial<FastifyError> & { readonly validationContext?: string };
-  if (validation !== undefined) return requestError(400, String(message), { path: `${validationContext ?? 'body'}${(validation[0]?.instancePath ?? '').replaceAll('/', '.')}` });
+  if (validation !== undefined) {
+    const { instancePath = '', params } = validation[0] ?? {};
+    const { additionalProperty: unknown } = (params ?? {}) as { readonly additionalProperty?: unknown };
+    const path = `${validationContext ?? 'body'}${instancePath.replaceAll('/', '.')}`;
+    return requestError(400, typeof unknown === 'string' ? `${message}: there is no ${JSON.stringify(unknown.slice(0, 100))}` : String(message), { path });
+  }
   if (askersStatuses.has(statusCode)) return statusCode === 400 ? requestError(400, String(message), {}) : failure(statusCode, String(message));
   return unexpected(error, request, log);
 }

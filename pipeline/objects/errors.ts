@@ -9,5 +9,6 @@ export const objectErrors = defineErrors({
   OBJECT_TEXT_INVALID: { retryable: false, summary: 'The text of a pipeline rule or of a pipeline cannot be used as it is, and nothing was stored.' },
   OBJECT_CONFLICT: { retryable: true, summary: 'Somebody else changed objects at the same moment, and nothing was stored; read again and repeat the change.' },
   OBJECT_LIMIT: { retryable: false, summary: 'There are as many objects of this kind, or as large ones, as may be kept.' },
+  OBJECT_PORT_TAKEN: { retryable: true, summary: 'The settings file lets something else listen at the port of this receiver: change one of them.' },
   OBJECTS_UNAVAILABLE: { retryable: false, summary: 'This process has no shared state, so that it cannot keep objects; ask a process with the role processor or api.' },
 });

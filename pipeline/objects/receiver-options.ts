@@ -1,10 +1,11 @@
 /** A kept receiver as settings: checked as those of the settings file are, with its secrets in their places. */
 import { checkValues } from '../../config/check.js';
-import { crossCheck } from '../../config/cross-checks.js';
+import { crossCheck, portConflict } from '../../config/cross-checks.js';
 import { settingName, type ConfigProblem } from '../../config/problem.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { ReceiverOptions } from '../../schemas/config/receivers.js';
 import type { FieldProblem } from './check.js';
+import { objectErrors } from './errors.js';
 import type { KeptObject, KeptObjects, Settings } from './kept.js';
 
 type Definition = Pick<KeptObject, 'id' | 'definition' | 'secrets'>;
@@ -42,7 +43,17 @@ export function receiverProblems(object: Definition, kept: KeptObjects, config: 
   const all = { ...config, receivers: [...config.receivers, ...others, options] };
   const place = all.receivers.length - 1;
   const own = settingName(['receivers', place]);
-  return crossCheck(all, () => '').problems.filter(({ setting }) => setting.startsWith(own)).map((problem) => fieldOf(problem, place));
+  const found = crossCheck(all, () => '').problems.filter(({ setting }) => setting.startsWith(own)).map((problem) => fieldOf(problem, place));
+  // Stopped it takes no port, and one that was made by a version before must be able to be stopped.
+  if (object.definition['enabled'] === false) return found.filter(({ field }) => field !== 'port');
+  const conflict = portConflict(options, config);
+  return conflict === undefined || found.some(({ field }) => field === 'port') ? found : [...found, { field: 'port', message: `Got ${conflict.got}. Allowed: ${conflict.allowed}.` }];
+}
+
+/** Throws for one that must not even be tried: the workers of one program share the sockets of a port, and would mix up who is asked. */
+export function assertPortFree(options: ReceiverOptions, config: Config): void {
+  const conflict = portConflict(options, config);
+  if (conflict !== undefined) throw objectErrors.create('OBJECT_PORT_TAKEN', { place: options.name, ...conflict });
 }
 
 /** What the settings file does not know. */

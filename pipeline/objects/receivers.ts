@@ -25,6 +25,8 @@ export interface RuntimeReceiversOptions {
   readonly wanted: () => readonly RuntimeReceiver[];
   /** Undefined: it runs in another worker of this program. */
   readonly create: (options: ReceiverOptions) => Receiver | undefined;
+  /** Throws when it must not be tried now. */
+  readonly assertPortFree?: ((options: ReceiverOptions) => void) | undefined;
   readonly log: Log;
   readonly retryMs?: number;
 }
@@ -40,7 +42,7 @@ interface Entry {
   state: ReceiverState;
 }
 
-export function createRuntimeReceivers({ wanted, create, log, retryMs = defaultRetryMs }: RuntimeReceiversOptions): RuntimeReceivers {
+export function createRuntimeReceivers({ wanted, create, assertPortFree, log, retryMs = defaultRetryMs }: RuntimeReceiversOptions): RuntimeReceivers {
   const entries = new Map<string, Entry>();
   let turn: Promise<void> = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
@@ -52,6 +54,7 @@ export function createRuntimeReceivers({ wanted, create, log, retryMs = defaultR
     const entry: Entry = { settings, receiver, state: { state: 'STARTING', problem: undefined, address: undefined } };
     entries.set(id, entry);
     try {
+      assertPortFree?.(options);
       await receiver.start();
       entry.state = { state: 'RUNNING', problem: undefined, address: receiver.address() };
       log.info({ receiver: id, ...receiver.address() }, 'receiver started');

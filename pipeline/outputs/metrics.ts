@@ -11,5 +11,5 @@ export const outputMetrics = defineMetrics({
   attemptsFailed: { type: 'counter', name: 'sluice_output_connections_failed_total', help: 'Attempts to connect and connections that failed.', labels: ['output'] },
   connected: { type: 'gauge', across: 'max', name: 'sluice_output_connected', help: '1 while the destination is connected.', labels: ['output'] },
   waiting: { type: 'gauge', across: 'max', name: 'sluice_output_messages_waiting', help: 'Messages in the topic of an output that are not confirmed as sent.', labels: ['output'] },
-  oldest: { type: 'gauge', across: 'max', name: 'sluice_output_oldest_seconds', help: 'Age of the oldest message that an output is about to send; 0 when there is none.', labels: ['output'] },
+  oldest: { type: 'gauge', across: 'max', name: 'sluice_output_oldest_seconds', help: 'Age of the oldest message that waits for an output and is not confirmed; 0 when there is none.', labels: ['output'] },
 });

@@ -15,6 +15,7 @@ import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import type { Taps } from '../view/taps.js';
 import { maxAgeMs, maxWaitingBytes } from './limits.js';
 import { outputMetrics } from './metrics.js';
+import { createPausedOutput, type PausedOutput } from './paused.js';
 import { outputGroup, outputTopicSpec } from './topics.js';
 import { OutputWorker, type OutputStatus } from './worker.js';
 
@@ -38,6 +39,7 @@ export interface OutputsOptions {
 export interface Outputs {
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
+  /** Of those that are switched off too. */
   status(): Promise<readonly OutputStatus[]>;
   /** Brings the gauges up to date. */
   collect(): Promise<void>;
@@ -50,6 +52,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
   const { config, topics, log, registry } = options;
   const metrics = buildMetrics(registry, outputMetrics);
   const workers = new Map<string, { readonly settings: string; readonly worker: OutputWorker }>();
+  const paused = new Map<string, { readonly settings: string; readonly last: OutputStatus | undefined; readonly output: PausedOutput }>();
   let unwatch: () => void = () => undefined;
   let applying: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -67,20 +70,36 @@ export function createOutputs(options: OutputsOptions): Outputs {
     log.info({ output: settings.id, type: settings.type, protocol: settings.protocol, host: settings.host, port: settings.port, streams: settings.streams }, 'output started');
   };
 
+  const pauseOne = (settings: OutputSettings, last: OutputStatus | undefined): void => {
+    const { id } = settings;
+    const output = createPausedOutput({ settings, topics, topic: outputTopicSpec(config, settings).name, group: outputGroup(config, id), last, metrics });
+    paused.set(id, { settings: JSON.stringify(settings), last, output });
+  };
+
   const apply = async (rules: RuleSet): Promise<void> => {
     const wanted = new Map((rules.outputs ?? []).filter(({ enabled }) => enabled).map((settings) => [settings.id, settings]));
+    const switchedOff = new Map((rules.outputs ?? []).filter(({ enabled }) => !enabled).map((settings) => [settings.id, settings]));
+    for (const id of paused.keys()) if (!switchedOff.has(id)) paused.delete(id);
     for (const [id, { settings, worker }] of workers) {
       const next = wanted.get(id);
       if (next !== undefined && JSON.stringify(next) === settings) continue;
       workers.delete(id);
       await worker.stop(replaceDeadlineMs);
+      const off = switchedOff.get(id);
+      if (off !== undefined) pauseOne(off, await worker.status().catch(() => undefined));
       log.info({ output: id }, next === undefined ? 'output stopped: it is not in the rule files any more, or not enabled' : 'output stopped for its changed settings');
+    }
+    for (const [id, settings] of switchedOff) {
+      const known = paused.get(id);
+      if (known?.settings !== JSON.stringify(settings)) pauseOne(settings, known?.last);
     }
     for (const [id, settings] of wanted) {
       if (stopped) return;
       if (!workers.has(id)) await startOne(settings);
     }
   };
+
+  const all = (): readonly PausedOutput[] => [...[...workers.values()].map(({ worker }) => worker), ...[...paused.values()].map(({ output }) => output)];
 
   const reload = async (): Promise<void> => {
     try {
@@ -101,9 +120,9 @@ export function createOutputs(options: OutputsOptions): Outputs {
       await applying;
       await Promise.all([...workers.values()].map(({ worker }) => worker.stop(deadlineMs)));
     },
-    status: () => Promise.all([...workers.values()].map(({ worker }) => worker.status())),
+    status: () => Promise.all(all().map((output) => output.status())),
     async collect() {
-      await Promise.all([...workers.values()].map(({ worker }) => worker.collect().catch((error: unknown) => log.debug({ error: errorText(error) }, 'an output could not be looked at'))));
+      await Promise.all(all().map((output) => output.collect().catch((error: unknown) => log.debug({ error: errorText(error) }, 'an output could not be looked at'))));
     },
   };
 }

@@ -13,6 +13,7 @@ import type { Taps } from '../view/taps.js';
 import { backlogOf } from './limits.js';
 import type { outputMetrics } from './metrics.js';
 import { createRepeats, type Repeats } from './repeats.js';
+import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
 
 export interface OutputWorkerOptions {
   readonly settings: OutputSettings;
@@ -30,7 +31,9 @@ export interface OutputWorkerOptions {
   readonly log: Log;
 }
 
-export interface OutputStatus extends OutputState {
+export interface OutputStatus extends Omit<OutputState, 'state'> {
+  /** `paused`: the settings say that it takes and sends nothing; what waited goes on waiting. */
+  readonly state: OutputState['state'] | 'paused';
   readonly id: string;
   readonly title: string;
   readonly type: string;
@@ -38,7 +41,7 @@ export interface OutputStatus extends OutputState {
   readonly enabled: boolean;
   /** Messages in the topic that are not confirmed. */
   readonly lag: number;
-  /** Receive time of the oldest message that is about to be sent, ISO 8601. */
+  /** Receive time of the oldest message that is not confirmed, ISO 8601. */
   readonly oldest: string | undefined;
   /** Since this worker started. */
   readonly sent: number;
@@ -76,13 +79,15 @@ export class OutputWorker {
   #dropBelow = 0;
   /** Of a message with its key and origin, as far as messages were read. */
   #bytesEach: number | undefined;
-  /** Of messages handed to the sender: offset behind them and receive time of the newest. */
-  #ages: { readonly nextOffset: number; readonly newest: number }[] = [];
+  /** Of messages handed to the sender and not confirmed: offset behind them, receive times of the first and of the newest. */
+  #ages: { readonly nextOffset: number; readonly oldest: number; readonly newest: number }[] = [];
+  readonly #firstWaiting: ReturnType<typeof createFirstWaiting>;
   #limiting: NodeJS.Timeout | undefined;
 
   constructor(options: OutputWorkerOptions) {
     this.#options = options;
     this.#labels = { output: options.settings.id };
+    this.#firstWaiting = createFirstWaiting(options.topics, options.topic);
   }
 
   async start(): Promise<void> {
@@ -111,23 +116,34 @@ export class OutputWorker {
   }
 
   async status(): Promise<OutputStatus> {
-    const { settings, topics, topic, group, link } = this.#options;
-    const { id, title, type, protocol, enabled } = settings;
-    const [state] = await topics.partitions(topic);
-    const committed = (await topics.committed(group, topic)).get(0);
-    const lag = state === undefined ? 0 : Math.max(0, state.logEnd - Math.max(state.earliest, committed ?? 0, this.#assigned ? this.#confirmed : 0));
+    const { settings: { id, title, type, protocol, enabled }, link } = this.#options;
+    const { lag, from } = await this.#waiting();
+    const oldest = await this.#oldestWaiting(lag, from);
     const idle: OutputState = { state: 'idle', address: link.address, lastError: undefined, lastErrorAt: undefined, unconfirmedMessages: 0, unconfirmedBytes: 0 };
     const sending = this.#sender?.state() ?? idle;
-    return { id, title, type, protocol, enabled, lag, oldest: this.#oldest === undefined ? undefined : new Date(this.#oldest).toISOString(), ...this.#counts, ...sending, ...(this.#problem === undefined ? {} : { state: 'stopped' as const, lastError: this.#problem }) };
+    return { id, title, type, protocol, enabled, lag, oldest: oldest === undefined ? undefined : new Date(oldest).toISOString(), ...this.#counts, ...sending, ...(this.#problem === undefined ? {} : { state: 'stopped' as const, lastError: this.#problem }) };
   }
 
   async collect(): Promise<void> {
     const { metrics } = this.#options;
-    const { state, lag } = await this.status();
-    metrics.connected.set(this.#labels, state === 'connected' ? 1 : 0);
+    const { lag, from } = await this.#waiting();
     // Of several processes one has the topic; their gauges are added up.
+    const oldest = this.#assigned ? await this.#oldestWaiting(lag, from) : undefined;
+    metrics.connected.set(this.#labels, this.#problem === undefined && this.#sender?.state().state === 'connected' ? 1 : 0);
     metrics.waiting.set(this.#labels, this.#assigned ? lag : 0);
-    metrics.oldest.set(this.#labels, this.#oldest === undefined || lag === 0 ? 0 : Math.max(0, Date.now() - this.#oldest) / 1000);
+    metrics.oldest.set(this.#labels, ageInSeconds(oldest));
+  }
+
+  async #waiting(): Promise<Waiting> {
+    const { topics, topic, group } = this.#options;
+    return waitingIn(topics, topic, group, this.#assigned ? this.#confirmed : 0);
+  }
+
+  /** What was read is known here; the topic is asked where nothing was, or another process has it. */
+  async #oldestWaiting(lag: number, from: number): Promise<number | undefined> {
+    if (lag === 0) return undefined;
+    const known = this.#assigned ? this.#ages[0]?.oldest ?? this.#oldest : undefined;
+    return known ?? this.#firstWaiting(from);
   }
 
   async #take({ position, committed, earliest }: Assignment): Promise<void> {
@@ -198,7 +214,7 @@ export class OutputWorker {
       this.#oldest = records[from]?.timestamp;
       const { parcel, to } = encoder.encode(records, from);
       covered = to === records.length ? batch.nextOffset : parcel.nextOffset;
-      this.#ages.push({ nextOffset: covered, newest: (records[to - 1] as OutputRecord).timestamp });
+      this.#ages.push({ nextOffset: covered, oldest: (records[from] as OutputRecord).timestamp, newest: (records[to - 1] as OutputRecord).timestamp });
       await this.#send({ ...parcel, nextOffset: covered });
       const sentFrom = from;
       this.#options.taps?.sent(this.#labels.output, () => records.slice(sentFrom, to).map(({ key, value }) => ({ text: value.toString('utf8'), id: key })));

@@ -4,6 +4,7 @@ import type { Span } from '../delivery/records.js';
 import type { Ledger } from '../ledger.js';
 import type { IndexBatch } from '../route.js';
 import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../topics/contract.js';
+import { firstRecord } from '../topics/first-record.js';
 import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './envelope.js';
 
 /** What was asked within this time is not asked again: every partition that has the set parked wants to know. */
@@ -135,26 +136,4 @@ function recordsOf({ batch, generation, spans }: Origin, batches: readonly Index
     while (offset >= (spans[span] as Span).to) span += 1;
     return parkedRecord(batch.records[place] as ConsumedRecord, { topic, generation, partition, offset, epoch: (spans[span] as Span).epoch, index });
   });
-}
-
-class FirstRead extends Error {
-  readonly record: ConsumedRecord | undefined;
-
-  constructor(record: ConsumedRecord | undefined) {
-    super('read');
-    this.record = record;
-  }
-}
-
-/** A read goes to the log end unless its callback throws. */
-async function firstRecord(topics: TopicLog, topic: string, offset: number): Promise<ConsumedRecord | undefined> {
-  try {
-    await topics.read(topic, 0, offset, (records) => {
-      throw new FirstRead(records[0]);
-    });
-  } catch (error) {
-    if (!(error instanceof FirstRead)) throw error;
-    return error.record;
-  }
-  return undefined;
 }

@@ -1,10 +1,11 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { silentLog } from '../../core/log.js';
 import type { Attempt, Throttle } from '../../access/throttle.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { createCertificates } from '../receivers/certificates.js';
 import { bindDn, createSlapd, directoryPassword, slapdMissing, type Slapd } from './slapd.js';
-import { administrator, codeOf, createTestAccess, createTestState, hashesOf, here, password, until, type TestAccess } from './support.js';
+import { administrator, codeOf, createTestAccess, createTestState, hashesOf, here, password, shippedStreams, until, type TestAccess } from './support.js';
 
 const base: Partial<LdapOptions> & Pick<LdapOptions, 'role_mapping'> = {
   enabled: true, bind_dn: bindDn, bind_password: directoryPassword, search_base: 'ou=people,dc=example,dc=org', group_attribute: '', group_search_base: 'ou=groups,dc=example,dc=org', group_search_filter: '(member={dn})',
@@ -42,6 +43,8 @@ await t.test('users of the directory log in, with roles of the first group that 
   test.match(record, { external: true, firstName: 'Bob', lastName: 'Example', email: 'bob@example.org' });
   test.equal(await codeOf(access.setPassword(administrator, 'bob', 'new-secret', undefined, here)), 'ACCESS_READ_ONLY');
   test.equal(await codeOf(access.changeUser(administrator, 'bob', { roles: ['Administrator'] })), 'ACCESS_READ_ONLY');
+  for (const change of [{ email: 'bob@elsewhere.org' }, { firstName: 'Robert' }, { lastName: '' }]) test.equal(await codeOf(access.changeUser(administrator, 'bob', change)), 'ACCESS_READ_ONLY', JSON.stringify(change));
+  test.match(await access.changeUser(administrator, 'bob', { email: 'bob@example.org', firstName: 'Bob', lastName: 'Example', roles: ['Reader'], timezone: 'Europe/Berlin' }), { email: 'bob@example.org', lastName: 'Example', timezone: 'Europe/Berlin' }, 'a whole user that is sent back');
   test.equal(await codeOf(access.authenticate(password('carol', 'carol-secret'), here)), 'ACCESS_DENIED', 'no group that fits and no default role');
 });
 
@@ -153,7 +156,7 @@ await t.test('the directory is set and tried by an administrator, and its passwo
   const before = await hashesOf(access.registry);
   test.equal(await codeOf(access.authenticate(password('bob', 'bob-secret'), here)), 'ACCESS_DENIED');
   test.equal(await hashesOf(access.registry), before + 1);
-  const set = await access.setDirectory(administrator, { ...base, stream_mapping: [], urls: [slapd.url] });
+  const set = await access.setDirectory(administrator, { ...base, role_mapping: [{ group: 'log-readers-*', roles: ['Reader'] }], stream_mapping: [], urls: [slapd.url] });
   test.match(set, { fromFile: false, passwordSet: true });
   test.notMatch(JSON.stringify([set, await access.directory(administrator)]), directoryPassword);
   test.equal((await access.authenticate(password('bob', 'bob-secret'), here)).username, 'bob');
@@ -171,6 +174,48 @@ await t.test('the directory is set and tried by an administrator, and its passwo
   test.equal(await codeOf(access.directory(operator)), 'ACCESS_FORBIDDEN');
   test.equal(await codeOf(access.setDirectory(operator, {})), 'ACCESS_FORBIDDEN');
   test.equal(await codeOf(access.setDirectory(administrator, { search_filter: '(uid={user}' })), 'ACCESS_DIRECTORY_SETTINGS_INVALID');
+});
+
+await t.test('mappings of the settings file that give nothing are warned of, at the start and when they are used', slow, async (test) => {
+  const slapd = await createSlapd(test, certificates);
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: unknown, text: string) => void warnings.push(text) } as unknown as typeof silentLog;
+  let streams = shippedStreams;
+  const access = await createTestAccess(test, { log, streams: () => streams, settings: { ldap: { ...base, urls: [slapd.url] } } });
+  test.same(warnings.splice(0), [
+    'a mapping of the directory gives nothing: access.ldap.role_mapping[1].roles[1] is "Unknown role"', 'a mapping of the directory gives nothing: access.ldap.stream_mapping[0].streams[2] is "Audit logs", which no mapping opens',
+  ]);
+  await access.authenticate(password('bob', 'bob-secret'), here);
+  test.same(warnings, [], 'each once');
+  streams = shippedStreams.filter(({ id }) => id !== 'system-logs');
+  await access.openSession('alice', 'alice-secret', here);
+  test.same(warnings, ['a mapping of the directory gives nothing: access.ldap.stream_mapping[0].streams[0] is "system LOGS"']);
+});
+
+await t.test('once its settings change, passwords that the directory proved a moment ago are asked for again', slow, async (test) => {
+  const slapd = await createSlapd(test, certificates);
+  const state = await createTestState(test);
+  const settings = { ...base, urls: [slapd.url], role_mapping: [{ group: 'log-readers-*', roles: ['Reader'] }], stream_mapping: [] };
+  const [access, other] = [await createTestAccess(test, { state }), await createTestAccess(test, { state })];
+  await access.setDirectory(administrator, settings);
+  const bob = (on: TestAccess): Promise<string> => codeOf(on.authenticate(password('bob', 'bob-secret'), here));
+  await until(async () => (await bob(other)) === 'none');
+  test.equal(await bob(access), 'none');
+  const before = await callsOf(access);
+  test.equal(await bob(access), 'none');
+  test.equal(await callsOf(access), before, 'the minute of a verified password');
+  await access.authenticate(password('admin', 'admin-secret'), here);
+  const hashed = await hashesOf(access.registry);
+
+  await access.setDirectory(administrator, { role_mapping: [{ group: 'log-admins', roles: ['Administrator'] }] });
+  test.equal(await bob(access), 'ACCESS_DENIED', 'no entry fits any more');
+  await access.setDirectory(administrator, { role_mapping: settings.role_mapping });
+  test.equal(await bob(access), 'none');
+  await access.setDirectory(administrator, { enabled: false });
+  test.equal(await bob(access), 'ACCESS_DENIED', 'disabled');
+  await until(async () => (await bob(other)) === 'ACCESS_DENIED');
+  await access.authenticate(password('admin', 'admin-secret'), here);
+  test.equal(await hashesOf(access.registry), hashed + 1, 'one for the user without a directory, none for the local one');
 });
 
 await t.test('a directory of the settings file cannot be changed through the API', slow, async (test) => {

@@ -7,6 +7,8 @@ import { startProgram, testFolder, until, type Program } from '../program.js';
 
 const password = 'admin-first-password';
 
+const first_passwords = { admin: password, operator: 'operator-first-password', audit_viewer: 'viewer-first-password' };
+
 function apiOf(program: Program): (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
   const port = Number(/API +http:\/\/127\.0\.0\.1:(\d+)/.exec(program.output())?.[1]);
   return async (method, path, body) => {
@@ -24,7 +26,7 @@ await t.test('made, killed, started again', { timeout: 240_000 }, async (t) => {
   mkdirSync(rules);
   writeFileSync(join(rules, 'sets.yaml'), 'index_sets: [{id: filed}]\n');
   const settings = {
-    api: { port: 0 }, access: { first_passwords: { admin: password, operator: 'operator-first-password', audit_viewer: 'viewer-first-password' } }, rules: { folder: rules }, processing: { wait_for_more_ms: 50 },
+    api: { port: 0 }, access: { first_passwords }, rules: { folder: rules }, processing: { wait_for_more_ms: 50 },
     receivers: [{ type: 'gelf_http', host: '127.0.0.1', port: 0 }],
   };
   const first = await startProgram(t, { folder, settings });
@@ -58,4 +60,22 @@ await t.test('made, killed, started again', { timeout: 240_000 }, async (t) => {
   t.match(await again('PUT', '/api/streams/filed', { index_set_id: 'shop' }), { status: 200, body: { problem: null } });
   t.equal((await again('DELETE', '/api/streams/filed')).status, 204);
   t.equal(await second.end(), 0);
+});
+
+await t.test('a receiver of the API never takes a port from the servers of the settings file', { timeout: 240_000 }, async (t) => {
+  const folder = testFolder(t);
+  const first = await startProgram(t, { folder, settings: { access: { first_passwords } } });
+  const made = await apiOf(first)('POST', '/api/system/inputs', { title: 'occ', type: 'gelf_tcp', configuration: { host: '127.0.0.1', port: 0 } });
+  t.equal(made.status, 201);
+  const taken = ((await apiOf(first)('GET', '/api/system/inputstates/occ')).body['address'] as { port: number }).port;
+  t.match(await apiOf(first)('PUT', '/api/system/inputs/occ', { configuration: { port: taken } }), { status: 201 });
+  t.equal(await first.end(), 0);
+
+  const second = await startProgram(t, { folder, settings: { api: { port: taken } } });
+  t.match(await apiOf(second)('GET', '/api/system/inputstates/occ'), { status: 200, body: { state: 'FAILED', detailed_message: new RegExp(`TCP port ${taken}, which api has taken`) } });
+  t.equal(await second.end(), 0);
+
+  const moved = await startProgram(t, { folder, settings: {} });
+  t.match(await apiOf(moved)('GET', '/api/system/inputstates/occ'), { body: { state: 'RUNNING' } }, 'the port is free again');
+  t.equal(await moved.end(), 0);
 });

@@ -31,7 +31,7 @@ export type OutputBody = Static<typeof outputBody>;
 
 const figure = nullable(Type.Integer());
 export const outputState = Type.Object({
-  state: Type.String(), address: Type.String(), lag: nullable(Type.Integer({ description: 'Messages that wait.' })), oldest: nullable(Type.String()), sent: figure, failed: figure, dropped: figure, unconfirmed_messages: figure,
+  state: Type.String({ description: 'idle, connecting, connected, waiting, stopped (until its settings change) or paused.' }), address: Type.String(), lag: nullable(Type.Integer({ description: 'Messages that wait.' })), oldest: nullable(Type.String({ description: 'When the oldest message that waits was received.' })), sent: figure, failed: figure, dropped: figure, unconfirmed_messages: figure,
   last_error: nullable(Type.String()), last_error_at: nullable(Type.String()),
 }, { description: 'What the output does now, since this process began to work on it. Figures are null for who may not read all its streams, and has no outputs:edit.' });
 

@@ -1,10 +1,11 @@
 /** The directory that users come from: its settings, and trying them. */
 import type { DirectorySettings } from '../../../access/directory/contract.js';
-import { connectionTestBody, directoryAnswer, directoryBody, loginTestBody, testAnswer, type DirectoryBody } from '../../../schemas/api-authentication.js';
+import { connectionTestBody, directoryAnswer, directoryBody, loginTestBody, testAnswer, type DirectoryBody, type TriedSettings } from '../../../schemas/api-authentication.js';
 import type { LdapOptions } from '../../../schemas/config/ldap.js';
 import type { FastifyRequest } from 'fastify';
 import { membersOf, type Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
+import { invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Authentication'];
@@ -27,7 +28,7 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
     config: { permission, audit: 'authentication:test', audited: ({ body }) => auditedTest(urlsOf(body)) }, schema: { summary: 'Connect, bind and look for the search base', tags, body: connectionTestBody, response: { 200: testAnswer } },
   }, async (request) => {
     const servers = await serversOf(request);
-    const result = await access.testConnection(request.identity, settingsOf(request.body?.settings ?? {}));
+    const result = await access.testConnection(request.identity, triedSettings(request.body ?? {}));
     request.audited = { ...auditedTest(servers), details: { succeeded: result.success } };
     return result;
   });
@@ -35,11 +36,11 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
   app.post('/api/system/authentication/ldap/test-login', {
     config: { permission, audit: 'authentication:test' }, schema: { summary: 'Try a login, and see which roles and streams it would give; nobody is logged in', tags, body: loginTestBody, response: { 200: testAnswer } },
   }, async (request) => {
-    const { username, password, settings = {} } = request.body;
+    const { username, password, ...settings } = request.body;
     const object = `username=${username}`;
     request.audited = { object };
     const servers = await serversOf(request);
-    const { success, message, user, roles, streams } = await access.testLogin(request.identity, username, password, settingsOf(settings));
+    const { success, message, user, roles, streams } = await access.testLogin(request.identity, username, password, triedSettings(settings));
     request.audited = { object, details: { servers: servers.map(withoutCredentials), succeeded: success } };
     const found = user === undefined ? {} : { user: { dn: user.dn, username: user.username, full_name: user.fullName, email: user.email, groups: [...user.groups] } };
     return { success, message, ...found, ...(roles === undefined ? {} : { roles: [...roles] }), ...(streams === undefined ? {} : { streams: [...streams] }) };
@@ -47,7 +48,7 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
 }
 
 function urlsOf(body: unknown): readonly string[] | undefined {
-  const { urls } = membersOf(membersOf(body)['settings']);
+  const { urls } = membersOf(membersOf(body)['settings'] ?? body);
   return Array.isArray(urls) ? urls.map(String) : undefined;
 }
 
@@ -59,6 +60,12 @@ const withoutCredentials = (url: string): string => url.replace(/\/\/.*@/s, '//'
 
 function answerOf({ fromFile, passwordSet, settings }: DirectorySettings) {
   return { from_file: fromFile, bind_password_set: passwordSet, settings: { ...settings } };
+}
+
+function triedSettings({ settings, ...flat }: TriedSettings): Partial<LdapOptions> {
+  const [first] = Object.keys(flat);
+  if (settings !== undefined && first !== undefined) throw invalidMembers({ [first]: ['Given beside settings. Allowed: all of them in the body itself, or all of them under settings.'] });
+  return settingsOf(settings ?? flat);
 }
 
 /** Null is as if it was left out. */

@@ -37,7 +37,7 @@ function addReading(app: ApiServer, store: OutputStore): void {
 
   app.get(`${base}/:outputId/state`, { config: { permission: 'system:read', checks: 'figures: reading of all its streams, or `outputs:edit`' }, schema: { summary: 'What an output does now: connection, lag, last error', tags, params, response: { 200: outputState } } }, async ({ params: { outputId }, identity }) => {
     const state = await store.state(outputId, identity);
-    if (state === null) throw failure(404, 'This process does not work on the output; it is paused, or another process has the role output.');
+    if (state === null) throw failure(404, 'This process does not work on the output; another process has the role output.');
     return state;
   });
 }

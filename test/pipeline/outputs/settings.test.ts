@@ -27,6 +27,39 @@ t.test('outputs are added, changed and taken away; the others go on undisturbed'
   await until(() => (second.frames(0).length >= 110 ? true : undefined), 5_000, () => 'what waited while it was off is not sent');
 });
 
+t.test('messages that wait tell since when, also before anything was delivered and while the output is paused', async (t) => {
+  const gone = await createStreamDestination(t);
+  await gone.close();
+  const world = await createWorld(t, [{ id: 'a', port: gone.port }]);
+  const before = Date.now();
+  await world.append('a', numbered(0, 5));
+  const after = Date.now();
+  const refused = await until(async () => {
+    const status = await world.status('a');
+    return status.lag === 5 && status.lastError !== undefined ? status : undefined;
+  }, 10_000, () => 'no error');
+  const since = Date.parse(refused.oldest ?? '');
+  t.ok(since >= before && since <= after, String(refused.oldest));
+  await world.append('a', numbered(5, 9));
+  await world.outputs.collect();
+  const age = await world.metric('oldest_seconds', 'a');
+  t.ok(age > 0 && age <= (Date.now() - before) / 1000, `${age} s`);
+
+  await world.change([{ id: 'a', port: gone.port, enabled: false }]);
+  const paused = await world.status('a');
+  t.match(paused, { state: 'paused', enabled: false, lag: 9, oldest: refused.oldest, lastError: /ECONNREFUSED/, sent: 0 });
+  await world.outputs.collect();
+  t.ok((await world.metric('oldest_seconds', 'a')) >= age, 'the metric goes on');
+  t.equal(await world.metric('messages_waiting', 'a'), 9);
+  await world.restart();
+  t.match(await world.status('a'), { state: 'paused', lag: 9, oldest: refused.oldest, lastError: undefined }, 'after a start too');
+  await gone.listen();
+  await world.change([{ id: 'a', port: gone.port }]);
+  t.match(await world.sentAll('a'), { state: 'connected', oldest: undefined });
+  await world.outputs.collect();
+  t.equal(await world.metric('oldest_seconds', 'a'), 0);
+});
+
 t.test('an output that points at an own receiver is stopped with a sentence', async (t) => {
   const destination = await createStreamDestination(t);
   const world = await createWorld(t, [{ id: 'a', host: 'localhost', port: destination.port }], { listeners: [{ name: 'gelf-tcp', transport: 'tcp', host: '0.0.0.0', port: destination.port }] });

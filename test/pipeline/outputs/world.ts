@@ -81,7 +81,7 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
       changed();
       await until(async () => {
         const status = await world.outputs.status();
-        return status.length === (rules.outputs ?? []).filter(({ enabled }) => enabled).length ? true : undefined;
+        return status.filter(({ state }) => state !== 'paused').length === (rules.outputs ?? []).filter(({ enabled }) => enabled).length ? true : undefined;
       }, 10_000, () => JSON.stringify(logged));
     },
     async restart() {

@@ -30,3 +30,24 @@ t.test('what would not be the same is refused, and what is elsewhere is made', a
   t.match(other, { status: 201, body: { name: `input-${port}` } });
   t.equal(other.body['note'], undefined);
 });
+
+t.test('a port of the program\'s own servers is refused, by address and protocol', async (t) => {
+  const { api, admin } = world.services.config;
+  for (const [title, server] of Object.entries({ api, admin })) {
+    for (const host of [server.host, '0.0.0.0', 'localhost']) {
+      t.match(await post({ bind_address: host, port: server.port }), { status: 400, body: { validation_errors: { port: [{ error: new RegExp(`TCP port ${server.port}, which ${title} has taken`) }] } } }, `${title} at ${host}`);
+    }
+    t.match(await post({ bind_address: '127.0.0.3', port: server.port }), { status: 201 }, `${title}: another address`);
+    t.match(await post({ bind_address: server.host, port: server.port }, 'gelf_udp'), { status: 201 }, `${title}: another protocol`);
+  }
+});
+
+t.test('one that is stopped takes no port, and is refused when it is started', async (t) => {
+  const made = await post({ bind_address: '127.0.0.1', port: 0 });
+  const id = String(made.body['name']);
+  const { port: taken } = world.services.config.api;
+  t.match(await world.told('PUT', `/api/system/inputs/${id}`, { body: { configuration: { port: taken } } }), { status: 400 });
+  t.match(await world.told('DELETE', `/api/system/inputstates/${id}`), { status: 200, body: { state: 'STOPPED' } });
+  t.match(await world.told('PUT', `/api/system/inputs/${id}`, { body: { configuration: { port: taken } } }), { status: 201 });
+  t.match(await world.told('PUT', `/api/system/inputstates/${id}`), { status: 400 });
+});

@@ -63,6 +63,12 @@ t.test('an output: made, sends, tells its lag and error, keeps its secret, attac
   await until(async () => (await told('GET', `${base}/to-the-siem/state`)).body['lag'] === 0);
   t.match(await told('GET', `${base}/to-the-siem/state`), { status: 200, body: { state: 'connected', failed: 0, last_error: null } });
 
+  t.match(await told('GET', `${base}/own-output/state`), { status: 200, body: { state: 'paused', lag: 0, oldest: null, last_error: null } }, 'switched off in its file');
+  t.equal((await told('POST', `${base}/to-the-siem/pause`)).status, 204);
+  await until(async () => (await told('GET', `${base}/to-the-siem/state`)).body['state'] === 'paused');
+  t.match((await told('GET', `${base}/to-the-siem`)).body, { enabled: false, state: { state: 'paused', lag: 0, sent: Number } });
+  t.equal((await told('POST', `${base}/to-the-siem/resume`)).status, 204);
+
   const http = await told('POST', base, { body: { title: 'By HTTP', type: 'org.example.GelfOutput', configuration: { hostname: '127.0.0.1', port: 9, protocol: 'HTTP', gelf: { token: 'hunter2', path: '/in' } } } });
   t.match(http, { status: 201, body: { secrets: ['gelf.token'], configuration: { gelf: { path: '/in' } } } });
   await told('PUT', `${base}/by-http`, { body: { title: 'By HTTP, again', configuration: { gelf: { messages_per_request: 5 } } } });
@@ -79,7 +85,7 @@ t.test('an output: made, sends, tells its lag and error, keeps its secret, attac
     ['operator', 'POST', '/api/streams/audit-logs/outputs', 404, { outputs: ['by-http'] }], ['admin', 'POST', '/api/streams/system-logs/outputs', 404, { outputs: ['nothing'] }], ['admin', 'DELETE', '/api/streams/system-logs/outputs/own-output', 204], ['admin', 'DELETE', '/api/streams/system-logs/outputs/own-output', 404],
     ['admin', 'POST', base, 400, { title: 'x', type: 'KAFKA' }], ['admin', 'POST', base, 400, { type: 'GELF' }], ['admin', 'POST', base, 400, { title: 'x', type: 'GELF' }], ['admin', 'POST', base, 400, { title: 'x', type: 'SYSLOG', host: 'a', port: 1, transport: 'SCTP' }],
     ['admin', 'POST', base, 400, { title: 'x', type: 'GELF', host: 'a', port: 1, configuration: { tls: { ca_file: '../../etc/shadow' } } }], ['admin', 'POST', base, 400, { title: 'x', type: 'GELF', host: 'a', port: 1, configuration: { colour: 'red' } }], ['admin', 'POST', base, 400, { title: 'x', type: 'GELF', host: 'a', port: 1, streams: ['nothing'] }],
-    ['admin', 'PUT', `${base}/own-output`, 409, { title: 'x' }], ['admin', 'DELETE', `${base}/own-output`, 409], ['admin', 'GET', `${base}/own-output/state`, 404], ['admin', 'GET', `${base}/available`, 200], ['operator', 'GET', base, 200], ['operator', 'POST', base, 403, { title: 'x' }], ['operator', 'PUT', `${base}/by-http`, 403, {}],
+    ['admin', 'PUT', `${base}/own-output`, 409, { title: 'x' }], ['admin', 'DELETE', `${base}/own-output`, 409], ['admin', 'GET', `${base}/available`, 200], ['operator', 'GET', base, 200], ['operator', 'POST', base, 403, { title: 'x' }], ['operator', 'PUT', `${base}/by-http`, 403, {}],
     ['operator', 'DELETE', `${base}/by-http`, 403], ['reader', 'GET', base, 403], ['admin', 'POST', `${base}/by-http/pause`, 204], ['admin', 'POST', `${base}/by-http/resume`, 204], ['operator', 'POST', `${base}/by-http/pause`, 403], ['admin', 'DELETE', `${base}/by-http`, 204], ['admin', 'GET', `${base}/by-http`, 404], ['admin', 'DELETE', `${base}/to-the-siem`, 204],
   ]);
 });

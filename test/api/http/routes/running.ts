@@ -45,6 +45,7 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
   const sluice = new Sluice({ config, roles: { receiver: true, processor: true, output: true, api: true }, registry, log: silentLog, onFatal: (error) => { throw error; } });
   t.teardown(() => sluice.stop(10_000));
   await sluice.start();
+  await sluice.startRuntimeReceivers();
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
     config, access: (await parts.access?.(sluice)) ?? fakeAccess, searcher: { ...(sluice.searcher as Searcher), ...parts.searcher }, state: sluice.state as NonNullable<typeof sluice.state>, sluice, rules: () => sluice.rules(),
