@@ -23,6 +23,11 @@ export const aliasPairs: readonly (readonly [string, string])[] = [
 ];
 const partners = new Map(aliasPairs.flatMap((pair) => pair.map((name) => [name, pair] as const)));
 
+/** The other of two names of one thing. */
+export function partnerOf(field: string): string | undefined {
+  return partners.get(field)?.find((name) => name !== field);
+}
+
 type Leaf = Exclude<QueryNode, { readonly kind: 'and' | 'or' | 'not' | 'all' | 'none' }>;
 
 function withAliases(context: LeafContext, leaf: Leaf): QueryNode {

@@ -10,6 +10,7 @@ import type { SearchSettings } from '../../../schemas/config/search.js';
 import type { SearchableStore } from '../../../search/store.js';
 import { createSearcher } from '../../../search/searcher.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
+import { storeErrors } from '../../../sinks/stores/errors.js';
 import { batchOf, indexOptions } from '../../sinks/stores/contract.js';
 import { until } from '../../program.js';
 import { brokenQueries, queryDocuments, queryRows } from './query-rows.js';
@@ -26,6 +27,7 @@ interface Answer {
 
 interface Asking {
   readonly set: string;
+  readonly store: IndexStore;
   world(t: Test, more?: Partial<SearchSettings>, store?: SearchableStore): Promise<World>;
 }
 
@@ -45,11 +47,12 @@ export function querySuite(name: string, open: (test: Test) => Promise<IndexStor
     }
     await store.refresh([`${set}_0`, `${set}_1`]);
     const asking: Asking = {
-      set,
+      set, store,
       world: (test, more = {}, other = store) => createWorld(test, { routes: [universalRoutes, searchValidateRoutes, suggestRoutes], settings: Object.fromEntries(Object.entries(more).map(([name, value]) => [`search.${name}`, value])), searcher: createSearcher({ store: other, indexSets: () => [set], streams: () => ['all-messages', 'Shop Logs', 'audit-logs'], deadLetterSet: `${set}-letters`, settings: { ...settings, ...more }, registry: new Registry() }) }),
     };
     await suite.test('texts and what they find', (test) => texts(test, asking));
     await suite.test('texts that cannot be read say where', (test) => problems(test, asking));
+    await suite.test('texts that find nothing are warned of', (test) => warnings(test, asking));
     await suite.test('suggestions', (test) => suggestions(test, asking));
     await suite.test('ends', (test) => ends(test, asking, store));
     await suite.test('parts', (test) => parts(test, asking, store));
@@ -94,6 +97,24 @@ async function problems(t: Test, asking: Asking): Promise<void> {
   const large = await asking.world(t, { max_query_length: 1_000_000 });
   t.match(await sent(`${long}${' '.repeat(900_000)}`, '/api/search/suggest', large), { suggestions: [{ value: 3 }] }, 'the largest setting');
   t.match(await sent(`${long}${' '.repeat(900_000)}`, '/api/search/validate', large), { status: 'OK' });
+}
+
+async function warnings(t: Test, asking: Asking): Promise<void> {
+  const world = await asking.world(t);
+  const check = async (query: string, as = 'admin'): Promise<unknown> => {
+    const { status, explanations } = (await world.ask('POST', '/api/search/validate', { as, body: { query } })).json<{ status: string; explanations: readonly Readonly<Record<string, unknown>>[] }>();
+    return [status, ...explanations.map((one) => `${String(one['error_type'])} ${String(one['related_property'])} ${String(one['begin_line'])}:${String(one['begin_column'])}-${String(one['end_line'])}:${String(one['end_column'])}`)].join('; ');
+  };
+  for (const query of ['', '*', 'level:3 AND user:alice', 'level:"3"', 'level:[1 TO *]', 'level:>=3', 'level:*', '_exists_:level', 'container_name:pay pod:x', 'message:abc refused', 'streams:all-messages', 'ok:true', 'user:al*', 'facility:x', '_id:x', 'full_message:/x/', 'timestamp:>now-1d', 'code:200', '"odd:name":x']) t.equal(await check(query), 'OK', query);
+  for (const [query, want] of [
+    ['nofield:x', 'UNKNOWN_FIELD nofield 1:0-1:7'], ['level:3 AND\nNOT nofield:(a b)', 'UNKNOWN_FIELD nofield 2:13-2:14'], ['nofield:a nofield:b other:[1 TO 2]', 'UNKNOWN_FIELD nofield 1:0-1:7; UNKNOWN_FIELD other 1:20-1:25'], ['_exists_:nofield', 'UNKNOWN_FIELD nofield 1:0-1:16'], ['hostname:x', 'UNKNOWN_FIELD hostname 1:0-1:8'],
+    ['level:abc', 'INVALID_VALUE_TYPE level 1:6-1:9'], ['user:x level:"a b"', 'INVALID_VALUE_TYPE level 1:13-1:18'], ['level:(3 OR abc)', 'INVALID_VALUE_TYPE level 1:12-1:15'], ['level:[a TO b]', 'INVALID_VALUE_TYPE level 1:6-1:14'], ['level:>=x', 'INVALID_VALUE_TYPE level 1:6-1:9'], ['level:3*', 'INVALID_VALUE_TYPE level 1:6-1:8'], ['ok:yes', 'INVALID_VALUE_TYPE ok 1:3-1:6'],
+    ['level:abc nofield:x', 'INVALID_VALUE_TYPE level 1:6-1:9; UNKNOWN_FIELD nofield 1:10-1:17'],
+  ] as const) t.equal(await check(query), `WARNING; ${want}`, query);
+  t.match((await world.ask('POST', '/api/search/validate', { as: 'admin', body: { query: 'level:abc' } })).json(), { explanations: [{ error_title: 'Invalid value type', error_message: 'level: The field holds numbers, which this value never matches. Allowed: a number, or a range with numbers.' }] });
+  t.equal(await check('nofield:x', 'reader'), 'OK', 'who reads nothing is told nothing of fields');
+  const busy = await asking.world(t, {}, { ...slow(asking.store).store, openIndices: () => Promise.reject(storeErrors.create('STORE_UNAVAILABLE')) });
+  t.match((await busy.ask('POST', '/api/search/validate', { as: 'admin', body: { query: 'nofield:x' } })).json(), { status: 'OK' }, 'a store that is away');
 }
 
 async function suggestions(t: Test, asking: Asking): Promise<void> {

@@ -180,9 +180,10 @@ t.test('what is run may be overridden, held to streams, and goes wrong by parts'
 t.test('a query text is checked with the place of what is wrong', async (t) => {
   const { ask } = await world(t);
   const check = async (body: object) => (await ask('POST', '/api/search/validate', { as: 'reader', body })).json();
-  t.match(await check({ query: 'container:pay AND level:[3 TO 6]' }), { status: 'OK', explanations: [] });
+  t.match(await check({ query: 'source:pay AND level:[3 TO 6]' }), { status: 'OK', explanations: [] });
   t.match(await check({ query: { type: 'elasticsearch', query_string: '*' } }), { status: 'OK' });
   t.match(await check({}), { status: 'OK' });
   t.match(await check({ query: 'a AND\n(b' }), { status: 'ERROR', explanations: [{ error_type: 'QUERY_PARSING_ERROR', begin_line: 2, begin_column: Number, error_message: String }] });
   t.match(await check({ query: 'a', timerange: { type: 'absolute', from: 'x', to: 'y' } }), { status: 'ERROR', explanations: [{ related_property: 'timerange' }] });
+  t.match(await check({ query: 'nofield:x AND (' }), { status: 'ERROR', explanations: [{ error_type: 'QUERY_PARSING_ERROR' }] }, 'a text that cannot be read is not warned of');
 });
