@@ -102,5 +102,5 @@ function parkedLines(parking: readonly ParkedSet[]): string[] {
 }
 
 function problemLines(problems: readonly Problem[]): string[] {
-  return problems.length === 0 ? [] : ['last warnings and errors', ...problems.slice(-shownProblems).map(({ time, level, text }) => `  ${time} ${level.padEnd(6)}${escapeControls(text)}`)];
+  return problems.length === 0 ? [] : ['last warnings and errors', ...problems.slice(-shownProblems).map(({ time, level, text, count }) => `  ${time} ${level.padEnd(6)}${escapeControls(text)}${count > 1 ? ` (${count} times)` : ''}`)];
 }

@@ -139,6 +139,7 @@ export class Sluice {
     this.world = this.#createWorld();
     this.runtimeReceivers = create === undefined ? undefined : createRuntimeReceivers({
       wanted: () => runtimeReceivers(this.world.kept()), create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined), assertPortFree: (receiver) => assertPortFree(receiver, config), log,
+      solved: (facts, message) => options.problems?.solved(facts, message),
     });
   }
 

@@ -28,6 +28,8 @@ export interface RuntimeReceiversOptions {
   /** Throws when it must not be tried now. */
   readonly assertPortFree?: ((options: ReceiverOptions) => void) | undefined;
   readonly log: Log;
+  /** A problem that was logged with these facts and this message is over. */
+  readonly solved?: ((facts: { readonly receiver: string }, message: string) => void) | undefined;
   readonly retryMs?: number;
 }
 
@@ -36,13 +38,15 @@ const replaceDeadlineMs = 5_000;
 /** A port that was taken may have become free. */
 const defaultRetryMs = 10_000;
 
+const cannotStart = 'a receiver made through the API cannot start; trying again';
+
 interface Entry {
   readonly settings: string;
   readonly receiver: Receiver;
   state: ReceiverState;
 }
 
-export function createRuntimeReceivers({ wanted, create, assertPortFree, log, retryMs = defaultRetryMs }: RuntimeReceiversOptions): RuntimeReceivers {
+export function createRuntimeReceivers({ wanted, create, assertPortFree, log, solved = () => undefined, retryMs = defaultRetryMs }: RuntimeReceiversOptions): RuntimeReceivers {
   const entries = new Map<string, Entry>();
   let turn: Promise<void> = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
@@ -57,10 +61,11 @@ export function createRuntimeReceivers({ wanted, create, assertPortFree, log, re
       assertPortFree?.(options);
       await receiver.start();
       entry.state = { state: 'RUNNING', problem: undefined, address: receiver.address() };
+      solved({ receiver: id }, cannotStart);
       log.info({ receiver: id, ...receiver.address() }, 'receiver started');
     } catch (error) {
       entry.state = { state: 'FAILED', problem: errorText(error), address: undefined };
-      log.error({ receiver: id, error: errorText(error) }, 'a receiver made through the API cannot start; trying again');
+      log.error({ receiver: id, error: errorText(error) }, cannotStart);
       await receiver.stop(0);
     }
   };
@@ -72,6 +77,7 @@ export function createRuntimeReceivers({ wanted, create, assertPortFree, log, re
       if (next !== undefined && JSON.stringify(next.options) === settings && state.state !== 'FAILED') continue;
       await receiver.stop(replaceDeadlineMs);
       entries.delete(id);
+      if (next === undefined) solved({ receiver: id }, cannotStart);
       if (state.state === 'RUNNING') log.info({ receiver: id }, next === undefined ? 'receiver stopped' : 'receiver stopped for its changed settings');
     }
     for (const [id, one] of enabled) if (!stopped && !entries.has(id)) await startOne(one, JSON.stringify(one.options));

@@ -73,6 +73,9 @@ await t.test('a receiver of the API never takes a port from the servers of the s
 
   const second = await startProgram(t, { folder, settings: { api: { port: taken } } });
   t.match(await apiOf(second)('GET', '/api/system/inputstates/occ'), { status: 200, body: { state: 'FAILED', detailed_message: new RegExp(`TCP port ${taken}, which api has taken`) } });
+  const { notifications } = (await apiOf(second)('GET', '/api/system/notifications')).body as { notifications: readonly { details: { text: string; count?: number } }[] };
+  t.match(notifications.filter(({ details }) => details.text.includes('receiver occ')), [{ details: { text: /which api has taken/, count: Number } }]);
+  t.equal(notifications.filter(({ details }) => details.text.includes('receiver occ')).length, 1);
   t.equal(await second.end(), 0);
 
   const moved = await startProgram(t, { folder, settings: {} });

@@ -21,7 +21,7 @@ const journal = Type.Object({
   enabled: Type.Boolean(), uncommitted_journal_entries: Type.Integer({ description: 'Messages accepted and not yet stored.' }), oldest_unprocessed_seconds: Type.Number(), received: Type.Integer(), appended: Type.Integer(), stored: Type.Integer(), dead_lettered: Type.Integer(), refused: Type.Integer(),
   shed: Type.Integer({ description: 'Dropped of UDP, because the pipeline was full.' }), writable: Type.Boolean(), reason: Type.String(),
 }, { description: 'What stands between receivers and the store; counts since this process started.' });
-const notification = Type.Object({ type: Type.String(), severity: Type.String(), timestamp: Type.String(), node_id: Type.String(), details: Type.Object({ text: Type.String() }) });
+const notification = Type.Object({ type: Type.String(), severity: Type.String(), timestamp: Type.String(), node_id: Type.String(), details: Type.Object({ text: Type.String(), count: Type.Optional(Type.Integer({ description: 'How often it was warned of.' })), since: Type.Optional(Type.String({ description: 'When it was warned of first; timestamp is the last time.' })) }) });
 
 export function systemRoutes(app: ApiServer, services: ApiServices): void {
   const { sluice, config } = services;
@@ -73,7 +73,7 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
   app.get('/api/system/notifications', {
     config: { permission: 'system:read' }, schema: { summary: 'What this process has warned of lately, and objects left out of the rules', tags, response: { 200: Type.Object({ total: Type.Integer(), notifications: Type.Array(notification) }) } },
   }, async () => {
-    const warned = sluice.view.problems().map(({ text, level, time }) => ({ type: 'warning', severity: level === 'warn' ? 'normal' : 'urgent', timestamp: time, node_id: nodeId, details: { text } }));
+    const warned = sluice.view.problems().map(({ text, level, time, count, since }) => ({ type: 'warning', severity: level === 'warn' ? 'normal' : 'urgent', timestamp: time, node_id: nodeId, details: { text, count, since } }));
     const catalog = await sluice.world.catalog();
     const leftOut = (['streams', 'rules', 'index-sets', 'outputs'] as const).flatMap((kind) => catalog.list(kind).filter(({ problem }) => problem !== undefined).map(({ id, problem, kept }) => ({
       type: 'object_left_out', severity: 'urgent', timestamp: kept?.changed_at ?? startedAt, node_id: nodeId, details: { text: `${kind} ${id}: ${problem ?? ''}` },

@@ -1,5 +1,7 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
 import t from 'tap';
-import { silentLog } from '../../../core/log.js';
+import { createRecentProblems, type RecentProblems } from '../../../core/recent-problems.js';
 import type { RuntimeReceiver } from '../../../pipeline/objects/receiver-options.js';
 import { createRuntimeReceivers, type RuntimeReceivers } from '../../../pipeline/objects/receivers.js';
 import type { Receiver } from '../../../receivers/contract.js';
@@ -7,6 +9,7 @@ import type { ReceiverOptions } from '../../../schemas/config/receivers.js';
 import { until } from './rig.js';
 
 interface Bench {
+  readonly problems: RecentProblems;
   readonly receivers: RuntimeReceivers;
   readonly done: string[];
   wanted: readonly RuntimeReceiver[];
@@ -26,7 +29,9 @@ function createBench(t: { teardown(action: () => Promise<void>): void }): Bench 
     stop: async () => void done.push(`stop ${name} ${port}`),
     address: () => ({ protocol: 'gelf-tcp', host: '127.0.0.1', port, tls: false }),
   });
-  const bench: Bench = { done, taken, wanted: [], receivers: createRuntimeReceivers({ wanted: () => bench.wanted, create, log: silentLog, retryMs: 20 }) };
+  const problems = createRecentProblems();
+  const log = pino({ hooks: problems.hooks }, new Writable({ write: (_chunk, _encoding, written) => written() }));
+  const bench: Bench = { problems, done, taken, wanted: [], receivers: createRuntimeReceivers({ wanted: () => bench.wanted, create, log, solved: (facts, message) => problems.solved(facts, message), retryMs: 20 }) };
   t.teardown(() => bench.receivers.stop(1_000));
   return bench;
 }
@@ -59,6 +64,27 @@ t.test('one that cannot start says why, is tried again, and holds up no other', 
   t.equal(bench.receivers.state('b')?.state, 'RUNNING');
   bench.taken.delete(1);
   await until(() => bench.receivers.state('a')?.state === 'RUNNING');
+});
+
+t.test('one that cannot start is one problem, however often it is tried, until it works or is not wanted any more', async (t) => {
+  const bench = createBench(t);
+  const alive = setInterval(() => undefined, 1_000);
+  t.teardown(async () => clearInterval(alive));
+  bench.taken.add(1).add(2);
+  bench.wanted = [receiver('a', 1), receiver('b', 2)];
+  await bench.receivers.apply();
+  await until(() => (bench.problems.list()[0]?.count ?? 0) > 3);
+  const [first, second, ...more] = bench.problems.list();
+  t.same(more, []);
+  t.match([first?.text, second?.text].sort(), [/receiver a.*1 is taken/, /receiver b.*2 is taken/]);
+  t.ok(String(first?.since) <= String(first?.time));
+  bench.taken.delete(1);
+  await until(() => bench.receivers.state('a')?.state === 'RUNNING');
+  t.match(bench.problems.list(), [{ text: /receiver b/ }]);
+  t.equal(bench.problems.list().length, 1);
+  bench.wanted = [receiver('a', 1)];
+  await bench.receivers.apply();
+  t.same(bench.problems.list(), []);
 });
 
 t.test('after the stop nothing starts', async (t) => {
