@@ -36,6 +36,17 @@ t.test('the command line exports and follows what a running program has', async 
     t.equal(await new Promise((resolve) => known.on('close', resolve)), 0);
   });
 
+  await t.test('an export whose reader leaves (| head) ends', async (t) => {
+    await Promise.all(Array.from({ length: 300 }, (_, at) => send(`bulky ${at} ${'x'.repeat(10_000)}`)));
+    await found('bulky', 300);
+    const child = start('export', 'bulky', '--last', 'all');
+    let error = '';
+    child.stderr.on('data', (text) => { error += String(text); });
+    child.stdout.once('data', () => child.stdout.destroy());
+    t.equal(await new Promise((resolve) => child.on('close', resolve)), 130, error);
+    t.match(error, /Interrupted after \d+ messages/);
+  });
+
   await t.test('search --follow goes on with new messages until it is interrupted', async (t) => {
     const child = start('search', 'exported OR followed', '--follow', '--fields', 'message', '--json');
     let out = '';
