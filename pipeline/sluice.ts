@@ -2,7 +2,6 @@
  * The whole program, built from its settings: engines, processor, receivers. Starts from the sinks to the receivers, stops
  * from the receivers to the sinks.
  */
-import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../schemas/config/config.js';
@@ -44,7 +43,7 @@ import type { TopicLog, TopicSpec } from './topics/contract.js';
 import { createTopicLog } from './topics/registry.js';
 import { createView, type View } from './view/view.js';
 import { createWatchedSink } from './view/watched-sink.js';
-import { openDataFolder } from './upgrade/data-folder.js';
+import { makeDataFolder, openDataFolder } from './upgrade/data-folder.js';
 import { joinProtocol } from './upgrade/protocol.js';
 
 export interface Roles {
@@ -118,7 +117,7 @@ export class Sluice {
     const inflater = createInflater();
     const decoder = createDecoder();
     this.inflaterName = inflater.name;
-    mkdirSync(config.data_folder, { recursive: true });
+    makeDataFolder(config.data_folder);
     this.topics = createTopicLog(config, { registry, log });
     if (roles.api === true && !roles.processor && config.store.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
     const stores = roles.processor || roles.api === true;

@@ -46,6 +46,7 @@ const size = (description: string) => Type.Union([Type.Integer({ minimum: 1 }), 
 export const indexSetSchema = Type.Object({
   id: Type.String({ description: 'Name of the index set; prefix of its indices and their read alias.', pattern: '^[a-z][a-z0-9_-]*[a-z0-9]$', maxLength: 100 }),
   title: Type.Optional(Type.String({ description: 'Name shown to people; default: the id.', minLength: 1 })),
+  description: Type.Optional(Type.String({ description: 'What the index set is for.' })),
   rotation: Type.Optional(Type.Object({
     type: Type.Enum(['size', 'count', 'time'], { description: 'What closes an index and begins the next.' }),
     max_size: Type.Optional(size('type size: largest index.')),

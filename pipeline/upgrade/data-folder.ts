@@ -1,7 +1,8 @@
 /** The version of the data folder: judged before anything in it is opened, and brought up to date under its lock. */
 import { randomUUID } from 'node:crypto';
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync, statSync } from 'node:fs';
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../schemas/config/config.js';
 import { errorText, isSluiceError } from '../../core/errors.js';
 import { formatVersions } from '../../core/format-versions.js';
@@ -15,12 +16,32 @@ const fileName = 'version.json';
 /** What a folder may hold that no format depends on. */
 const incidental = /^(?:control.*\.sock|lock.*|version\.json.*)$/;
 
+/** Secrets of the API's objects and all messages lie in it in the clear: it is made for its owner alone. Folders above it are made as usual. */
+export function makeDataFolder(folder: string): void {
+  mkdirSync(dirname(resolve(folder)), { recursive: true });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw thrown;
+  }
+}
+
+const ofOthers = 0o007;
+
+/** One that is there already was made by an operator, who may have reasons. */
+async function warnOfReaders(folder: string, log: Log): Promise<void> {
+  const { mode } = await stat(folder);
+  if ((mode & ofOthers) === 0) return;
+  log.warn({ folder, mode: (mode & 0o777).toString(8) }, 'other users of this machine may enter the data folder, where messages and secrets lie in the clear: chmod o-rwx it');
+}
+
 /**
  * Rejects with FORMAT_NEWER or FORMAT_TOO_OLD before anything was changed. Engines outside of the folder keep nothing in it that
  * could be migrated, so several processes may share it then without a lock.
  */
 export async function openDataFolder(config: Config, log: Log): Promise<void> {
   const folder = config.data_folder;
+  await warnOfReaders(folder, log);
   const stamps = stampFile(folder);
   const verdict = judgeStamp(formatVersions.dataFolder, await stamps.read(), stamps.place);
   if (verdict.kind === 'refused') throw verdict.error;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { createServer, connect } from 'node:net';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SearchResult } from '../../schemas/query.js';
@@ -99,4 +99,18 @@ t.test('a second signal ends at once', async (t) => {
   program.child.kill('SIGCONT');
   const ended = await program.end('SIGINT');
   t.ok(ended === 130 || ended === 0, String(ended));
+});
+
+t.test('the data folder is made for its owner alone; the mode of one that is there stays, with a warning where others may enter', async (t) => {
+  const folder = testFolder(t);
+  const data = join(folder, 'data');
+  const first = await startProgram(t, { folder });
+  t.equal(statSync(data).mode & 0o777, 0o700);
+  t.notMatch(first.output(), /may enter the data folder/);
+  t.equal(await first.end(), 0);
+  chmodSync(data, 0o755);
+  const second = await startProgram(t, { folder });
+  t.equal(statSync(data).mode & 0o777, 0o755);
+  t.match(second.output(), /"mode":"755".*other users of this machine may enter the data folder/);
+  t.equal(await second.end(), 0);
 });

@@ -10,21 +10,21 @@ type CatalogItem = ReturnType<Catalog['list']>[number];
 /** Members of requests that are named otherwise in rule files. */
 const memberNames: Readonly<Record<string, string>> = { index_set: 'index_set_id', id: 'name' };
 
-/** Gives mistakes in the object the names that its members have in requests. */
-export async function storing<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+/** Gives mistakes in the object the names that its members have in requests; `names`: those of this kind of object. */
+export async function storing<Result>(work: () => Promise<Result> | Result, names: Readonly<Record<string, string>> = {}): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    if (error.code === 'OBJECT_INVALID') throw invalidOf(fieldProblemsOf(error), error.message);
+    if (error.code === 'OBJECT_INVALID') throw invalidOf(fieldProblemsOf(error), error.message, { ...memberNames, ...names });
     throw error;
   }
 }
 
-function invalidOf(problems: readonly { readonly field: string; readonly message: string }[], message: string): Error {
+function invalidOf(problems: readonly { readonly field: string; readonly message: string }[], message: string, names: Readonly<Record<string, string>>): Error {
   if (problems.length === 0) return failure(400, message);
   const members = Object.create(null) as Record<string, string[]>;
-  for (const problem of problems) (members[ownMember(memberNames, problem.field) ?? (problem.field || 'entity')] ??= []).push(problem.message);
+  for (const problem of problems) (members[ownMember(names, problem.field) ?? (problem.field || 'entity')] ??= []).push(problem.message);
   return invalidMembers(members);
 }
 

@@ -20,7 +20,7 @@ const retentionBody = Type.Object({
 
 export const indexSetBody = Type.Object({
   title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  description: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'Taken and not kept.' }))),
+  description: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'What it is for.' }))),
   index_prefix: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the set, and beginning of the names of its indices; never changes.' })),
   shards: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_024 })),
   replicas: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
@@ -47,7 +47,7 @@ export function showIndexSet(item: CatalogItem, inForce: IndexSet | undefined, m
   const retention = inForce?.retention ?? { type: 'none' as const, max_indices: undefined, max_total_bytes: undefined };
   const period = (item.settings['rotation'] as { readonly period?: string } | undefined)?.period;
   return {
-    ...originOf(item), title: textOf(item.settings['title'], item.id), description: '', index_prefix: item.id, shards: inForce?.shards ?? 1, replicas: inForce?.replicas ?? 0, refresh_interval_ms: inForce?.refresh_interval_ms ?? 0,
+    ...originOf(item), title: textOf(item.settings['title'], item.id), description: textOf(item.settings['description']), index_prefix: item.id, shards: inForce?.shards ?? 1, replicas: inForce?.replicas ?? 0, refresh_interval_ms: inForce?.refresh_interval_ms ?? 0,
     rotation_strategy_class: rotation.type,
     rotation_strategy: {
       type: rotation.type, ...(rotation.type === 'size' ? { max_size: rotation.max_bytes } : {}), ...(rotation.type === 'count' ? { max_docs_per_index: rotation.max_documents } : {}),
@@ -62,7 +62,7 @@ export function showIndexSet(item: CatalogItem, inForce: IndexSet | undefined, m
 /** What a body says, in the words of rule files; the prefix apart. */
 export function takeIndexSet(body: IndexSetBody): Record<string, unknown> {
   return given({
-    title: body.title, shards: body.shards, replicas: body.replicas, refresh_interval_ms: body.refresh_interval_ms,
+    title: body.title, description: body.description === null ? '' : body.description, shards: body.shards, replicas: body.replicas, refresh_interval_ms: body.refresh_interval_ms,
     rotation: takeRotation(body), retention: takeRetention(body),
   });
 }

@@ -15,6 +15,7 @@ const tags = ['Index sets'];
 const counts = 'counts what may be read';
 const base = '/api/system/indices/index_sets';
 const params = Type.Object({ indexSetId: objectId('Index set.') });
+const memberNames = { id: 'index_prefix' };
 const defaultSet = 'sluice_default';
 const listQuery = Type.Object({ skip: Type.Integer({ minimum: 0, default: 0 }), limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: '0: all.' }), stats: Type.Boolean({ default: false, description: 'With numbers of indices, documents and bytes.' }) });
 
@@ -48,7 +49,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     if (id === undefined) throw invalidMembers({ index_prefix: ['An index set needs a prefix.'] });
     if ((await world.catalog()).find('index-sets', id) !== undefined) throw failure(409, `There is an index set ${id} already.`);
     if (await operationsOf(services).indexRequests.leaving(id)) throw failure(409, `Processors have not left the index set ${id} yet, which was deleted. Try again in a moment.`, { headers: { 'retry-after': '1' } });
-    await storing(() => world.objects().create('index-sets', id, { definition: { id, ...takeIndexSet(request.body) } }, request.identity.username));
+    await storing(() => world.objects().create('index-sets', id, { definition: { id, ...takeIndexSet(request.body) } }, request.identity.username), memberNames);
     request.audited = { object: id };
     return show(await itemOf(id), request.identity);
   });
@@ -60,7 +61,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     assertChangeable('index set', item);
     // Scripts change the default index set by the prefix that it has with peers; the answer says which it has here.
     if (body.index_prefix !== undefined && body.index_prefix !== item.id && item.id !== defaultSet) throw invalidMembers({ index_prefix: ['The prefix of an index set never changes.'] });
-    await storing(() => world.objects().change('index-sets', item.id, (before) => ({ definition: { ...before?.definition, id: item.id, ...takeIndexSet(body) } }), identity.username));
+    await storing(() => world.objects().change('index-sets', item.id, (before) => ({ definition: { ...before?.definition, id: item.id, ...takeIndexSet(body) } }), identity.username), memberNames);
     return show(await itemOf(item.id), identity);
   });
 

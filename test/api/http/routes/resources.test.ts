@@ -6,7 +6,7 @@ import { apiRoutes } from '../../../../api/http/routes.js';
 import { until } from '../../../pipeline/objects/rig.js';
 import { expectStatuses, startRunning } from './running.js';
 
-const files = { 'own.yaml': 'index_sets: [{id: filed}]\nrules: [{id: own-rule, when: {always: true}, then: [{set: {field: seen, value: yes}}]}]\noutputs: [{id: own-output, type: gelf, host: 127.0.0.1, port: 9, enabled: false}]' };
+const files = { 'own.yaml': 'index_sets: [{id: filed, description: Of the file.}]\nrules: [{id: own-rule, when: {always: true}, then: [{set: {field: seen, value: yes}}]}]\noutputs: [{id: own-output, type: gelf, host: 127.0.0.1, port: 9, enabled: false}]' };
 const world = await startRunning(t, { routes: apiRoutes, files });
 const { told, sluice } = world;
 const list = (body: Record<string, unknown>, key: string) => body[key] as readonly Record<string, unknown>[];
@@ -31,6 +31,13 @@ t.test('an index set: made with its first index, changed, rotated, measured, del
   t.equal((await world.ask('POST', '/api/system/indexer/indices/shop_0/reopen')).statusCode, 204);
   t.match((await told('GET', '/api/system/indexer/indices/reopened')).body, { total: 1, indices: { shop_0: { state: 'open', reopened: true } } });
 
+  t.match((await told('PUT', `${base}/shop`, { body: { description: 'Orders and payments.' } })).body, { description: 'Orders and payments.', rotation_strategy: { max_size: 2e9 } });
+  t.match((await told('PUT', `${base}/shop`, { body: { title: 'Shop' } })).body, { description: 'Orders and payments.' }, 'what is not given stays');
+  t.match((await told('GET', `${base}/shop`)).body, { description: 'Orders and payments.' });
+  t.match((await told('PUT', `${base}/shop`, { body: { description: null } })).body, { description: '' });
+  t.match((await told('GET', `${base}/filed`)).body, { description: 'Of the file.' });
+  t.match((await told('GET', `${base}/sluice_default`)).body, { description: '' });
+  t.same(Object.keys((await told('POST', base, { body: { index_prefix: 'UPPER', description: 'x' } })).body['validation_errors'] as object), ['index_prefix']);
   await expectStatuses(t, world, [
     ['admin', 'POST', base, 409, { index_prefix: 'shop' }], ['admin', 'POST', base, 400, { title: 'x' }], ['admin', 'POST', base, 400, { index_prefix: 'shop_eu' }], ['admin', 'POST', base, 400, { index_prefix: 'UPPER' }],
     ['admin', 'POST', base, 400, { index_prefix: 'other', rotation_strategy: { rotation_period: 'tomorrow' } }], ['admin', 'POST', base, 400, { index_prefix: 'other', rotation_strategy: { type: 'moon' } }], ['admin', 'POST', base, 400, { index_prefix: 'other', rotation_strategy: { max_docs_per_index: 0 } }],
