@@ -1,6 +1,7 @@
 /**
  * How far from its size limit an index is when it is rotated at full rate, the whole program on embedded topics:
- * `node build/bench/rotation.js [messages] [limit in bytes] [embedded|opensearch]`, the latter with SLUICE_TEST_OPENSEARCH. Messages of about 1 kB of random text, which hardly gets smaller.
+ * `node build/bench/rotation.js [messages] [limit in bytes] [embedded|opensearch|words]`, the latter but one with SLUICE_TEST_OPENSEARCH. Messages of about 1 kB of random text, which hardly gets smaller.
+ * `words`: the embedded store with its index of words, which comes behind the writes and is waited for. Words of random text take more room than the text.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -20,6 +21,8 @@ const limit = Number(process.argv[3] ?? 1e9);
 const store = process.argv[4] ?? 'embedded';
 const blockMessages = 200;
 const checkMs = 500;
+/** The words of the last messages come after a minute without a write. */
+const restMs = store === 'words' ? 75_000 : 5_000;
 
 interface Status {
   readonly lag: number;
@@ -41,7 +44,7 @@ function writeSettings(folder: string): string {
   writeFileSync(join(rules, 'sets.yaml'), stringify({ index_sets: [{ id: 'sluice_default', rotation: { type: 'size', max_size: limit } }] }));
   writeFileSync(file, stringify({
     data_folder: join(folder, 'data'), log_level: 'info', admin: { enabled: false }, api: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }], rules: { folder: rules },
-    store: store === 'opensearch' ? { kind: 'opensearch', opensearch: { nodes: [openSearchNode()], state_index: `rotation-${randomBytes(4).toString('hex')}` } } : { kind: 'embedded' },
+    store: store === 'opensearch' ? { kind: 'opensearch', opensearch: { nodes: [openSearchNode()], state_index: `rotation-${randomBytes(4).toString('hex')}` } } : { kind: 'embedded', embedded: { index_words: store === 'words' } },
   }));
   return file;
 }
@@ -93,7 +96,10 @@ async function run(folder: string): Promise<void> {
     await send((await statusOf(control)).receivers[0]?.port as number);
     while ((await statusOf(control)).lag > 0) await wait(checkMs);
     const seconds = (Date.now() - begun) / 1000;
-    await wait(5_000);
+    for (let [size, since] = [0, Date.now()]; Date.now() - since < restMs; await wait(checkMs)) {
+      const now = [...largest.values()].reduce((sum, bytes) => sum + bytes, 0);
+      if (now !== size) [size, since] = [now, Date.now()];
+    }
     ended = true;
     await watching;
     const { index_sets: sets } = await statusOf(control);
