@@ -50,15 +50,35 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
   const metrics = buildMetrics(registry, accessMetrics);
   const people = createPeople({ state, log, streams, fileRoles, owners });
   const throttle = settings.throttle ? (options.throttle ?? createThrottle()) : undefined;
-  const passwords = createPasswords({ concurrency: settings.hash_concurrency, minimumLength: settings.minimum_password_length, onHash: () => metrics.hashes.inc() });
-  const sessions = createSecrets<SessionRecord>({ state, prefix: sessionPrefix, encode: (random) => random.toString('hex'), log, now });
+  const passwords = createPasswords({
+    concurrency: settings.hash_concurrency,
+    minimumLength: settings.minimum_password_length,
+    onHash: () => metrics.hashes.inc(),
+  });
+  const sessions = createSecrets<SessionRecord>({
+    state,
+    prefix: sessionPrefix,
+    encode: (random) => random.toString('hex'),
+    log,
+    now,
+  });
   const tokens = createSecrets<TokenRecord>({ state, prefix: tokenPrefix, encode: base32, log, now });
   const source = createDirectorySource({ settings: settings.ldap, state, log });
   const verified = createVerified(settings.verified_for_ms, now);
   const warnOfMappings = createMappingWarnings(log);
   const logins = createLogins({ people, passwords, throttle, verified, source, warnOfMappings, metrics, log });
   const sweeper = createSweeper({ sessions, tokens, people, defaultTimeoutMs: settings.session_timeout_ms, log, now });
-  const parts = { people, passwords, sessions, tokens, throttle, settings, logins, now, alone: createAdministratorGuard(people) };
+  const parts = {
+    people,
+    passwords,
+    sessions,
+    tokens,
+    throttle,
+    settings,
+    logins,
+    now,
+    alone: createAdministratorGuard(people),
+  };
   const door = new Door(parts);
   return {
     async start() {
@@ -75,11 +95,12 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
       people.stop();
       await Promise.all([sessions.stop(), tokens.stop()]);
     },
-    authenticate: (credentials, from) => counted(door.identify(credentials, from.address), (outcome) => {
-      metrics.authentications.inc({ kind: credentials.kind, outcome });
-      metrics.attemptsWaiting.set(throttle?.waiting() ?? 0);
-      metrics.users.set(people.users.values().size);
-    }),
+    authenticate: (credentials, from) =>
+      counted(door.identify(credentials, from.address), (outcome) => {
+        metrics.authentications.inc({ kind: credentials.kind, outcome });
+        metrics.attemptsWaiting.set(throttle?.waiting() ?? 0);
+        metrics.users.set(people.users.values().size);
+      }),
     openSession: (username, password, from) => door.open(username, password, from.address),
     async closeSession(sessionId) {
       const session = await sessions.find(sessionId);
@@ -112,7 +133,10 @@ class Door {
   async identify(credentials: Credentials, address: string): Promise<Identity> {
     switch (credentials.kind) {
       case 'password':
-        return this.#identity(await this.#parts.logins.login(credentials.username, credentials.password, address), 'password');
+        return this.#identity(
+          await this.#parts.logins.login(credentials.username, credentials.password, address),
+          'password',
+        );
       case 'session':
         return this.#identity(await this.#userOfSession(credentials.sessionId), 'session', credentials.sessionId);
       case 'token':
@@ -125,7 +149,13 @@ class Door {
     const user = await logins.login(username, password, address);
     if (user.service_account) throw accessErrors.create('ACCESS_DENIED');
     const at = now();
-    const sessionId = await sessions.create({ user_id: user.id, generation: user.generation, created_at: at, used_at: at, address });
+    const sessionId = await sessions.create({
+      user_id: user.id,
+      generation: user.generation,
+      created_at: at,
+      used_at: at,
+      address,
+    });
     return { sessionId, userId: user.id, username: user.username, validUntil: at + this.#timeoutOf(user) };
   }
 
@@ -135,7 +165,8 @@ class Door {
     if (session === undefined) throw accessErrors.create('ACCESS_DENIED');
     const user = await this.#ownerOf(session.user_id, session.generation);
     if (user === undefined) await sessions.remove(sessionId);
-    if (user === undefined || !user.enabled || session.generation !== user.generation) throw accessErrors.create('ACCESS_DENIED');
+    if (user === undefined || !user.enabled || session.generation !== user.generation)
+      throw accessErrors.create('ACCESS_DENIED');
     const timeout = this.#timeoutOf(user);
     if (now() - session.used_at >= timeout) throw accessErrors.create('ACCESS_DENIED');
     sessions.used(sessionId, Math.min(noteSessionMs, timeout / 4));
@@ -145,7 +176,8 @@ class Door {
   async #userOfToken(token: string): Promise<UserRecord> {
     const { tokens, now } = this.#parts;
     const found = await tokens.find(token);
-    if (found === undefined || (found.expires_at !== undefined && found.expires_at <= now())) throw accessErrors.create('ACCESS_DENIED');
+    if (found === undefined || (found.expires_at !== undefined && found.expires_at <= now()))
+      throw accessErrors.create('ACCESS_DENIED');
     const user = await this.#ownerOf(found.user_id, 0);
     if (user === undefined) await tokens.remove(token);
     if (user === undefined || !user.enabled) throw accessErrors.create('ACCESS_DENIED');
@@ -183,7 +215,11 @@ async function counted(identifying: Promise<Identity>, count: (outcome: string) 
 }
 
 function outcomeOf(thrown: unknown): string {
-  const outcomes: Readonly<Record<string, string>> = { ACCESS_DENIED: 'denied', ACCESS_THROTTLED: 'throttled', ACCESS_DIRECTORY_UNAVAILABLE: 'unavailable' };
+  const outcomes: Readonly<Record<string, string>> = {
+    ACCESS_DENIED: 'denied',
+    ACCESS_THROTTLED: 'throttled',
+    ACCESS_DIRECTORY_UNAVAILABLE: 'unavailable',
+  };
   return (isSluiceError(thrown) ? outcomes[thrown.code] : undefined) ?? 'failed';
 }
 

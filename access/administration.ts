@@ -70,7 +70,13 @@ export interface UserAdministration {
   createUser(by: Identity, username: string, password: string, change: UserChange): Promise<User>;
   changeUser(by: Identity, nameOrId: string, change: UserChange): Promise<User>;
   /** Ends the sessions of the user. Of oneself the old one is needed. */
-  setPassword(by: Identity, nameOrId: string, password: string, old: string | undefined, from: { readonly address: string }): Promise<void>;
+  setPassword(
+    by: Identity,
+    nameOrId: string,
+    password: string,
+    old: string | undefined,
+    from: { readonly address: string },
+  ): Promise<void>;
   /** False: it was so already. Disabling ends the sessions. */
   setEnabled(by: Identity, nameOrId: string, enabled: boolean): Promise<boolean>;
   deleteUser(by: Identity, nameOrId: string): Promise<void>;
@@ -82,7 +88,15 @@ export interface RoleAdministration {
   roles(): readonly RoleDefinition[];
   role(name: string): RoleDefinition;
   createRole(by: Identity, name: string, description: string, permissions: readonly string[]): Promise<RoleDefinition>;
-  changeRole(by: Identity, name: string, change: { readonly name?: string | undefined; readonly description?: string | undefined; readonly permissions?: readonly string[] | undefined }): Promise<RoleDefinition>;
+  changeRole(
+    by: Identity,
+    name: string,
+    change: {
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+      readonly permissions?: readonly string[] | undefined;
+    },
+  ): Promise<RoleDefinition>;
   /** Its members lose it. */
   deleteRole(by: Identity, name: string): Promise<void>;
   members(by: Identity, role: string): readonly User[];
@@ -93,9 +107,17 @@ export interface RoleAdministration {
 export interface TokenAdministration {
   tokens(by: Identity, nameOrId: string): Promise<readonly Token[]>;
   /** The secret is shown this once. `ttlMs` undefined: the setting; 0: it does not end. */
-  createToken(by: Identity, nameOrId: string, name: string, ttlMs: number | undefined): Promise<Token & { readonly secret: string }>;
+  createToken(
+    by: Identity,
+    nameOrId: string,
+    name: string,
+    ttlMs: number | undefined,
+  ): Promise<Token & { readonly secret: string }>;
   /** By id or by the secret itself. Resolves with what was deleted. */
   deleteToken(by: Identity, nameOrId: string, idOrSecret: string): Promise<Token>;
 }
 
-export type AccessAdministration = UserAdministration & RoleAdministration & TokenAdministration & DirectoryAdministration;
+export type AccessAdministration = UserAdministration &
+  RoleAdministration &
+  TokenAdministration &
+  DirectoryAdministration;

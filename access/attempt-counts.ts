@@ -35,7 +35,11 @@ export interface AttemptCounts {
 }
 
 export function createAttemptCounts(now: () => number): AttemptCounts {
-  const counts = { pair: new Map<string, Count>(), account: new Map<string, Count>(), address: new Map<string, Count>() };
+  const counts = {
+    pair: new Map<string, Count>(),
+    account: new Map<string, Count>(),
+    address: new Map<string, Count>(),
+  };
   const find = ({ kind, name }: CountKey): Count | undefined => {
     const count = counts[kind].get(name);
     if (count === undefined || now() - count.lastFailure < forgetMs) return count;
@@ -91,6 +95,12 @@ export function placeOf(address: string): string {
   const [head = '', tail] = (plain.split('%')[0] ?? '').split('::');
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0'), ...after];
-  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  const groups =
+    tail === undefined
+      ? before
+      : [...before, ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0'), ...after];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }

@@ -44,7 +44,12 @@ class WatchedCollection<Value> implements Collection<Value> {
 
   async start(): Promise<void> {
     this.#stopWatching = this.#state.watch(this.#prefix, () => {
-      void this.refresh().catch((error: unknown) => this.#log.warn({ error: errorText(error), prefix: this.#prefix }, 'users and roles could not be read again; what was read before stays'));
+      void this.refresh().catch((error: unknown) =>
+        this.#log.warn(
+          { error: errorText(error), prefix: this.#prefix },
+          'users and roles could not be read again; what was read before stays',
+        ),
+      );
     });
     await this.refresh();
   }
@@ -85,7 +90,9 @@ class WatchedCollection<Value> implements Collection<Value> {
       this.#readAgain = true;
       return this.#reading;
     }
-    this.#reading = this.#readAll().finally(() => { this.#reading = undefined; });
+    this.#reading = this.#readAll().finally(() => {
+      this.#reading = undefined;
+    });
     return this.#reading;
   }
 

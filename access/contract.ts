@@ -21,7 +21,11 @@ export interface Access {
   stop(): Promise<void>;
   /** Rejects with ACCESS_DENIED (one answer for unknown names, wrong passwords and ended sessions), ACCESS_THROTTLED (with retryAfterMs) or ACCESS_DIRECTORY_UNAVAILABLE (retryable). */
   authenticate(credentials: Credentials, from: { readonly address: string }): Promise<Identity>;
-  openSession(username: string, password: string, from: { readonly address: string; readonly host?: string | undefined }): Promise<Session>;
+  openSession(
+    username: string,
+    password: string,
+    from: { readonly address: string; readonly host?: string | undefined },
+  ): Promise<Session>;
   /** Resolves with the name of whose it was; with undefined for an unknown one. */
   closeSession(sessionId: string): Promise<string | undefined>;
 }

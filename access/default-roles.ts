@@ -18,15 +18,44 @@ export interface Role {
   readonly file: string | undefined;
 }
 
-const shipped = { edit: [], audit: false, administrator: false, capabilities: ['views:edit', 'system:read'], otherPermissions: [], origin: 'shipped', file: undefined } as const;
+const shipped = {
+  edit: [],
+  audit: false,
+  administrator: false,
+  capabilities: ['views:edit', 'system:read'],
+  otherPermissions: [],
+  origin: 'shipped',
+  file: undefined,
+} as const;
 
 export const administratorRole = 'administrator';
 
 const list: readonly (Role & { readonly name: (typeof shippedRoleNames)[number] })[] = [
-  { ...shipped, name: 'Administrator', description: 'Full rights on the system.', read: 'all', edit: 'all', audit: true, administrator: true, capabilities: allCapabilities },
-  { ...shipped, name: 'Reader', description: 'Read-only: sees the state of the system and keeps own searches; opens no stream by itself.', read: [] },
+  {
+    ...shipped,
+    name: 'Administrator',
+    description: 'Full rights on the system.',
+    read: 'all',
+    edit: 'all',
+    audit: true,
+    administrator: true,
+    capabilities: allCapabilities,
+  },
+  {
+    ...shipped,
+    name: 'Reader',
+    description: 'Read-only: sees the state of the system and keeps own searches; opens no stream by itself.',
+    read: [],
+  },
   { ...shipped, name: 'Operator', description: 'Read-only on all streams except Audit logs.', read: 'all' },
-  { ...shipped, name: 'AuditViewer', description: 'Read-only on all streams.', read: 'all', audit: true, capabilities: [...shipped.capabilities, 'audit:read'] },
+  {
+    ...shipped,
+    name: 'AuditViewer',
+    description: 'Read-only on all streams.',
+    read: 'all',
+    audit: true,
+    capabilities: [...shipped.capabilities, 'audit:read'],
+  },
 ];
 
 export const defaultRoles: ReadonlyMap<string, Role> = new Map(list.map((role) => [keyOfName(role.name), role]));

@@ -5,8 +5,14 @@ import type { SluiceError } from '../core/errors.js';
 export const accessErrors = defineErrors({
   ACCESS_DENIED: { retryable: false, summary: 'The credentials are not valid.' },
   ACCESS_THROTTLED: { retryable: true, summary: 'Too many attempts with a wrong password; try again later.' },
-  ACCESS_BUSY: { retryable: true, summary: 'As many passwords are being checked as can be at once; try again in a moment.' },
-  ACCESS_DIRECTORY_UNAVAILABLE: { retryable: true, summary: 'The directory of users does not answer; local users can log in.' },
+  ACCESS_BUSY: {
+    retryable: true,
+    summary: 'As many passwords are being checked as can be at once; try again in a moment.',
+  },
+  ACCESS_DIRECTORY_UNAVAILABLE: {
+    retryable: true,
+    summary: 'The directory of users does not answer; local users can log in.',
+  },
   ACCESS_DIRECTORY_REFUSED: { retryable: false, summary: 'The directory refused what the settings ask of it.' },
   ACCESS_DIRECTORY_SETTINGS_INVALID: { retryable: false, summary: 'The settings of the directory cannot be used.' },
   ACCESS_FORBIDDEN: { retryable: false, summary: 'Your roles do not allow this.' },
@@ -19,7 +25,10 @@ export const accessErrors = defineErrors({
   ACCESS_OLD_PASSWORD_WRONG: { retryable: false, summary: 'Old password is missing or incorrect.' },
   ACCESS_ROLE_OF_FILE: { retryable: false, summary: 'The role stands in a rule file, and is changed there.' },
   ACCESS_READ_ONLY: { retryable: false, summary: 'It cannot be changed here.' },
-  ACCESS_LAST_ADMINISTRATOR: { retryable: false, summary: 'The last administrator who can log in with a password of its own stays one.' },
+  ACCESS_LAST_ADMINISTRATOR: {
+    retryable: false,
+    summary: 'The last administrator who can log in with a password of its own stays one.',
+  },
   ACCESS_OWN_ACCOUNT: { retryable: false, summary: 'Nobody disables or deletes the account that asks for it.' },
   ACCESS_LIMIT_REACHED: { retryable: false, summary: 'There are as many as are kept.' },
 });

@@ -20,14 +20,21 @@ export interface FirstPassword {
 }
 
 /** Several processes may start at once: each user is made by one of them. */
-export async function makeDefaultUsers(state: StateStore, people: People, passwords: Passwords, settings: AccessOptions['first_passwords']): Promise<readonly FirstPassword[]> {
-  for (const { username, setting } of defaultUsers) if (settings[setting] !== '') passwords.check(username, settings[setting]);
+export async function makeDefaultUsers(
+  state: StateStore,
+  people: People,
+  passwords: Passwords,
+  settings: AccessOptions['first_passwords'],
+): Promise<readonly FirstPassword[]> {
+  for (const { username, setting } of defaultUsers)
+    if (settings[setting] !== '') passwords.check(username, settings[setting]);
   if ((await state.get(madeKey)) !== undefined) return [];
   const made: FirstPassword[] = [];
   for (const user of defaultUsers) {
     const set = settings[user.setting] === '' ? undefined : settings[user.setting];
     const password = set ?? randomPassword();
-    if (people.byName(user.username) === undefined && (await make(people, user, await passwords.hash(password)))) made.push({ username: user.username, password: set === undefined ? password : undefined });
+    if (people.byName(user.username) === undefined && (await make(people, user, await passwords.hash(password))))
+      made.push({ username: user.username, password: set === undefined ? password : undefined });
   }
   await state.put(madeKey, true, undefined).catch((thrown: unknown) => {
     if (!isConflict(thrown)) throw thrown;
@@ -37,7 +44,12 @@ export async function makeDefaultUsers(state: StateStore, people: People, passwo
 
 async function make(people: People, { username, roles }: DefaultUser, hash: string): Promise<boolean> {
   try {
-    await people.users.create(storeKey(userPrefix, username), { ...newUser(username), password_hash: hash, roles, session_timeout_ms: shippedTimeoutMs });
+    await people.users.create(storeKey(userPrefix, username), {
+      ...newUser(username),
+      password_hash: hash,
+      roles,
+      session_timeout_ms: shippedTimeoutMs,
+    });
     return true;
   } catch (thrown) {
     if (isConflict(thrown)) return false;
@@ -47,6 +59,16 @@ async function make(people: People, { username, roles }: DefaultUser, hash: stri
 
 export function newUser(username: string): UserRecord {
   return {
-    id: randomBytes(12).toString('hex'), username, external: false, email: '', first_name: '', last_name: '', roles: [], service_account: false, enabled: true, generation: 1, created_at: Date.now(),
+    id: randomBytes(12).toString('hex'),
+    username,
+    external: false,
+    email: '',
+    first_name: '',
+    last_name: '',
+    roles: [],
+    service_account: false,
+    enabled: true,
+    generation: 1,
+    created_at: Date.now(),
   };
 }

@@ -34,7 +34,12 @@ export interface Logins {
   login(username: string, password: string, address: string): Promise<UserRecord>;
 }
 
-const unthrottled: Attempt = { known: true, succeeded: () => undefined, failed: () => undefined, abandoned: () => undefined };
+const unthrottled: Attempt = {
+  known: true,
+  succeeded: () => undefined,
+  failed: () => undefined,
+  abandoned: () => undefined,
+};
 
 export function createLogins(parts: LoginParts): Logins {
   const { people, throttle, verified, source } = parts;
@@ -51,7 +56,11 @@ export function createLogins(parts: LoginParts): Logins {
       throw accessErrors.create('ACCESS_DENIED');
     }
     succeeded();
-    verified.keep(keyOfName(username), password, { userId: user.id, generation: user.generation, directory: user.external ? directory : undefined });
+    verified.keep(keyOfName(username), password, {
+      userId: user.id,
+      generation: user.generation,
+      directory: user.external ? directory : undefined,
+    });
     return user;
   };
   return {
@@ -60,23 +69,41 @@ export function createLogins(parts: LoginParts): Logins {
       if (username === '' || password === '') throw accessErrors.create('ACCESS_DENIED');
       const known = verified.find(keyOfName(username), password);
       const user = known === undefined ? undefined : people.byId(known.userId);
-      if (user !== undefined && user.enabled && user.generation === known?.generation && known.directory === (user.external ? source.active() : undefined)) return user;
+      if (
+        user !== undefined &&
+        user.enabled &&
+        user.generation === known?.generation &&
+        known.directory === (user.external ? source.active() : undefined)
+      )
+        return user;
       return verified.once(`${address} ${keyOfName(username)}`, password, () => attempt(username, password, address));
     },
   };
 }
 
-async function check(parts: LoginParts, directory: ActiveDirectory | undefined, username: string, password: string, known: boolean): Promise<UserRecord | undefined> {
+async function check(
+  parts: LoginParts,
+  directory: ActiveDirectory | undefined,
+  username: string,
+  password: string,
+  known: boolean,
+): Promise<UserRecord | undefined> {
   const { people, passwords } = parts;
   const user = people.byName(username);
-  if ((user === undefined || user.external) && directory !== undefined) return viaDirectory(parts, directory, username, password);
+  if ((user === undefined || user.external) && directory !== undefined)
+    return viaDirectory(parts, directory, username, password);
   const matches = await passwords.verify(user?.password_hash, password, known);
   // The record may have changed while the hash was made.
   const now = people.byName(username);
   return matches && now !== undefined && now.enabled && now.password_hash === user?.password_hash ? now : undefined;
 }
 
-async function viaDirectory(parts: LoginParts, { directory, settings }: ActiveDirectory, username: string, password: string): Promise<UserRecord | undefined> {
+async function viaDirectory(
+  parts: LoginParts,
+  { directory, settings }: ActiveDirectory,
+  username: string,
+  password: string,
+): Promise<UserRecord | undefined> {
   const { people, log, metrics } = parts;
   const found = await directory.login(username, password).catch((error: unknown) => {
     metrics.directoryCalls.inc({ outcome: 'unavailable' });
@@ -88,19 +115,32 @@ async function viaDirectory(parts: LoginParts, { directory, settings }: ActiveDi
   parts.warnOfMappings(settings, people.allRoles(), people.streams());
   const mapped = rightsByGroups(settings, found.groups, people.allRoles(), people.streams());
   if (mapped.roles.length === 0) {
-    log.warn({ user: found.username }, 'a user of the directory has no role: no entry of role_mapping fits, and default_roles is empty');
+    log.warn(
+      { user: found.username },
+      'a user of the directory has no role: no entry of role_mapping fits, and default_roles is empty',
+    );
     return undefined;
   }
   return keepUser(parts, found, mapped);
 }
 
 /** The directory decides about its users at each login; only what differs is written. */
-async function keepUser({ people, log }: LoginParts, found: DirectoryUser, mapped: ReturnType<typeof rightsByGroups>): Promise<UserRecord | undefined> {
+async function keepUser(
+  { people, log }: LoginParts,
+  found: DirectoryUser,
+  mapped: ReturnType<typeof rightsByGroups>,
+): Promise<UserRecord | undefined> {
   const username = checkName('the name of a user of the directory', found.username);
   const key = storeKey(userPrefix, username);
   const [firstName = '', ...lastNames] = found.fullName.split(' ');
   const change = (user: UserRecord): UserRecord => ({
-    ...user, email: found.email, first_name: firstName, last_name: lastNames.join(' '), roles: mapped.roles, read_streams: mapped.read, edit_streams: mapped.edit,
+    ...user,
+    email: found.email,
+    first_name: firstName,
+    last_name: lastNames.join(' '),
+    roles: mapped.roles,
+    read_streams: mapped.read,
+    edit_streams: mapped.edit,
   });
   if (people.byName(username) === undefined) {
     await people.users.create(key, change({ ...newUser(username), external: true })).catch((thrown: unknown) => {
@@ -111,6 +151,7 @@ async function keepUser({ people, log }: LoginParts, found: DirectoryUser, mappe
     const changed = change(user);
     return user.external && JSON.stringify(changed) !== JSON.stringify(user) ? changed : undefined;
   });
-  if (kept?.external === false) log.warn({ user: username }, 'a user of the directory has the name of a local one, and is refused');
+  if (kept?.external === false)
+    log.warn({ user: username }, 'a user of the directory has the name of a local one, and is refused');
   return kept?.external === true && kept.enabled ? kept : undefined;
 }

@@ -6,7 +6,10 @@ import { accessErrors } from './errors.js';
 /** The key under which a name is kept: any letters, at most 64 bytes. */
 export function storeKey(prefix: string, name: string): string {
   const key = keyOfName(name);
-  return prefix + (/^[a-z0-9._@-]{1,60}$/.test(key) ? key : `~${createHash('sha256').update(key).digest('hex').slice(0, 60)}`);
+  return (
+    prefix +
+    (/^[a-z0-9._@-]{1,60}$/.test(key) ? key : `~${createHash('sha256').update(key).digest('hex').slice(0, 60)}`)
+  );
 }
 
 export function isApiId(text: string): boolean {
@@ -16,5 +19,9 @@ export function isApiId(text: string): boolean {
 /** Throws what cannot be a name. */
 export function checkName(what: string, name: string): string {
   if (isName(name)) return name.normalize('NFC');
-  throw accessErrors.create('ACCESS_VALUE_INVALID', { place: what, got: JSON.stringify(name.slice(0, maxNameLength)), allowed: nameRule });
+  throw accessErrors.create('ACCESS_VALUE_INVALID', {
+    place: what,
+    got: JSON.stringify(name.slice(0, maxNameLength)),
+    allowed: nameRule,
+  });
 }

@@ -21,19 +21,27 @@ export interface AdministrationParts {
 }
 
 export function assertMay(by: Identity, capability: Capability): void {
-  if (!by.administrator && !by.capabilities.has(capability)) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: `an administrator, or a role with ${capability}` });
+  if (!by.administrator && !by.capabilities.has(capability))
+    throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: `an administrator, or a role with ${capability}` });
 }
 
 /** Another user without the right to see users: forbidden whether there is one of that name or not. */
 export function findUser({ people }: Pick<AdministrationParts, 'people'>, by: Identity, nameOrId: string): UserRecord {
   const user = people.find(nameOrId);
   if (user?.id !== by.userId) assertMay(by, 'users:edit');
-  if (user === undefined) throw accessErrors.create('ACCESS_USER_UNKNOWN', { got: JSON.stringify(nameOrId.slice(0, 100)) });
+  if (user === undefined)
+    throw accessErrors.create('ACCESS_USER_UNKNOWN', { got: JSON.stringify(nameOrId.slice(0, 100)) });
   return user;
 }
 
-export async function changeRecord({ people }: Pick<AdministrationParts, 'people'>, user: UserRecord, change: (user: UserRecord) => UserRecord | undefined): Promise<UserRecord> {
-  const kept = await people.users.change(storeKey(userPrefix, user.username), (now) => (now.id === user.id ? change(now) : undefined));
+export async function changeRecord(
+  { people }: Pick<AdministrationParts, 'people'>,
+  user: UserRecord,
+  change: (user: UserRecord) => UserRecord | undefined,
+): Promise<UserRecord> {
+  const kept = await people.users.change(storeKey(userPrefix, user.username), (now) =>
+    now.id === user.id ? change(now) : undefined,
+  );
   if (kept?.id !== user.id) throw accessErrors.create('ACCESS_USER_UNKNOWN', { got: JSON.stringify(user.username) });
   return kept;
 }
@@ -57,7 +65,8 @@ export function createAdministratorGuard(people: People): AdministratorGuard {
 export function assertAnotherAdministrator(people: People, without: UserRecord): void {
   if (!isAdministrator(without)) return;
   const others = [...people.users.values().values()].filter((user) => user.id !== without.id && isAdministrator(user));
-  if (others.length === 0) throw accessErrors.create('ACCESS_LAST_ADMINISTRATOR', { got: JSON.stringify(without.username) });
+  if (others.length === 0)
+    throw accessErrors.create('ACCESS_LAST_ADMINISTRATOR', { got: JSON.stringify(without.username) });
 }
 
 function isAdministrator(user: UserRecord): boolean {

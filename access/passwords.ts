@@ -31,10 +31,11 @@ export interface PasswordOptions {
 
 export function createPasswords({ concurrency, minimumLength, onHash }: PasswordOptions): Passwords {
   const inTurn = createTurns(concurrency);
-  const work = <Result>(run: () => Promise<Result>, first = true): Promise<Result> => inTurn(() => {
-    onHash?.();
-    return run();
-  }, first);
+  const work = <Result>(run: () => Promise<Result>, first = true): Promise<Result> =>
+    inTurn(() => {
+      onHash?.();
+      return run();
+    }, first);
   return {
     hash: (password) => work(() => hash(normal(password), parameters)),
     async verify(stored, password, first = false) {
@@ -44,10 +45,12 @@ export function createPasswords({ concurrency, minimumLength, onHash }: Password
     },
     check(username, password) {
       const problem = (allowed: string) => accessErrors.create('ACCESS_PASSWORD_INVALID', { allowed });
-      if (Array.from(password).length < minimumLength) throw problem(`at least ${minimumLength} characters (access.minimum_password_length)`);
+      if (Array.from(password).length < minimumLength)
+        throw problem(`at least ${minimumLength} characters (access.minimum_password_length)`);
       if (Buffer.byteLength(password) > maxPasswordBytes) throw problem(`at most ${maxPasswordBytes} bytes`);
       if (keyOfName(password) === keyOfName(username)) throw problem('not the name of the user');
-      if (reserved.has(password)) throw problem('not the words session and token, which Basic authentication reads otherwise');
+      if (reserved.has(password))
+        throw problem('not the words session and token, which Basic authentication reads otherwise');
     },
   };
 }
@@ -73,11 +76,12 @@ interface Waiting {
 function createTurns(concurrency: number): <Result>(run: () => Promise<Result>, first: boolean) => Promise<Result> {
   const waiting: Waiting[] = [];
   let running = 0;
-  const wait = (first: boolean): Promise<void> => new Promise((go, refuse) => {
-    const place = first ? waiting.findIndex((other) => !other.first) : -1;
-    waiting.splice(place === -1 ? waiting.length : place, 0, { first, go, refuse });
-    if (waiting.length > maxWaiting) waiting.pop()?.refuse(accessErrors.create('ACCESS_BUSY'));
-  });
+  const wait = (first: boolean): Promise<void> =>
+    new Promise((go, refuse) => {
+      const place = first ? waiting.findIndex((other) => !other.first) : -1;
+      waiting.splice(place === -1 ? waiting.length : place, 0, { first, go, refuse });
+      if (waiting.length > maxWaiting) waiting.pop()?.refuse(accessErrors.create('ACCESS_BUSY'));
+    });
   return async (run, first) => {
     if (running >= concurrency) await wait(first);
     else running += 1;

@@ -45,14 +45,26 @@ const none: readonly never[] = [];
 /** As the peer calls a role that ships; a role of one's own of that name goes before. */
 const otherNames: Readonly<Record<string, string>> = { admin: 'administrator' };
 
-export function createPeople({ state, log, streams, fileRoles = () => none, owners = () => none }: PeopleOptions): People {
+export function createPeople({
+  state,
+  log,
+  streams,
+  fileRoles = () => none,
+  owners = () => none,
+}: PeopleOptions): People {
   const users = createCollection<UserRecord>(state, userPrefix, log);
   const roles = createCollection<RoleRecord>(state, rolePrefix, log);
-  const byId = derived(() => [users.values()], () => new Map([...users.values().values()].map((user) => [user.id, user])));
-  const known = derived(() => [roles.values(), fileRoles()], () => {
-    const own = [...[...roles.values().values()].map(ownRole), ...fileRoles().map(roleOfFile)];
-    return new Map([...own.map((role) => [keyOfName(role.name), role] as const), ...defaultRoles]);
-  });
+  const byId = derived(
+    () => [users.values()],
+    () => new Map([...users.values().values()].map((user) => [user.id, user])),
+  );
+  const known = derived(
+    () => [roles.values(), fileRoles()],
+    () => {
+      const own = [...[...roles.values().values()].map(ownRole), ...fileRoles().map(roleOfFile)];
+      return new Map([...own.map((role) => [keyOfName(role.name), role] as const), ...defaultRoles]);
+    },
+  );
   let rights = new WeakMap<UserRecord, Rights>();
   let rightsFor: readonly unknown[] = [];
   const rightsOfUser = (user: UserRecord): Rights => {
@@ -61,13 +73,25 @@ export function createPeople({ state, log, streams, fileRoles = () => none, owne
       rights = new WeakMap();
       rightsFor = basis;
     }
-    const owned = (): readonly string[] => owners().filter(({ userId }) => userId === user.id).map(({ stream }) => stream);
-    const kept = rights.get(user) ?? rightsOf(user, user.roles.flatMap((name) => known().get(name) ?? []), streams(), owned());
+    const owned = (): readonly string[] =>
+      owners()
+        .filter(({ userId }) => userId === user.id)
+        .map(({ stream }) => stream);
+    const kept =
+      rights.get(user) ??
+      rightsOf(
+        user,
+        user.roles.flatMap((name) => known().get(name) ?? []),
+        streams(),
+        owned(),
+      );
     rights.set(user, kept);
     return kept;
   };
   return {
-    users, roles, streams,
+    users,
+    roles,
+    streams,
     start: async () => void (await Promise.all([users.start(), roles.start()])),
     stop() {
       users.stop();
@@ -95,14 +119,59 @@ function derived<To>(sources: () => readonly object[], make: () => To): () => To
 }
 
 function ownRole(record: RoleRecord): Role {
-  const { name, description, read, edit, capabilities, read_all: readAll, other_permissions: otherPermissions } = record;
-  return { name, description, read: readAll === true ? 'all' : read, edit, audit: false, administrator: false, capabilities, otherPermissions, origin: 'api', file: undefined };
+  const {
+    name,
+    description,
+    read,
+    edit,
+    capabilities,
+    read_all: readAll,
+    other_permissions: otherPermissions,
+  } = record;
+  return {
+    name,
+    description,
+    read: readAll === true ? 'all' : read,
+    edit,
+    audit: false,
+    administrator: false,
+    capabilities,
+    otherPermissions,
+    origin: 'api',
+    file: undefined,
+  };
 }
 
 function roleOfFile({ id: name, description, read, edit, capabilities, file }: FileRole): Role {
-  return { name, description, read, edit, audit: false, administrator: false, capabilities, otherPermissions: [], origin: 'file', file };
+  return {
+    name,
+    description,
+    read,
+    edit,
+    audit: false,
+    administrator: false,
+    capabilities,
+    otherPermissions: [],
+    origin: 'file',
+    file,
+  };
 }
 
-export function identityOf(user: UserRecord, { administrator, scope, editableStreams, capabilities, roles }: Rights, by: Identity['by'], sessionId?: string): Identity {
-  return { userId: user.id, username: user.username, roles, administrator, scope, editableStreams, capabilities, by, ...(sessionId === undefined ? {} : { sessionId }) };
+export function identityOf(
+  user: UserRecord,
+  { administrator, scope, editableStreams, capabilities, roles }: Rights,
+  by: Identity['by'],
+  sessionId?: string,
+): Identity {
+  return {
+    userId: user.id,
+    username: user.username,
+    roles,
+    administrator,
+    scope,
+    editableStreams,
+    capabilities,
+    by,
+    ...(sessionId === undefined ? {} : { sessionId }),
+  };
 }

@@ -40,7 +40,9 @@ export interface SecretsOptions {
   readonly now: () => number;
 }
 
-export function createSecrets<Value extends { readonly used_at?: number | undefined }>(options: SecretsOptions): Secrets<Value> {
+export function createSecrets<Value extends { readonly used_at?: number | undefined }>(
+  options: SecretsOptions,
+): Secrets<Value> {
   return new StoredSecrets<Value>(options);
 }
 
@@ -105,7 +107,10 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     const noted = (cached.entry.value as Value).used_at ?? 0;
     cached.value = { ...cached.value, used_at: now };
     if (now - noted < noteEveryMs || this.#notes.has(key) || this.#notes.size >= maxNotes) return;
-    this.#notes.set(key, this.#note(key, cached).finally(() => this.#notes.delete(key)));
+    this.#notes.set(
+      key,
+      this.#note(key, cached).finally(() => this.#notes.delete(key)),
+    );
   }
 
   /** Of two processes that note the same, one is refused: the next use tries again. */
@@ -115,7 +120,8 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
       if (this.#cached.has(key)) this.#keep(key, entry);
     } catch (thrown) {
       if (isConflict(thrown)) cached.readAt = 0;
-      else this.#options.log.warn({ error: errorText(thrown) }, 'the last use of a session or token could not be noted');
+      else
+        this.#options.log.warn({ error: errorText(thrown) }, 'the last use of a session or token could not be noted');
     }
   }
 

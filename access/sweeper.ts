@@ -28,7 +28,9 @@ export function createSweeper({ sessions, tokens, people, defaultTimeoutMs, log,
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    const newestFirst = [...(await sessions.list())].sort((a, b) => (b.value as SessionRecord).used_at - (a.value as SessionRecord).used_at);
+    const newestFirst = [...(await sessions.list())].sort(
+      (a, b) => (b.value as SessionRecord).used_at - (a.value as SessionRecord).used_at,
+    );
     const kept = new Map<string, number>();
     for (const entry of newestFirst) {
       const { user_id: userId, used_at: usedAt } = entry.value as SessionRecord;
@@ -41,13 +43,16 @@ export function createSweeper({ sessions, tokens, people, defaultTimeoutMs, log,
       const { user_id: userId, expires_at: expiresAt } = entry.value as TokenRecord;
       const orphan = people.byId(userId) === undefined;
       if (orphan) await people.users.refresh();
-      if ((orphan && people.byId(userId) === undefined) || (expiresAt !== undefined && expiresAt <= now())) await tokens.removeEntry(entry);
+      if ((orphan && people.byId(userId) === undefined) || (expiresAt !== undefined && expiresAt <= now()))
+        await tokens.removeEntry(entry);
     }
   };
   return {
     start() {
       timer = setInterval(() => {
-        running = sweep().catch((error: unknown) => log.warn({ error: errorText(error) }, 'ended sessions could not be removed'));
+        running = sweep().catch((error: unknown) =>
+          log.warn({ error: errorText(error) }, 'ended sessions could not be removed'),
+        );
       }, sweepMs).unref();
     },
     sweep,

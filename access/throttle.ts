@@ -8,7 +8,14 @@
  * A pair that has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
  */
 import { keyOfName } from '../core/names.js';
-import { createAttemptCounts, dropOldest, firstGapMs, placeOf, type AttemptCounts, type CountKey } from './attempt-counts.js';
+import {
+  createAttemptCounts,
+  dropOldest,
+  firstGapMs,
+  placeOf,
+  type AttemptCounts,
+  type CountKey,
+} from './attempt-counts.js';
 import { throttled } from './errors.js';
 
 export interface Attempt {
@@ -112,7 +119,9 @@ class LoginThrottle implements Throttle {
   }
 
   #wait(keys: readonly CountKey[], place: string): Promise<void> {
-    const atOne = [...this.#waiters].filter((waiter) => waiter.keys.some(({ name }) => keys.some((key) => key.name === name)));
+    const atOne = [...this.#waiters].filter((waiter) =>
+      waiter.keys.some(({ name }) => keys.some((key) => key.name === name)),
+    );
     const crowd = atOne.length >= maxWaitingAtOne ? atOne : this.#waiters.size >= maxWaiting ? [...this.#waiters] : [];
     return new Promise((pass, refuse) => {
       const waiter: Waiter = { keys, place, pass, refuse, cancel: () => undefined };

@@ -13,17 +13,27 @@ const maxTokensOfUser = 100;
 
 export function createTokenAdministration(parts: AdministrationParts): TokenAdministration {
   const { tokens, settings, now } = parts;
-  const entriesOf = async (userId: string): Promise<readonly StateEntry[]> => (await tokens.list()).filter(({ value }) => (value as TokenRecord).user_id === userId);
+  const entriesOf = async (userId: string): Promise<readonly StateEntry[]> =>
+    (await tokens.list()).filter(({ value }) => (value as TokenRecord).user_id === userId);
   return {
-    tokens: async (by, nameOrId) => (await entriesOf(owner(parts, by, nameOrId).id)).map(({ value }) => tokenOf(value as TokenRecord)),
+    tokens: async (by, nameOrId) =>
+      (await entriesOf(owner(parts, by, nameOrId).id)).map(({ value }) => tokenOf(value as TokenRecord)),
     async createToken(by, nameOrId, name, ttlMs) {
       const user = owner(parts, by, nameOrId);
       const checked = checkName('the name of the token', name);
       const lifetime = ttlMs ?? settings.token_ttl_ms;
       const existing = await entriesOf(user.id);
-      if (existing.length >= maxTokensOfUser) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxTokensOfUser} tokens of the user` });
-      if (existing.some(({ value }) => (value as TokenRecord).name === checked)) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
-      const record: TokenRecord = { id: randomBytes(12).toString('hex'), user_id: user.id, name: checked, created_at: now(), expires_at: lifetime === 0 ? undefined : now() + lifetime };
+      if (existing.length >= maxTokensOfUser)
+        throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxTokensOfUser} tokens of the user` });
+      if (existing.some(({ value }) => (value as TokenRecord).name === checked))
+        throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
+      const record: TokenRecord = {
+        id: randomBytes(12).toString('hex'),
+        user_id: user.id,
+        name: checked,
+        created_at: now(),
+        expires_at: lifetime === 0 ? undefined : now() + lifetime,
+      };
       return { ...tokenOf(record), secret: await tokens.create(record) };
     },
     async deleteToken(by, nameOrId, idOrSecret) {
@@ -41,7 +51,8 @@ export function createTokenAdministration(parts: AdministrationParts): TokenAdmi
 /** One's own, or those of a user whose rights one has: a token is as good as the password. */
 function owner(parts: AdministrationParts, by: Identity, nameOrId: string): UserRecord {
   const user = findUser(parts, by, nameOrId);
-  if (user.id !== by.userId && !covers(by, parts.people.rightsOf(user))) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'somebody with all rights of that user' });
+  if (user.id !== by.userId && !covers(by, parts.people.rightsOf(user)))
+    throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'somebody with all rights of that user' });
   return user;
 }
 

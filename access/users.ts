@@ -22,27 +22,38 @@ export function createUserAdministration(parts: AdministrationParts): Omit<UserA
   const { people, settings, alone } = parts;
   const shown = (user: UserRecord): User => userOf(people, user, settings.session_timeout_ms);
   return {
-    users: (by) => [...people.users.values().values()].filter((user) => user.id === by.userId || mayEditUsers(by)).map(shown),
+    users: (by) =>
+      [...people.users.values().values()].filter((user) => user.id === by.userId || mayEditUsers(by)).map(shown),
     user: (by, nameOrId) => shown(findUser(parts, by, nameOrId)),
     createUser: async (by, name, password, change) => shown(await createUser(parts, by, { name, password, change })),
     changeUser: (by, nameOrId, change) => alone(async () => shown(await changeUser(parts, by, nameOrId, change))),
-    setPassword: (by, nameOrId, password, old, from) => setPassword(parts, by, nameOrId, { password, old, address: from.address }),
+    setPassword: (by, nameOrId, password, old, from) =>
+      setPassword(parts, by, nameOrId, { password, old, address: from.address }),
     setEnabled: (by, nameOrId, enabled) => alone(() => setEnabled(parts, by, nameOrId, enabled)),
     deleteUser: (by, nameOrId) => alone(() => deleteUser(parts, by, nameOrId)),
     sessions: (by) => activityOf(parts, by),
   };
 }
 
-async function createUser(parts: AdministrationParts, by: Identity, { name, password, change }: { readonly name: string; readonly password: string; readonly change: UserChange }): Promise<UserRecord> {
+async function createUser(
+  parts: AdministrationParts,
+  by: Identity,
+  { name, password, change }: { readonly name: string; readonly password: string; readonly change: UserChange },
+): Promise<UserRecord> {
   const { people, passwords, now } = parts;
   assertMay(by, 'users:edit');
   const username = checkName('username', name);
   passwords.check(username, password);
-  if (people.users.values().size >= maxUsers) throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxUsers} users` });
+  if (people.users.values().size >= maxUsers)
+    throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxUsers} users` });
   const user = applied(parts, by, newUser(username), change);
   const hash = await passwords.hash(password);
   try {
-    await people.users.create(storeKey(userPrefix, username), { ...user, password_hash: hash, password_changed_at: now() });
+    await people.users.create(storeKey(userPrefix, username), {
+      ...user,
+      password_hash: hash,
+      password_changed_at: now(),
+    });
   } catch (thrown) {
     if (isConflict(thrown)) throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(username) });
     throw thrown;
@@ -50,10 +61,19 @@ async function createUser(parts: AdministrationParts, by: Identity, { name, pass
   return user;
 }
 
-async function changeUser(parts: AdministrationParts, by: Identity, nameOrId: string, change: UserChange): Promise<UserRecord> {
+async function changeUser(
+  parts: AdministrationParts,
+  by: Identity,
+  nameOrId: string,
+  change: UserChange,
+): Promise<UserRecord> {
   const user = findUser(parts, by, nameOrId);
   assertMayTouch(parts, by, user);
-  if (user.external && change.roles !== undefined && !sameRoles(change.roles, user.roles)) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'roles', allowed: 'groups of the directory decide about the roles of its users' });
+  if (user.external && change.roles !== undefined && !sameRoles(change.roles, user.roles))
+    throw accessErrors.create('ACCESS_READ_ONLY', {
+      place: 'roles',
+      allowed: 'groups of the directory decide about the roles of its users',
+    });
   return changeRecord(parts, user, (record) => {
     const after = applied(parts, by, record, record.external ? ofDirectory(record, change) : change);
     if (!after.roles.includes('administrator')) assertAnotherAdministrator(parts.people, record);
@@ -63,7 +83,12 @@ async function changeUser(parts: AdministrationParts, by: Identity, nameOrId: st
 
 /** Clients send a whole user back: what is as it was passes. A full name comes in parts that are cut at blanks, and is compared as a whole. */
 function ofDirectory({ email, first_name: first, last_name: last }: UserRecord, change: UserChange): UserChange {
-  const refuse = (place: string, got: string): Error => accessErrors.create('ACCESS_READ_ONLY', { place, got: JSON.stringify(got.slice(0, maxTextLength)), allowed: 'what the directory says of its users, as it is' });
+  const refuse = (place: string, got: string): Error =>
+    accessErrors.create('ACCESS_READ_ONLY', {
+      place,
+      got: JSON.stringify(got.slice(0, maxTextLength)),
+      allowed: 'what the directory says of its users, as it is',
+    });
   if (change.email !== undefined && change.email !== email) throw refuse('email', change.email);
   const nameOf = (one: string, other: string): string => `${one} ${other}`.trim().replace(/\s+/g, ' ');
   const name = nameOf(change.firstName ?? first, change.lastName ?? last);
@@ -71,19 +96,38 @@ function ofDirectory({ email, first_name: first, last_name: last }: UserRecord, 
   return { ...change, email: undefined, firstName: undefined, lastName: undefined };
 }
 
-async function setPassword(parts: AdministrationParts, by: Identity, nameOrId: string, { password, old, address }: { readonly password: string; readonly old: string | undefined; readonly address: string }): Promise<void> {
+async function setPassword(
+  parts: AdministrationParts,
+  by: Identity,
+  nameOrId: string,
+  { password, old, address }: { readonly password: string; readonly old: string | undefined; readonly address: string },
+): Promise<void> {
   const { passwords, throttle, now } = parts;
   const user = findUser(parts, by, nameOrId);
   assertMayTouch(parts, by, user);
-  if (user.external) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'password', allowed: 'the directory keeps the passwords of its users' });
+  if (user.external)
+    throw accessErrors.create('ACCESS_READ_ONLY', {
+      place: 'password',
+      allowed: 'the directory keeps the passwords of its users',
+    });
   if (user.id === by.userId) await assertOldPassword(parts, user, old, address);
   passwords.check(user.username, password);
   const hash = await passwords.hash(password);
-  await changeRecord(parts, user, (record) => ({ ...record, password_hash: hash, generation: record.generation + 1, password_changed_at: now() }));
+  await changeRecord(parts, user, (record) => ({
+    ...record,
+    password_hash: hash,
+    generation: record.generation + 1,
+    password_changed_at: now(),
+  }));
   throttle?.forgive(user.username);
 }
 
-async function setEnabled(parts: AdministrationParts, by: Identity, nameOrId: string, enabled: boolean): Promise<boolean> {
+async function setEnabled(
+  parts: AdministrationParts,
+  by: Identity,
+  nameOrId: string,
+  enabled: boolean,
+): Promise<boolean> {
   const user = findAnother(parts, by, nameOrId);
   if (user.enabled === enabled) return false;
   if (!enabled) assertAnotherAdministrator(parts.people, user);
@@ -105,12 +149,19 @@ function findAnother(parts: AdministrationParts, by: Identity, nameOrId: string)
   return user;
 }
 
-async function activityOf({ people, sessions, settings, now }: AdministrationParts, by: Identity): Promise<ReadonlyMap<string, SessionActivity>> {
+async function activityOf(
+  { people, sessions, settings, now }: AdministrationParts,
+  by: Identity,
+): Promise<ReadonlyMap<string, SessionActivity>> {
   const activity = new Map<string, SessionActivity>();
   for (const { value } of await sessions.list()) {
     const { user_id: id, used_at: usedAt, generation, address } = value as SessionRecord;
     const user = people.byId(id);
-    const ended = user === undefined || !user.enabled || user.generation !== generation || now() - usedAt >= (user.session_timeout_ms ?? settings.session_timeout_ms);
+    const ended =
+      user === undefined ||
+      !user.enabled ||
+      user.generation !== generation ||
+      now() - usedAt >= (user.session_timeout_ms ?? settings.session_timeout_ms);
     if (ended || (id !== by.userId && !mayEditUsers(by)) || (activity.get(id)?.lastActivity ?? 0) > usedAt) continue;
     activity.set(id, { active: true, lastActivity: usedAt, address });
   }
@@ -122,7 +173,12 @@ function mayEditUsers(by: Identity): boolean {
 }
 
 /** Wrong ones count as wrong logins: a borrowed session is no place to guess from. */
-async function assertOldPassword({ passwords, throttle }: AdministrationParts, user: UserRecord, old: string | undefined, address: string): Promise<void> {
+async function assertOldPassword(
+  { passwords, throttle }: AdministrationParts,
+  user: UserRecord,
+  old: string | undefined,
+  address: string,
+): Promise<void> {
   if (old === undefined || old === '') throw accessErrors.create('ACCESS_OLD_PASSWORD_WRONG');
   const attempt = await throttle?.attempt(user.username, address);
   const matches = await passwords.verify(user.password_hash, old, true);
@@ -137,31 +193,96 @@ function assertMayTouch({ people }: AdministrationParts, by: Identity, user: Use
   throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'somebody with all rights of that user' });
 }
 
-function applied({ people, settings }: AdministrationParts, by: Identity, user: UserRecord, change: UserChange): UserRecord {
-  const roles = change.roles === undefined || sameRoles(change.roles, user.roles) ? user.roles : rolesToGive(people, by, user, change.roles);
+function applied(
+  { people, settings }: AdministrationParts,
+  by: Identity,
+  user: UserRecord,
+  change: UserChange,
+): UserRecord {
+  const roles =
+    change.roles === undefined || sameRoles(change.roles, user.roles)
+      ? user.roles
+      : rolesToGive(people, by, user, change.roles);
   const timeout = change.sessionTimeoutMs ?? user.session_timeout_ms;
-  if (timeout !== undefined && (!Number.isSafeInteger(timeout) || timeout < shortestTimeoutMs)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'session_timeout_ms', got: String(timeout), allowed: `${shortestTimeoutMs} or more` });
-  const { email = user.email, firstName = user.first_name, lastName = user.last_name, timezone = user.timezone, startpage = user.startpage, preferences = user.preferences, serviceAccount = user.service_account } = change;
-  for (const [place, text] of Object.entries({ email, first_name: firstName, last_name: lastName, timezone: timezone ?? '' })) {
-    if (text.length > maxTextLength || /\p{Cc}/u.test(text)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place, got: `${text.length} characters`, allowed: `at most ${maxTextLength}, no control characters` });
+  if (timeout !== undefined && (!Number.isSafeInteger(timeout) || timeout < shortestTimeoutMs))
+    throw accessErrors.create('ACCESS_VALUE_INVALID', {
+      place: 'session_timeout_ms',
+      got: String(timeout),
+      allowed: `${shortestTimeoutMs} or more`,
+    });
+  const {
+    email = user.email,
+    firstName = user.first_name,
+    lastName = user.last_name,
+    timezone = user.timezone,
+    startpage = user.startpage,
+    preferences = user.preferences,
+    serviceAccount = user.service_account,
+  } = change;
+  for (const [place, text] of Object.entries({
+    email,
+    first_name: firstName,
+    last_name: lastName,
+    timezone: timezone ?? '',
+  })) {
+    if (text.length > maxTextLength || /\p{Cc}/u.test(text))
+      throw accessErrors.create('ACCESS_VALUE_INVALID', {
+        place,
+        got: `${text.length} characters`,
+        allowed: `at most ${maxTextLength}, no control characters`,
+      });
   }
-  if (timezone !== undefined && timezone !== '' && !isTimeZone(timezone)) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'timezone', got: JSON.stringify(timezone), allowed: 'a name of the time zone database, such as Europe/Berlin' });
+  if (timezone !== undefined && timezone !== '' && !isTimeZone(timezone))
+    throw accessErrors.create('ACCESS_VALUE_INVALID', {
+      place: 'timezone',
+      got: JSON.stringify(timezone),
+      allowed: 'a name of the time zone database, such as Europe/Berlin',
+    });
   const extras = JSON.stringify([startpage, preferences]);
-  if (Buffer.byteLength(extras) > maxPreferencesBytes) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'preferences', got: `${Buffer.byteLength(extras)} bytes`, allowed: `at most ${maxPreferencesBytes}` });
-  const kept = timeout === settings.session_timeout_ms ? user.session_timeout_ms ?? timeout : timeout;
-  return { ...user, roles, email, first_name: firstName, last_name: lastName, timezone, startpage, preferences, service_account: serviceAccount, session_timeout_ms: kept };
+  if (Buffer.byteLength(extras) > maxPreferencesBytes)
+    throw accessErrors.create('ACCESS_VALUE_INVALID', {
+      place: 'preferences',
+      got: `${Buffer.byteLength(extras)} bytes`,
+      allowed: `at most ${maxPreferencesBytes}`,
+    });
+  const kept = timeout === settings.session_timeout_ms ? (user.session_timeout_ms ?? timeout) : timeout;
+  return {
+    ...user,
+    roles,
+    email,
+    first_name: firstName,
+    last_name: lastName,
+    timezone,
+    startpage,
+    preferences,
+    service_account: serviceAccount,
+    session_timeout_ms: kept,
+  };
 }
 
 /** Lower-case names. Both what is given and what is taken away must be within the rights of who does it. */
-export function rolesToGive(people: People, by: Identity, user: UserRecord, names: readonly string[]): readonly string[] {
+export function rolesToGive(
+  people: People,
+  by: Identity,
+  user: UserRecord,
+  names: readonly string[],
+): readonly string[] {
   assertMay(by, 'users:edit');
   const keys = [...new Set(names.map((name) => keyOfName(people.role(name)?.name ?? name)))];
   const all = [...new Set([...keys, ...user.roles])];
   const roles = all.map((key) => ({ key, role: people.role(key) }));
   const unknown = roles.find(({ key, role }) => role === undefined && keys.includes(key));
-  if (unknown !== undefined) throw accessErrors.create('ACCESS_VALUE_INVALID', { place: 'roles', got: JSON.stringify(unknown.key.slice(0, 100)), allowed: 'names of roles that there are' });
-  const touched = roles.filter(({ key }) => keys.includes(key) !== user.roles.includes(key)).flatMap(({ role }) => role ?? []);
-  if (touched.length > 0 && !covers(by, rightsOf({}, touched, people.streams()))) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'roles whose rights you have yourself' });
+  if (unknown !== undefined)
+    throw accessErrors.create('ACCESS_VALUE_INVALID', {
+      place: 'roles',
+      got: JSON.stringify(unknown.key.slice(0, 100)),
+      allowed: 'names of roles that there are',
+    });
+  const touched = roles
+    .filter(({ key }) => keys.includes(key) !== user.roles.includes(key))
+    .flatMap(({ role }) => role ?? []);
+  if (touched.length > 0 && !covers(by, rightsOf({}, touched, people.streams())))
+    throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'roles whose rights you have yourself' });
   return keys;
 }
 
@@ -180,9 +301,33 @@ function isTimeZone(name: string): boolean {
 
 export function userOf(people: People, user: UserRecord, defaultTimeoutMs: number): User {
   const rights = people.rightsOf(user);
-  const { id, username, email, first_name: firstName, last_name: lastName, timezone, startpage, preferences = {}, service_account: serviceAccount, enabled, external } = user;
+  const {
+    id,
+    username,
+    email,
+    first_name: firstName,
+    last_name: lastName,
+    timezone,
+    startpage,
+    preferences = {},
+    service_account: serviceAccount,
+    enabled,
+    external,
+  } = user;
   return {
-    id, username, email, firstName, lastName, timezone, startpage, preferences, serviceAccount, enabled, external,
-    roles: rights.roles, permissions: permissionTexts(rights, user), sessionTimeoutMs: user.session_timeout_ms ?? defaultTimeoutMs,
+    id,
+    username,
+    email,
+    firstName,
+    lastName,
+    timezone,
+    startpage,
+    preferences,
+    serviceAccount,
+    enabled,
+    external,
+    roles: rights.roles,
+    permissions: permissionTexts(rights, user),
+    sessionTimeoutMs: user.session_timeout_ms ?? defaultTimeoutMs,
   };
 }

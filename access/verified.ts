@@ -24,7 +24,8 @@ export function createVerified(lifetimeMs: number, now: () => number): Verified 
   const secret = randomBytes(32);
   const kept = new Map<string, Proof & { readonly until: number }>();
   const checking = new Map<string, Promise<unknown>>();
-  const keyOf = (nameKey: string, password: string): string => createHmac('sha256', secret).update(`${nameKey.length} ${nameKey} ${password}`).digest('base64');
+  const keyOf = (nameKey: string, password: string): string =>
+    createHmac('sha256', secret).update(`${nameKey.length} ${nameKey} ${password}`).digest('base64');
   return {
     find(nameKey, password) {
       const key = keyOf(nameKey, password);

@@ -6,7 +6,9 @@ type Kept = ReturnType<Sluice['world']['kept']>;
 
 const none: readonly never[] = [];
 
-export function accessSources(sluice: Pick<Sluice, 'rules' | 'world'>): Required<Pick<CreateAccessOptions, 'streams' | 'fileRoles' | 'owners'>> {
+export function accessSources(
+  sluice: Pick<Sluice, 'rules' | 'world'>,
+): Required<Pick<CreateAccessOptions, 'streams' | 'fileRoles' | 'owners'>> {
   let read: Kept | undefined;
   let owners: readonly { readonly stream: string; readonly userId: string }[] = none;
   return {
@@ -14,7 +16,10 @@ export function accessSources(sluice: Pick<Sluice, 'rules' | 'world'>): Required
     fileRoles: () => sluice.rules()?.roles ?? none,
     owners() {
       const kept = sluice.world.kept();
-      if (kept !== read) owners = kept.flatMap(({ kind, id, owner_id: userId }) => (kind === 'streams' && userId !== undefined ? [{ stream: id, userId }] : []));
+      if (kept !== read)
+        owners = kept.flatMap(({ kind, id, owner_id: userId }) =>
+          kind === 'streams' && userId !== undefined ? [{ stream: id, userId }] : [],
+        );
       read = kept;
       return owners;
     },

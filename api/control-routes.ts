@@ -9,5 +9,12 @@ import { statusRoutes } from './control/status.js';
 import { watchRoutes } from './control/watch.js';
 
 export function controlRoutes(sluice: Sluice, adminPort: () => number | undefined): ControlRoutes {
-  return { ...searchRoutes(sluice), ...indexSetRoutes(sluice), ...parkingRoutes(sluice), ...deadLetterRoutes(sluice), ...statusRoutes(sluice, adminPort), ...watchRoutes(sluice) };
+  return {
+    ...searchRoutes(sluice),
+    ...indexSetRoutes(sluice),
+    ...parkingRoutes(sluice),
+    ...deadLetterRoutes(sluice),
+    ...statusRoutes(sluice, adminPort),
+    ...watchRoutes(sluice),
+  };
 }

@@ -17,15 +17,26 @@ const maxSocketPath = 107;
 const maxRequestBytes = 1024 * 1024;
 
 /** `control.sock` in the data folder (`control-receiver.sock` of a process that only receives, `control-output.sock` of one that only sends, `control-api.sock` of one that only serves the API, `control-worker-1.sock` of a worker), or in the runtime folder when that path is too long for a socket. */
-export function controlSocketPath(dataFolder: string, runtimeFolder: string | undefined, only: boolean | 'output' | 'api' = false, worker?: number): string {
-  const path = join(dataFolder, `control${only === false ? '' : only === true ? '-receiver' : `-${only}`}${worker === undefined ? '' : `-worker-${worker}`}.sock`);
+export function controlSocketPath(
+  dataFolder: string,
+  runtimeFolder: string | undefined,
+  only: boolean | 'output' | 'api' = false,
+  worker?: number,
+): string {
+  const path = join(
+    dataFolder,
+    `control${only === false ? '' : only === true ? '-receiver' : `-${only}`}${worker === undefined ? '' : `-worker-${worker}`}.sock`,
+  );
   if (Buffer.byteLength(path) <= maxSocketPath) return path;
   const name = `sluice-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`;
   return join(runtimeFolder ?? tmpdir(), name);
 }
 
 /** Answers one request: returns the JSON answer, or writes lines itself through `line` and returns undefined. */
-export type ControlHandler = (body: unknown, context: { readonly signal: AbortSignal; readonly line: (value: unknown) => Promise<void> }) => Promise<unknown>;
+export type ControlHandler = (
+  body: unknown,
+  context: { readonly signal: AbortSignal; readonly line: (value: unknown) => Promise<void> },
+) => Promise<unknown>;
 
 export interface ControlServer {
   start(): Promise<void>;
@@ -36,9 +47,16 @@ export interface ControlServer {
 export type ControlForward = (incoming: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Routes by `METHOD /path`. */
-export function createControlServer(path: string, routes: Readonly<Record<string, ControlHandler>>, forward?: ControlForward): ControlServer {
+export function createControlServer(
+  path: string,
+  routes: Readonly<Record<string, ControlHandler>>,
+  forward?: ControlForward,
+): ControlServer {
   const server = createServer((incoming, response) => {
-    const served = forward === undefined || `${incoming.method} ${incoming.url}` in routes ? serve(routes, incoming, response) : forward(incoming, response);
+    const served =
+      forward === undefined || `${incoming.method} ${incoming.url}` in routes
+        ? serve(routes, incoming, response)
+        : forward(incoming, response);
     void served.catch((error: unknown) => fail(response, error));
   });
   return {
@@ -47,10 +65,11 @@ export function createControlServer(path: string, routes: Readonly<Record<string
       await listen(server, path);
       chmodSync(path, 0o600);
     },
-    stop: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
@@ -74,9 +93,17 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-async function serve(routes: Readonly<Record<string, ControlHandler>>, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  routes: Readonly<Record<string, ControlHandler>>,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const handler = routes[`${incoming.method} ${incoming.url}`];
-  if (handler === undefined) throw apiErrors.create('API_REQUEST_INVALID', { got: `${incoming.method} ${incoming.url}`, allowed: Object.keys(routes).join(', ') });
+  if (handler === undefined)
+    throw apiErrors.create('API_REQUEST_INVALID', {
+      got: `${incoming.method} ${incoming.url}`,
+      allowed: Object.keys(routes).join(', '),
+    });
   const body = await readBody(incoming);
   const aborted = new AbortController();
   response.on('close', () => aborted.abort());
@@ -110,13 +137,22 @@ function fail(response: ServerResponse, thrown: unknown): void {
   const error = toError(thrown);
   const body = JSON.stringify({ type: isSluiceError(error) ? error.code : 'INTERNAL', message: error.message });
   if (response.headersSent) response.destroy(error);
-  else response.writeHead(isSluiceError(error) && !error.retryable ? 400 : 500, { 'content-type': 'application/json' }).end(body);
+  else
+    response
+      .writeHead(isSluiceError(error) && !error.retryable ? 400 : 500, { 'content-type': 'application/json' })
+      .end(body);
 }
 
 export interface ControlClient {
   request(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Lines of a streamed answer, one value each. Resolves early when the signal comes. */
-  stream(method: string, path: string, body: unknown, onLine: (value: unknown) => void | Promise<void>, signal?: AbortSignal): Promise<void>;
+  stream(
+    method: string,
+    path: string,
+    body: unknown,
+    onLine: (value: unknown) => void | Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
 /** With a time limit, a request that takes longer fails as one that nobody answers. */
@@ -157,13 +193,24 @@ export function createControlClient(socketPath: string, timeLimitMs?: number): C
 function remoteError(answer: unknown): Error {
   const { type, message } = answer as { type: string; message: string };
   const known = type in apiErrors.kinds;
-  return known ? apiErrors.create(type as keyof typeof apiErrors.kinds, { got: message }) : Object.assign(new Error(message), { code: type });
+  return known
+    ? apiErrors.create(type as keyof typeof apiErrors.kinds, { got: message })
+    : Object.assign(new Error(message), { code: type });
 }
 
-function call(socketPath: string, method: string, path: string, body: unknown, timeLimitMs?: number): Promise<IncomingMessage> {
+function call(
+  socketPath: string,
+  method: string,
+  path: string,
+  body: unknown,
+  timeLimitMs?: number,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const limit = timeLimitMs === undefined ? {} : { signal: AbortSignal.timeout(timeLimitMs) };
-    const outgoing = request({ socketPath, method, path, headers: { 'content-type': 'application/json' }, ...limit }, resolve);
+    const outgoing = request(
+      { socketPath, method, path, headers: { 'content-type': 'application/json' }, ...limit },
+      resolve,
+    );
     outgoing.on('error', (error) => reject(apiErrors.create('API_NOT_RUNNING', { place: socketPath, cause: error })));
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });

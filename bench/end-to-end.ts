@@ -34,11 +34,16 @@ export async function benchEndToEnd(kind: 'embedded' | 'cluster', messages = 400
   writeFileSync(settingsFile, stringify(settingsOf(kind, folder)));
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')));
   const started = Date.now();
-  const child = spawn(process.execPath, [commandLine, 'start', '--config', settingsFile], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [commandLine, 'start', '--config', settingsFile], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   try {
     const control = createControlClient(controlSocketPath(join(folder, 'data'), environment['XDG_RUNTIME_DIR']));
     await new Promise<void>((resolve, reject) => {
-      child.stderr.on('data', (text: Buffer) => { if (text.includes('is running')) resolve(); });
+      child.stderr.on('data', (text: Buffer) => {
+        if (text.includes('is running')) resolve();
+      });
       child.once('exit', () => reject(new Error('the program ended')));
     });
     const startMilliseconds = Date.now() - started;
@@ -47,31 +52,50 @@ export async function benchEndToEnd(kind: 'embedded' | 'cluster', messages = 400
     const already = await found(control);
     const cpuBefore = cpuSeconds(child.pid as number);
     const begun = Date.now();
-    const sending = spawn(process.execPath, [sender, 'tcp_4', String(receivers[0]?.port), String(messages)], { stdio: 'ignore' });
+    const sending = spawn(process.execPath, [sender, 'tcp_4', String(receivers[0]?.port), String(messages)], {
+      stdio: 'ignore',
+    });
     await new Promise((resolve) => sending.once('exit', resolve));
     await untilSearchable(control, already + messages);
     const seconds = (Date.now() - begun) / 1000;
     const cpu = cpuSeconds(child.pid as number) - cpuBefore;
     return {
-      kind, messages, seconds, perSecond: messages / seconds, microsecondsPerMessage: (cpu / messages) * 1e6, peakMegabytes: peakMegabytes(child.pid as number), startMilliseconds,
+      kind,
+      messages,
+      seconds,
+      perSecond: messages / seconds,
+      microsecondsPerMessage: (cpu / messages) * 1e6,
+      peakMegabytes: peakMegabytes(child.pid as number),
+      startMilliseconds,
     };
   } finally {
     child.kill('SIGTERM');
-    await new Promise((resolve) => { child.once('exit', resolve); if (child.exitCode !== null) resolve(undefined); });
+    await new Promise((resolve) => {
+      child.once('exit', resolve);
+      if (child.exitCode !== null) resolve(undefined);
+    });
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function settingsOf(kind: 'embedded' | 'cluster', folder: string): unknown {
-  const common = { data_folder: join(folder, 'data'), log_level: 'error', admin: { enabled: false }, api: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }] };
+  const common = {
+    data_folder: join(folder, 'data'),
+    log_level: 'error',
+    admin: { enabled: false },
+    api: { enabled: false },
+    receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }],
+  };
   if (kind === 'embedded') return common;
   const name = `bench-${randomBytes(4).toString('hex')}`;
   const brokers = kafkaBrokers();
   const node = openSearchNode();
   if (brokers === undefined || node === undefined) throw new Error('set SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH');
   return {
-    ...common, topics: { kind: 'kafka', prefix: `${name}.`, kafka: { brokers: brokers.split(',') } },
-    store: { kind: 'opensearch', opensearch: { nodes: [node], state_index: `${name}-state` } }, processing: { group: name },
+    ...common,
+    topics: { kind: 'kafka', prefix: `${name}.`, kafka: { brokers: brokers.split(',') } },
+    store: { kind: 'opensearch', opensearch: { nodes: [node], state_index: `${name}-state` } },
+    processing: { group: name },
   };
 }
 
@@ -81,7 +105,7 @@ async function found(control: ControlClient): Promise<number> {
 
 async function untilSearchable(control: ControlClient, messages: number): Promise<void> {
   let before = -1;
-  for (let last = Date.now(); Date.now() - last < 60_000;) {
+  for (let last = Date.now(); Date.now() - last < 60_000; ) {
     const { lag } = (await control.request('GET', '/status')) as { lag: number };
     if (lag === 0) await control.request('POST', '/refresh', {});
     const total = await found(control);
@@ -106,7 +130,9 @@ function peakMegabytes(pid: number): number {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const kind = process.argv[2] === 'cluster' ? 'cluster' : 'embedded';
   const result = await benchEndToEnd(kind, Number(process.argv[3] ?? 400_000));
-  process.stdout.write(`${cpus().length} x ${cpus()[0]?.model ?? '?'}, Node.js ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n`
-    + `end to end, ${kind}: ${Math.round(result.perSecond)} messages/s (${result.messages} of 420 bytes in ${result.seconds.toFixed(1)} s), `
-    + `${result.microsecondsPerMessage.toFixed(1)} us of CPU a message, peak ${Math.round(result.peakMegabytes)} MiB, listening after ${result.startMilliseconds} ms\n`);
+  process.stdout.write(
+    `${cpus().length} x ${cpus()[0]?.model ?? '?'}, Node.js ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n` +
+      `end to end, ${kind}: ${Math.round(result.perSecond)} messages/s (${result.messages} of 420 bytes in ${result.seconds.toFixed(1)} s), ` +
+      `${result.microsecondsPerMessage.toFixed(1)} us of CPU a message, peak ${Math.round(result.peakMegabytes)} MiB, listening after ${result.startMilliseconds} ms\n`,
+  );
 }

@@ -6,7 +6,9 @@ export function createMemoryState(): StateStore {
   const entries = new Map<string, StateEntry>();
   const watchers = new Set<{ readonly prefix: string; readonly onChange: () => void }>();
   let revisions = 0;
-  const changed = (key: string): void => { for (const { prefix, onChange } of watchers) if (key.startsWith(prefix)) setImmediate(onChange); };
+  const changed = (key: string): void => {
+    for (const { prefix, onChange } of watchers) if (key.startsWith(prefix)) setImmediate(onChange);
+  };
   const expect = (key: string, expected: string | undefined): void => {
     if (entries.get(key)?.revision !== expected) throw stateErrors.create('STATE_CONFLICT', { place: key });
   };
@@ -21,7 +23,8 @@ export function createMemoryState(): StateStore {
       changed(key);
       return entry;
     },
-    list: async (prefix) => [...entries.values()].filter(({ key }) => key.startsWith(prefix)).sort((a, b) => (a.key < b.key ? -1 : 1)),
+    list: async (prefix) =>
+      [...entries.values()].filter(({ key }) => key.startsWith(prefix)).sort((a, b) => (a.key < b.key ? -1 : 1)),
     async delete(key, expected) {
       expect(key, expected);
       entries.delete(key);
@@ -30,7 +33,9 @@ export function createMemoryState(): StateStore {
     watch(prefix, onChange) {
       const watcher = { prefix, onChange };
       watchers.add(watcher);
-      return () => { watchers.delete(watcher); };
+      return () => {
+        watchers.delete(watcher);
+      };
     },
   };
 }

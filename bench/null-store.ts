@@ -14,14 +14,27 @@ export function createNullStore(onWrite: (request: WriteRequest) => void = () =>
   const nothing = async (): Promise<void> => undefined;
   return {
     stored: () => stored,
-    reached: (count) => new Promise((resolve) => {
-      waiting = { count, resolve };
-      if (stored >= count) resolve();
-    }),
+    reached: (count) =>
+      new Promise((resolve) => {
+        waiting = { count, resolve };
+        if (stored >= count) resolve();
+      }),
     capabilities: () => ({ name: 'opensearch', deduplicates: 'id', shared: true }),
-    start: nothing, stop: nothing, sync: nothing, closeIndex: nothing, openIndex: nothing, deleteIndex: nothing, refresh: nothing, scanIds: nothing,
-    createIndex: async (name) => { created.set(name, Date.now()); },
-    listIndices: async (prefix) => [...created].filter(([name]) => name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1))).map(([name, createdAt]) => ({ name, open: true, documents: 0, bytes: 0, createdAt })),
+    start: nothing,
+    stop: nothing,
+    sync: nothing,
+    closeIndex: nothing,
+    openIndex: nothing,
+    deleteIndex: nothing,
+    refresh: nothing,
+    scanIds: nothing,
+    createIndex: async (name) => {
+      created.set(name, Date.now());
+    },
+    listIndices: async (prefix) =>
+      [...created]
+        .filter(([name]) => name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1)))
+        .map(([name, createdAt]) => ({ name, open: true, documents: 0, bytes: 0, createdAt })),
     async write(request) {
       onWrite(request);
       stored += request.ids.length;
@@ -34,9 +47,15 @@ export function createNullStore(onWrite: (request: WriteRequest) => void = () =>
     markers: async () => new Map(),
     fieldTypes: async () => new Map(),
     openIndices: async () => [],
-    search: async () => { throw new Error('nothing is kept here'); },
-    aggregate: async () => { throw new Error('nothing is kept here'); },
-    scan: () => { throw new Error('nothing is kept here'); },
+    search: async () => {
+      throw new Error('nothing is kept here');
+    },
+    aggregate: async () => {
+      throw new Error('nothing is kept here');
+    },
+    scan: () => {
+      throw new Error('nothing is kept here');
+    },
     occurringFields: async () => new Set(),
     health: async () => ({ ok: true, reason: 'takes everything' }),
   };

@@ -22,7 +22,11 @@ function destination(): void {
   const server = createServer((socket) => socket.resume().on('error', () => undefined));
   const udp = createSocket({ type: 'udp4', recvBufferSize: 4 * 2 ** 20 });
   udp.on('message', () => undefined);
-  server.listen(0, '127.0.0.1', () => udp.bind(0, '127.0.0.1', () => process.send?.({ tcp: (server.address() as AddressInfo).port, udp: udp.address().port })));
+  server.listen(0, '127.0.0.1', () =>
+    udp.bind(0, '127.0.0.1', () =>
+      process.send?.({ tcp: (server.address() as AddressInfo).port, udp: udp.address().port }),
+    ),
+  );
 }
 
 function message(number: number): Buffer {
@@ -51,27 +55,78 @@ interface Measured {
 const cases: readonly Case[] = [
   { name: 'GELF TCP', outputs: 1, settings: { type: 'gelf' }, wanted: 150_000 },
   { name: 'SYSLOG TCP', outputs: 1, settings: { type: 'syslog' }, wanted: 100_000 },
-  { name: 'GELF UDP, uncompressed', outputs: 1, settings: { type: 'gelf', protocol: 'udp', gelf: { compression: 'none' } }, wanted: 80_000 },
+  {
+    name: 'GELF UDP, uncompressed',
+    outputs: 1,
+    settings: { type: 'gelf', protocol: 'udp', gelf: { compression: 'none' } },
+    wanted: 80_000,
+  },
   { name: 'GELF TCP, 20 outputs of one stream', outputs: 20, settings: { type: 'gelf' }, wanted: undefined },
 ];
 
-async function measure({ name, outputs, settings }: Case, ports: { tcp: number; udp: number }, messages: number): Promise<Measured> {
+async function measure(
+  { name, outputs, settings }: Case,
+  ports: { tcp: number; udp: number },
+  messages: number,
+): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const registry = new Registry();
   const { config } = loadConfig({ folder, environment: {} });
-  const topics = createEmbeddedTopicLog({ folder: join(folder, 'topics'), segmentBytes: 64 * 2 ** 20, reserveBytes: 0, log: silentLog, registry });
+  const topics = createEmbeddedTopicLog({
+    folder: join(folder, 'topics'),
+    segmentBytes: 64 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry,
+  });
   await topics.start();
   const ids = Array.from({ length: outputs }, (_, at) => `o${at}`);
   const port = settings['protocol'] === 'udp' ? ports.udp : ports.tcp;
-  const compiled = compileRules({ files: [{ name: 'bench.yaml', text: JSON.stringify({ outputs: ids.map((id) => ({ id, host: '127.0.0.1', port, streams: ['all-messages'], ...settings })) }) }] });
+  const compiled = compileRules({
+    files: [
+      {
+        name: 'bench.yaml',
+        text: JSON.stringify({
+          outputs: ids.map((id) => ({ id, host: '127.0.0.1', port, streams: ['all-messages'], ...settings })),
+        }),
+      },
+    ],
+  });
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
   const each = Math.ceil(messages / outputs);
   const prefix = idPrefix(createRun(Date.now()), 0);
-  const work = createOutputs({ config, topics, decoder: createDecoder(), loadRules: async () => compiled.ruleSet, watchRules: undefined, listeners: () => [], environment: {}, registry, log: silentLog });
+  const work = createOutputs({
+    config,
+    topics,
+    decoder: createDecoder(),
+    loadRules: async () => compiled.ruleSet,
+    watchRules: undefined,
+    listeners: () => [],
+    environment: {},
+    registry,
+    log: silentLog,
+  });
   for (const id of ids) {
-    await topics.ensureTopics([{ name: `sluice.output.${id}`, partitions: 1, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: 2 ** 20 }]);
+    await topics.ensureTopics([
+      {
+        name: `sluice.output.${id}`,
+        partitions: 1,
+        retentionBytes: undefined,
+        retentionMs: undefined,
+        maxMessageBytes: 2 ** 20,
+      },
+    ]);
     for (let from = 0; from < each; from += 5_000) {
-      await topics.append(`sluice.output.${id}`, 0, Array.from({ length: Math.min(5_000, each - from) }, (_, at) => ({ key: mintId(prefix, from + at), value: message(from + at), timestamp: Date.now(), origin: 'bench 127.0.0.1:1' })));
+      await topics.append(
+        `sluice.output.${id}`,
+        0,
+        Array.from({ length: Math.min(5_000, each - from) }, (_, at) => ({
+          key: mintId(prefix, from + at),
+          value: message(from + at),
+          timestamp: Date.now(),
+          origin: 'bench 127.0.0.1:1',
+        })),
+      );
     }
   }
   const cpu = process.cpuUsage();
@@ -96,11 +151,18 @@ async function measure({ name, outputs, settings }: Case, ports: { tcp: number; 
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** The round that took the least CPU: what else the machine does only ever adds to it. */
-async function report(one: Case, ports: { tcp: number; udp: number }, messages: number, rounds: number): Promise<string> {
+async function report(
+  one: Case,
+  ports: { tcp: number; udp: number },
+  messages: number,
+  rounds: number,
+): Promise<string> {
   await measure(one, ports, warmUpMessages);
   const measured: Measured[] = [];
   for (let round = 0; round < rounds; round += 1) measured.push(await measure(one, ports, messages));
-  const { rate, cpuMicroseconds } = measured.sort((left, right) => left.cpuMicroseconds - right.cpuMicroseconds)[0] as Measured;
+  const { rate, cpuMicroseconds } = measured.sort(
+    (left, right) => left.cpuMicroseconds - right.cpuMicroseconds,
+  )[0] as Measured;
   const wanted = one.wanted === undefined ? '' : ` (wanted ${whole(one.wanted)})`;
   return `${one.name.padEnd(36)} ${whole(rate)} messages/s, ${cpuMicroseconds.toFixed(1)} us of CPU a message: ${whole(1e6 / cpuMicroseconds)} a core${wanted}\n`;
 }
@@ -110,7 +172,9 @@ else if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const messages = Number(process.argv[2] ?? 150_000);
   const rounds = Number(process.argv[3] ?? 3);
   const child = fork(fileURLToPath(import.meta.url), ['destination']);
-  const ports = await new Promise<{ tcp: number; udp: number }>((resolve) => child.once('message', (value) => resolve(value as { tcp: number; udp: number })));
+  const ports = await new Promise<{ tcp: number; udp: number }>((resolve) =>
+    child.once('message', (value) => resolve(value as { tcp: number; udp: number })),
+  );
   try {
     for (const one of cases) process.stdout.write(await report(one, ports, messages, rounds));
   } finally {

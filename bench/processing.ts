@@ -33,26 +33,45 @@ export function benchConfig(settings: Readonly<Record<string, unknown>>): Config
 }
 
 export function kafkaConfig(brokers: string, name = `bench-${randomBytes(4).toString('hex')}`): Config {
-  return benchConfig({ topics: { kind: 'kafka', prefix: `${name}.`, kafka: { brokers: brokers.split(',') } }, processing: { group: name } });
+  return benchConfig({
+    topics: { kind: 'kafka', prefix: `${name}.`, kafka: { brokers: brokers.split(',') } },
+    processing: { group: name },
+  });
 }
 
 export function openTopics(config: Config): TopicLog {
   return createTopicLog(config, { registry: new Registry(), log: silentLog });
 }
 
-const specs = (config: Config): TopicSpec[] => [[logsOf(config), partitions] as const, [deadLettersOf(config), 1] as const]
-  .map(([name, count]) => ({ name, partitions: count, retentionBytes: 8 * 2 ** 30, retentionMs: 3_600_000, maxMessageBytes: mebibyte }));
+const specs = (config: Config): TopicSpec[] =>
+  [[logsOf(config), partitions] as const, [deadLettersOf(config), 1] as const].map(([name, count]) => ({
+    name,
+    partitions: count,
+    retentionBytes: 8 * 2 ** 30,
+    retentionMs: 3_600_000,
+    maxMessageBytes: mebibyte,
+  }));
 
 /** Messages as a cluster sends them, over all partitions, with ids as receivers mint them. */
 export async function fill(topics: TopicLog, config: Config, messages: number): Promise<void> {
   await topics.ensureTopics(specs(config));
   const receive = createReceive({
-    topics, logsTopic: logsOf(config), deadLettersTopic: deadLettersOf(config), partitions, run: createRun(Date.now()), batchBytes: mebibyte, lingerMs: 1, unansweredLingerMs: 1, maxWaitingBytes: 64 * mebibyte, maxMessageBytes: mebibyte,
-    registry: new Registry(), log: silentLog,
+    topics,
+    logsTopic: logsOf(config),
+    deadLettersTopic: deadLettersOf(config),
+    partitions,
+    run: createRun(Date.now()),
+    batchBytes: mebibyte,
+    lingerMs: 1,
+    unansweredLingerMs: 1,
+    maxWaitingBytes: 64 * mebibyte,
+    maxMessageBytes: mebibyte,
+    registry: new Registry(),
+    log: silentLog,
   });
   const generator = createGenerator({ seed: 7, run: '0000abcd', bytes: messageBytes });
   const under: Promise<void>[] = [];
-  for (let sent = 0; sent < messages;) {
+  for (let sent = 0; sent < messages; ) {
     const target = Buffer.allocUnsafe(generator.largestBytes * batchMessages);
     const values: Buffer[] = [];
     for (let end = 0; values.length < batchMessages && sent < messages; sent += 1) {
@@ -60,7 +79,16 @@ export async function fill(topics: TopicLog, config: Config, messages: number): 
       end = generator.write(target, from, sent % 8, sent, Date.now());
       values.push(target.subarray(from, end));
     }
-    under.push(receive.push({ receiver: 'gelf-tcp', lane: under.length, receivedAt: Date.now(), values, peers: '127.0.0.1:40000', bytes: values.reduce((sum, value) => sum + value.length, 0) }));
+    under.push(
+      receive.push({
+        receiver: 'gelf-tcp',
+        lane: under.length,
+        receivedAt: Date.now(),
+        values,
+        peers: '127.0.0.1:40000',
+        bytes: values.reduce((sum, value) => sum + value.length, 0),
+      }),
+    );
     if (receive.full()) await Promise.all(under);
   }
   await Promise.all(under);
@@ -89,14 +117,40 @@ const compile = (source: RuleSource): RuleSet => {
   return compiled.ruleSet;
 };
 
-export function createProcessing({ config, topics, state, group, checkResends: check, onStored }: ProcessingOptions): Processing {
+export function createProcessing({
+  config,
+  topics,
+  state,
+  group,
+  checkResends: check,
+  onStored,
+}: ProcessingOptions): Processing {
   const store = createNullStore(({ ids }) => onStored?.(ids.length));
   const processor = createProcessor({
-    config: { ...config, processing: { ...config.processing, group } }, topics, store, state, decoder: createDecoder(), logsTopic: logsOf(config), deadLettersTopic: deadLettersOf(config), largestRecordBytes: mebibyte,
-    compile, loadRules: async () => compile(await readRuleSource('/nonexistent')), watchRules: undefined, maxTotalBytes: undefined, registry: new Registry(), log: silentLog,
-    onFatal: (error) => { throw error instanceof Error ? error : new Error(String(error)); }, ...(check === undefined ? {} : { checkResends: check }),
+    config: { ...config, processing: { ...config.processing, group } },
+    topics,
+    store,
+    state,
+    decoder: createDecoder(),
+    logsTopic: logsOf(config),
+    deadLettersTopic: deadLettersOf(config),
+    largestRecordBytes: mebibyte,
+    compile,
+    loadRules: async () => compile(await readRuleSource('/nonexistent')),
+    watchRules: undefined,
+    maxTotalBytes: undefined,
+    registry: new Registry(),
+    log: silentLog,
+    onFatal: (error) => {
+      throw error instanceof Error ? error : new Error(String(error));
+    },
+    ...(check === undefined ? {} : { checkResends: check }),
   });
-  return { start: () => processor.start(), stop: () => processor.stop(5_000), reached: (documents) => store.reached(documents) };
+  return {
+    start: () => processor.start(),
+    stop: () => processor.stop(5_000),
+    reached: (documents) => store.reached(documents),
+  };
 }
 
 export function cpuMicroseconds(): number {
@@ -106,7 +160,10 @@ export function cpuMicroseconds(): number {
 
 /** Removes the topics and groups of a bench. */
 export async function removeTopics(config: Config, groups: readonly string[]): Promise<void> {
-  const admin = new kafkajs.Kafka({ brokers: [...config.topics.kafka.brokers], logLevel: kafkajs.logLevel.NOTHING }).admin();
+  const admin = new kafkajs.Kafka({
+    brokers: [...config.topics.kafka.brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).admin();
   await admin.connect();
   const names = (await admin.listTopics()).filter((name) => name.startsWith(config.topics.prefix));
   await admin.deleteTopics({ topics: names });

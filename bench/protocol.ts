@@ -10,7 +10,15 @@ import { checkResends as lookAtAll } from '../pipeline/delivery/sequences.js';
 import type { TopicLog } from '../pipeline/topics/contract.js';
 import { kafkaBrokers } from '../test/engines.js';
 import { createMemoryState } from './memory-state.js';
-import { cpuMicroseconds, createProcessing, fill, kafkaConfig, median, openTopics, removeTopics } from './processing.js';
+import {
+  cpuMicroseconds,
+  createProcessing,
+  fill,
+  kafkaConfig,
+  median,
+  openTopics,
+  removeTopics,
+} from './processing.js';
 
 export interface ProtocolCost {
   /** Microseconds of CPU a message, medians. */
@@ -34,7 +42,12 @@ const nobody: ReadonlySet<number> = new Set();
 const noCheck: typeof checkResends = (keys, before) => {
   const last = keys.at(-1)?.key ?? '';
   const sequence = sequenceOf(last);
-  return { resent: nobody, after: sequence === undefined ? before : new Map(before).set(last.slice(0, prefixWidth), sequence), missing: 0, evicted: 0 };
+  return {
+    resent: nobody,
+    after: sequence === undefined ? before : new Map(before).set(last.slice(0, prefixWidth), sequence),
+    missing: 0,
+    evicted: 0,
+  };
 };
 
 interface Pair {
@@ -50,7 +63,10 @@ interface Stretch {
 
 /** CPU a message of the stretches with and without. */
 function pairOf(stretches: readonly Stretch[]): Pair {
-  const counted = stretches.slice(leftOut, leftOut + Math.floor((stretches.length - leftOut) / order.length) * order.length);
+  const counted = stretches.slice(
+    leftOut,
+    leftOut + Math.floor((stretches.length - leftOut) / order.length) * order.length,
+  );
   const perMessage = (protocol: boolean): number => {
     const own = counted.filter((one) => one.protocol === protocol);
     return own.reduce((sum, one) => sum + one.perMessage, 0) / own.length;
@@ -65,7 +81,12 @@ export async function benchProtocol(brokers: string, messages: number, pairs: nu
   const groups: string[] = [];
   let protocol = true;
   const switched: TopicLog = {
-    ...topics, consume: (options, handler) => topics.consume(options, { ...handler, batch: (batch) => handler.batch({ ...batch, fence: async () => (protocol ? batch.fence() : undefined) }) }),
+    ...topics,
+    consume: (options, handler) =>
+      topics.consume(options, {
+        ...handler,
+        batch: (batch) => handler.batch({ ...batch, fence: async () => (protocol ? batch.fence() : undefined) }),
+      }),
   };
   const once = async (): Promise<Pair> => {
     const group = `${config.processing.group}-${groups.length}`;
@@ -82,7 +103,14 @@ export async function benchProtocol(brokers: string, messages: number, pairs: nu
       stored = 0;
       began = cpuMicroseconds();
     };
-    const processing = createProcessing({ config, topics: switched, state: createMemoryState(), group, onStored, checkResends: (keys, before) => (protocol ? lookAtAll : noCheck)(keys, before) });
+    const processing = createProcessing({
+      config,
+      topics: switched,
+      state: createMemoryState(),
+      group,
+      onStored,
+      checkResends: (keys, before) => (protocol ? lookAtAll : noCheck)(keys, before),
+    });
     await processing.start();
     await processing.reached(messages);
     await processing.stop();
@@ -94,7 +122,12 @@ export async function benchProtocol(brokers: string, messages: number, pairs: nu
     const costs: Pair[] = [];
     for (let pair = 0; pair < pairs; pair += 1) costs.push(await once());
     const shares = costs.map(({ on, off }) => (on - off) / on);
-    return { withProtocol: median(costs.map(({ on }) => on)), without: median(costs.map(({ off }) => off)), shares, share: median(shares) };
+    return {
+      withProtocol: median(costs.map(({ on }) => on)),
+      without: median(costs.map(({ off }) => off)),
+      shares,
+      share: median(shares),
+    };
   } finally {
     await removeTopics(config, groups);
     await topics.stop(2_000);
@@ -105,7 +138,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const brokers = kafkaBrokers();
   if (brokers === undefined) process.stdout.write('protocol: left out, set SLUICE_TEST_KAFKA\n');
   else {
-    const { withProtocol, without, share, shares } = await benchProtocol(brokers, Number(process.argv[2] ?? 1_000_000), Number(process.argv[3] ?? 9));
-    process.stdout.write(`with the protocol ${withProtocol.toFixed(2)} us of CPU a message, without fence and sequences ${without.toFixed(2)}: ${(share * 100).toFixed(1)} % (median of ${shares.length} pairs: ${shares.map((value) => (value * 100).toFixed(1)).join(', ')}); wanted: at most 3 %\n`);
+    const { withProtocol, without, share, shares } = await benchProtocol(
+      brokers,
+      Number(process.argv[2] ?? 1_000_000),
+      Number(process.argv[3] ?? 9),
+    );
+    process.stdout.write(
+      `with the protocol ${withProtocol.toFixed(2)} us of CPU a message, without fence and sequences ${without.toFixed(2)}: ${(share * 100).toFixed(1)} % (median of ${shares.length} pairs: ${shares.map((value) => (value * 100).toFixed(1)).join(', ')}); wanted: at most 3 %\n`,
+    );
   }
 }

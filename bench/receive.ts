@@ -34,7 +34,17 @@ export interface ReceiveBenchResult {
 }
 
 /** UDP is offered at a rate, since a sender that outruns the receiver only measures the kernel's drops. */
-const cases: Readonly<Record<string, { readonly type: 'gelf_tcp' | 'gelf_udp'; readonly framing?: 'newline'; readonly rate: number; readonly share: number }>> = {
+const cases: Readonly<
+  Record<
+    string,
+    {
+      readonly type: 'gelf_tcp' | 'gelf_udp';
+      readonly framing?: 'newline';
+      readonly rate: number;
+      readonly share: number;
+    }
+  >
+> = {
   tcp: { type: 'gelf_tcp', rate: 0, share: 1 },
   tcp_gzip: { type: 'gelf_tcp', framing: 'newline', rate: 0, share: 0.3 },
   udp: { type: 'gelf_udp', rate: 120_000, share: 0.3 },
@@ -43,15 +53,23 @@ const cases: Readonly<Record<string, { readonly type: 'gelf_tcp' | 'gelf_udp'; r
 };
 
 export async function benchReceive(options: ReceiveBenchOptions = {}): Promise<readonly ReceiveBenchResult[]> {
-  const print = options.print ?? ((line: string) => { process.stdout.write(`${line}\n`); });
-  print(`receive: ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}, load ${loadavg()[0]?.toFixed(2)}, ${createInflater().name}, 420-byte messages`);
+  const print =
+    options.print ??
+    ((line: string) => {
+      process.stdout.write(`${line}\n`);
+    });
+  print(
+    `receive: ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}, load ${loadavg()[0]?.toFixed(2)}, ${createInflater().name}, 420-byte messages`,
+  );
   const results: ReceiveBenchResult[] = [];
   for (const kind of options.kinds ?? Object.keys(cases)) {
     const result = await runCase(kind, options.messages ?? 1_000_000);
     results.push(result);
-    print(`  ${kind.padEnd(12)} ${String(Math.round(result.perSecond)).padStart(8)} msg/s  ${result.cpuMicrosPerMessage.toFixed(2).padStart(6)} us CPU/msg  `
-      + `${Math.round(1e6 / result.cpuMicrosPerMessage)} msg/s on one core  sent ${result.sent} received ${result.received} refused ${result.refused} kernel drops ${result.kernelDrops}  `
-      + `peak RSS ${Math.round(result.peakRssBytes / 2 ** 20)} MiB`);
+    print(
+      `  ${kind.padEnd(12)} ${String(Math.round(result.perSecond)).padStart(8)} msg/s  ${result.cpuMicrosPerMessage.toFixed(2).padStart(6)} us CPU/msg  ` +
+        `${Math.round(1e6 / result.cpuMicrosPerMessage)} msg/s on one core  sent ${result.sent} received ${result.received} refused ${result.refused} kernel drops ${result.kernelDrops}  ` +
+        `peak RSS ${Math.round(result.peakRssBytes / 2 ** 20)} MiB`,
+    );
   }
   return results;
 }
@@ -60,25 +78,51 @@ async function runCase(kind: string, messages: number): Promise<ReceiveBenchResu
   const setup = cases[kind];
   if (setup === undefined) throw new RangeError(`no bench ${kind}; there are ${Object.keys(cases).join(', ')}`);
   const seen: Seen = { received: 0, refused: 0, first: 0n, steady: 0n, receivedBefore: 0, last: 0n, peak: 0 };
-  const receiver = createReceiver(optionsOf(setup.type, setup.framing), { sink: countingSink(seen), log: silentLog, registry: new Registry(), decoder: createDecoder(), inflater: createInflater() });
+  const receiver = createReceiver(optionsOf(setup.type, setup.framing), {
+    sink: countingSink(seen),
+    log: silentLog,
+    registry: new Registry(),
+    decoder: createDecoder(),
+    inflater: createInflater(),
+  });
   await receiver.start();
   const { port } = receiver.address();
-  const sampler = setInterval(() => { seen.peak = Math.max(seen.peak, process.memoryUsage.rss()); }, 50);
+  const sampler = setInterval(() => {
+    seen.peak = Math.max(seen.peak, process.memoryUsage.rss());
+  }, 50);
   const before = process.cpuUsage();
   const sender = join(fileURLToPath(new URL('.', import.meta.url)), 'send.js');
-  const { stdout } = await promisify(execFile)(process.execPath, [sender, kind, String(port), String(Math.round(messages * setup.share)), String(setup.rate)]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    sender,
+    kind,
+    String(port),
+    String(Math.round(messages * setup.share)),
+    String(setup.rate),
+  ]);
   const sent = Number(stdout);
-  const drops = () => setup.type === 'gelf_udp' ? readKernelDrops('127.0.0.1', port) ?? 0 : 0;
+  const drops = () => (setup.type === 'gelf_udp' ? (readKernelDrops('127.0.0.1', port) ?? 0) : 0);
   const deadline = Date.now() + 2000;
-  while (seen.received + seen.refused + drops() < sent && Date.now() < deadline) await new Promise((resolve) => { setTimeout(resolve, 10); });
+  while (seen.received + seen.refused + drops() < sent && Date.now() < deadline)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
   const used = process.cpuUsage(before);
   const kernelDrops = drops();
   clearInterval(sampler);
   await receiver.stop(1000);
-  const steady = seen.steady === 0n ? { from: seen.first, count: seen.received } : { from: seen.steady, count: seen.received - seen.receivedBefore };
+  const steady =
+    seen.steady === 0n
+      ? { from: seen.first, count: seen.received }
+      : { from: seen.steady, count: seen.received - seen.receivedBefore };
   return {
-    kind, sent, received: seen.received, refused: seen.refused, kernelDrops, perSecond: steady.count / (Number(seen.last - steady.from) / 1e9),
-    cpuMicrosPerMessage: (used.user + used.system) / Math.max(seen.received, 1), peakRssBytes: seen.peak,
+    kind,
+    sent,
+    received: seen.received,
+    refused: seen.refused,
+    kernelDrops,
+    perSecond: steady.count / (Number(seen.last - steady.from) / 1e9),
+    cpuMicrosPerMessage: (used.user + used.system) / Math.max(seen.received, 1),
+    peakRssBytes: seen.peak,
   };
 }
 

@@ -27,7 +27,10 @@ const restMs = store === 'words' ? 75_000 : 5_000;
 interface Status {
   readonly lag: number;
   readonly receivers: readonly { readonly port: number }[];
-  readonly index_sets: readonly { readonly id: string; readonly indices: readonly { readonly name: string; readonly documents: number; readonly bytes: number }[] }[];
+  readonly index_sets: readonly {
+    readonly id: string;
+    readonly indices: readonly { readonly name: string; readonly documents: number; readonly bytes: number }[];
+  }[];
 }
 
 interface LogLine {
@@ -41,11 +44,28 @@ function writeSettings(folder: string): string {
   const file = join(folder, 'sluice.yaml');
   const rules = join(folder, 'rules');
   mkdirSync(rules);
-  writeFileSync(join(rules, 'sets.yaml'), stringify({ index_sets: [{ id: 'sluice_default', rotation: { type: 'size', max_size: limit } }] }));
-  writeFileSync(file, stringify({
-    data_folder: join(folder, 'data'), log_level: 'info', admin: { enabled: false }, api: { enabled: false }, receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }], rules: { folder: rules },
-    store: store === 'opensearch' ? { kind: 'opensearch', opensearch: { nodes: [openSearchNode()], state_index: `rotation-${randomBytes(4).toString('hex')}` } } : { kind: 'embedded', embedded: { index_words: store === 'words' } },
-  }));
+  writeFileSync(
+    join(rules, 'sets.yaml'),
+    stringify({ index_sets: [{ id: 'sluice_default', rotation: { type: 'size', max_size: limit } }] }),
+  );
+  writeFileSync(
+    file,
+    stringify({
+      data_folder: join(folder, 'data'),
+      log_level: 'info',
+      admin: { enabled: false },
+      api: { enabled: false },
+      receivers: [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }],
+      rules: { folder: rules },
+      store:
+        store === 'opensearch'
+          ? {
+              kind: 'opensearch',
+              opensearch: { nodes: [openSearchNode()], state_index: `rotation-${randomBytes(4).toString('hex')}` },
+            }
+          : { kind: 'embedded', embedded: { index_words: store === 'words' } },
+    }),
+  );
   return file;
 }
 
@@ -71,19 +91,26 @@ const share = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB, ${((by
 async function watchSizes(control: ControlClient, largest: Map<string, number>, ended: () => boolean): Promise<void> {
   while (!ended()) {
     const { index_sets: sets } = await statusOf(control);
-    for (const { name, bytes } of sets.find(({ id }) => id === 'sluice_default')?.indices ?? []) largest.set(name, Math.max(bytes, largest.get(name) ?? 0));
+    for (const { name, bytes } of sets.find(({ id }) => id === 'sluice_default')?.indices ?? [])
+      largest.set(name, Math.max(bytes, largest.get(name) ?? 0));
     await wait(checkMs);
   }
 }
 
 async function run(folder: string): Promise<void> {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')));
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'cli.js'), 'start', '--config', writeSettings(folder)], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '..', 'cli.js'), 'start', '--config', writeSettings(folder)],
+    { env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
   const rotated: LogLine[] = [];
   try {
     await new Promise<void>((resolve, reject) => {
       child.once('exit', () => reject(new Error('the program ended')));
-      child.stderr.on('data', (text: Buffer) => { if (text.includes('is running')) resolve(); });
+      child.stderr.on('data', (text: Buffer) => {
+        if (text.includes('is running')) resolve();
+      });
       createInterface({ input: child.stdout }).on('line', (line) => {
         if (line.includes('"index rotated"')) rotated.push(JSON.parse(line) as LogLine);
       });
@@ -104,10 +131,14 @@ async function run(folder: string): Promise<void> {
     await watching;
     const { index_sets: sets } = await statusOf(control);
     const after = sets.find(({ id }) => id === 'sluice_default')?.indices ?? [];
-    process.stdout.write(`rotation at ${limit / 1e6} MB: ${messages} messages in ${seconds.toFixed(0)} s, ${Math.round(messages / seconds)} messages/s\n`);
+    process.stdout.write(
+      `rotation at ${limit / 1e6} MB: ${messages} messages in ${seconds.toFixed(0)} s, ${Math.round(messages / seconds)} messages/s\n`,
+    );
     for (const { from, bytes, documents } of rotated) {
       const then = after.find(({ name }) => name === from);
-      process.stdout.write(`  ${from}: rotated at ${share(bytes ?? 0)} (${documents} documents), at most ${share(largest.get(from ?? '') ?? 0)}, in the end ${share(then?.bytes ?? 0)} (${then?.documents})\n`);
+      process.stdout.write(
+        `  ${from}: rotated at ${share(bytes ?? 0)} (${documents} documents), at most ${share(largest.get(from ?? '') ?? 0)}, in the end ${share(then?.bytes ?? 0)} (${then?.documents})\n`,
+      );
     }
   } finally {
     child.kill('SIGTERM');

@@ -27,13 +27,17 @@ const warmUp = 10;
 const receivedAt = 1_795_267_403_177;
 
 function plainMessage(index: number): Buffer {
-  return Buffer.from(`{"version":"1.1","host":"node-7","short_message":"payment accepted for order ${String(index).padStart(9, '0')}","timestamp":1767323045.678,"level":6}`);
+  return Buffer.from(
+    `{"version":"1.1","host":"node-7","short_message":"payment accepted for order ${String(index).padStart(9, '0')}","timestamp":1767323045.678,"level":6}`,
+  );
 }
 
 function mixedMessages(): Buffer[] {
   const generator = createGenerator({ seed: 7, run: '0000abcd', bytes: 420 });
   const target = Buffer.alloc(generator.largestBytes);
-  return Array.from({ length: messagesPerRound }, (_, index) => Buffer.from(target.subarray(0, generator.write(target, 0, index % 8, index, receivedAt))));
+  return Array.from({ length: messagesPerRound }, (_, index) =>
+    Buffer.from(target.subarray(0, generator.write(target, 0, index % 8, index, receivedAt))),
+  );
 }
 
 const kinds: Readonly<Record<string, () => Buffer[]>> = {
@@ -66,14 +70,18 @@ export async function benchRoute(kind: string, rounds: number): Promise<StepCost
   for (let round = 0; round < rounds + warmUp; round += 1) {
     const parsed = timed(round, 0, () => messages.map((message) => decoder.parse(message) as ParsedMessage));
     const documents = timed(round, 1, () => parsed.map((message) => decoder.toDocument(message, decodeContext)));
-    timed(round, 2, () => documents.forEach((document: LogDocument) => {
-      const { streams } = ruleSet.apply(document, context);
-      document['rule_set_version'] = ruleSet.version;
-      document['streams'] = streams;
-    }));
+    timed(round, 2, () =>
+      documents.forEach((document: LogDocument) => {
+        const { streams } = ruleSet.apply(document, context);
+        document['rule_set_version'] = ruleSet.version;
+        document['streams'] = streams;
+      }),
+    );
     timed(round, 3, () => documents.map((document) => fitter.fit('index', document)));
   }
-  const [parse = 0, toDocument = 0, rules = 0, fit = 0] = spent.map((microseconds) => microseconds / (rounds * messagesPerRound));
+  const [parse = 0, toDocument = 0, rules = 0, fit = 0] = spent.map(
+    (microseconds) => microseconds / (rounds * messagesPerRound),
+  );
   return { kind, parse, toDocument, rules, fit };
 }
 
@@ -82,7 +90,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.stdout.write(`us of CPU a message${''.padEnd(9)}parse  toDocument  rules    fit    sum\n`);
   for (const kind of Object.keys(kinds)) {
     const { parse, toDocument, rules, fit } = await benchRoute(kind, rounds);
-    const columns = [[parse, 9], [toDocument, 12], [rules, 7], [fit, 7], [parse + toDocument + rules + fit, 7]] as const;
-    process.stdout.write(`${kind.padEnd(24)}${columns.map(([value, width]) => value.toFixed(2).padStart(width)).join('')}\n`);
+    const columns = [
+      [parse, 9],
+      [toDocument, 12],
+      [rules, 7],
+      [fit, 7],
+      [parse + toDocument + rules + fit, 7],
+    ] as const;
+    process.stdout.write(
+      `${kind.padEnd(24)}${columns.map(([value, width]) => value.toFixed(2).padStart(width)).join('')}\n`,
+    );
   }
 }

@@ -15,7 +15,11 @@ interface Rate {
 
 /** The shares of the target: 70 equality, 15 contains, 10 regex with a literal in them, 5 numeric of a hundred. */
 function benchSource(count: number): RuleSource {
-  const rules = Array.from({ length: count }, (_, place) => ({ id: `rule-${place}`, when: whenOf(place), then: [{ route: { stream: `team-${place % 10}` } }] }));
+  const rules = Array.from({ length: count }, (_, place) => ({
+    id: `rule-${place}`,
+    when: whenOf(place),
+    then: [{ route: { stream: `team-${place % 10}` } }],
+  }));
   const streams = Array.from({ length: 10 }, (_, place) => ({ id: `team-${place}` }));
   return { files: [{ name: 'bench.yaml', text: JSON.stringify({ rules, streams }) }] };
 }
@@ -28,12 +32,29 @@ function whenOf(place: number): Record<string, unknown> {
     const field = equalityFields[place % equalityFields.length] as string;
     return { field, equals: field === 'level' ? (place % 40 === 3 ? 3 : 100 + place) : `${field}-${place}` };
   }
-  if (part < 17) return { field: 'message', contains: `${words[place % words.length] as string} failed with code ${place}` };
-  if (part < 19) return { field: 'message', regex: `${words[place % words.length] as string} (?:rejected|denied) for [a-z]+ ${place}` };
+  if (part < 17)
+    return { field: 'message', contains: `${words[place % words.length] as string} failed with code ${place}` };
+  if (part < 19)
+    return {
+      field: 'message',
+      regex: `${words[place % words.length] as string} (?:rejected|denied) for [a-z]+ ${place}`,
+    };
   return { field: 'took_ms', greater: 5_000 + place };
 }
 
-const words = ['payment', 'order', 'session', 'customer', 'delivery', 'invoice', 'basket', 'warehouse', 'voucher', 'refund', 'shipment'];
+const words = [
+  'payment',
+  'order',
+  'session',
+  'customer',
+  'delivery',
+  'invoice',
+  'basket',
+  'warehouse',
+  'voucher',
+  'refund',
+  'shipment',
+];
 
 /** As they come from the wire: parsed, so that texts are flat. */
 function benchDocuments(): LogDocument[] {
@@ -63,7 +84,9 @@ function documentShapes(): LogDocument[] {
 
 function messageOf(place: number): string {
   const text = `[tenant=${place % 13}] ${words[place % words.length] as string} ${place * 31} accepted for client ${place * 17} by worker ${place % 8} after ${place % 100} ms`;
-  return place % 32 === 0 ? `${text}; ${words[place % words.length] as string} rejected for reason ${place % 100}` : text;
+  return place % 32 === 0
+    ? `${text}; ${words[place % words.length] as string} rejected for reason ${place % 100}`
+    : text;
 }
 
 /** The median of five runs, by the processor time of this process: other work on the machine does not count. */
@@ -128,7 +151,9 @@ export async function benchRules(milliseconds = 200): Promise<readonly Rate[]> {
     const indexed = measureEngine(`rules ${count}`, ruleSet, benchDocuments(), milliseconds);
     const plain = measurePlain(`rules ${count}, no index`, ruleSet, benchDocuments(), milliseconds / 2);
     rates.push(indexed, plain);
-    console.log(`${line(indexed)}   ${(indexed.messagesPerSecond / plain.messagesPerSecond).toFixed(1)} x without index (${plain.messagesPerSecond.toLocaleString('en')}/s)`);
+    console.log(
+      `${line(indexed)}   ${(indexed.messagesPerSecond / plain.messagesPerSecond).toFixed(1)} x without index (${plain.messagesPerSecond.toLocaleString('en')}/s)`,
+    );
   }
   const shipped = build(await readRuleSource('', { defaults: true }));
   const fresh = measureShipped(shipped, milliseconds);
@@ -136,6 +161,7 @@ export async function benchRules(milliseconds = 200): Promise<readonly Rate[]> {
   return [...rates, fresh];
 }
 
-const line = (rate: Rate): string => `${rate.name.padEnd(32)} ${rate.messagesPerSecond.toLocaleString('en').padStart(12)} messages/s ${rate.microseconds.toFixed(2).padStart(8)} us`;
+const line = (rate: Rate): string =>
+  `${rate.name.padEnd(32)} ${rate.messagesPerSecond.toLocaleString('en').padStart(12)} messages/s ${rate.microseconds.toFixed(2).padStart(8)} us`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await benchRules();

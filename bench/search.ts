@@ -41,7 +41,10 @@ const messages = numberOption('messages', 200_000);
 const phases = (option('phases') ?? 'load,whole,export,percentiles').split(',');
 const scope = createScope();
 const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { stopping.abort(); });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    stopping.abort();
+  });
 
 async function run(world: World): Promise<void> {
   const target = targets[kind];
@@ -51,18 +54,44 @@ async function run(world: World): Promise<void> {
     await benchWhole(world, numberOption('repeats', 5), target.whole, say);
   }
   if (phases.includes('load')) {
-    const options = { seconds: numberOption('seconds', 20), searchesPerSecond: numberOption('searches', 10), messagesPerSecond: numberOption('rate', 5_000), range };
-    say(`  ${options.searchesPerSecond} searches a second over the last ${range} s, during ${options.messagesPerSecond} messages a second`);
+    const options = {
+      seconds: numberOption('seconds', 20),
+      searchesPerSecond: numberOption('searches', 10),
+      messagesPerSecond: numberOption('rate', 5_000),
+      range,
+    };
+    say(
+      `  ${options.searchesPerSecond} searches a second over the last ${range} s, during ${options.messagesPerSecond} messages a second`,
+    );
     await benchLoad(scope, world, { ...options, targetMs: target.load, say });
   }
-  if (phases.includes('export')) await benchExports(scope, world, { rows: numberOption('rows', Math.min(messages, 1_000_000)), targetMebibytes: exportMebibytes, say });
+  if (phases.includes('export'))
+    await benchExports(scope, world, {
+      rows: numberOption('rows', Math.min(messages, 1_000_000)),
+      targetMebibytes: exportMebibytes,
+      say,
+    });
   if (phases.includes('percentiles')) await benchPercentiles(world, 1_000_000, say);
 }
 
-say(`search, ${kind}: ${cpus().length} x ${cpus()[0]?.model ?? '?'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}, load ${loadavg()[0]?.toFixed(1)}`);
+say(
+  `search, ${kind}: ${cpus().length} x ${cpus()[0]?.model ?? '?'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}, load ${loadavg()[0]?.toFixed(1)}`,
+);
 try {
-  const world = await createWorld(scope, { kind, messages, spanMs: numberOption('span', messages > 1_000_000 ? 24 : 1) * hour, folder: option('folder'), say, signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(numberOption('fill-for', 3_600) * 1000)]) });
-  await Promise.race([run(world), new Promise((_, reject) => { stopping.signal.addEventListener('abort', () => reject(new Error('stopped'))); })]);
+  const world = await createWorld(scope, {
+    kind,
+    messages,
+    spanMs: numberOption('span', messages > 1_000_000 ? 24 : 1) * hour,
+    folder: option('folder'),
+    say,
+    signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(numberOption('fill-for', 3_600) * 1000)]),
+  });
+  await Promise.race([
+    run(world),
+    new Promise((_, reject) => {
+      stopping.signal.addEventListener('abort', () => reject(new Error('stopped')));
+    }),
+  ]);
 } catch (error) {
   say(`  FAILED: ${error instanceof Error ? error.message : String(error)}`);
 } finally {

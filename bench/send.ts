@@ -6,8 +6,9 @@ import { gzipSync } from 'node:zlib';
 
 /** 420 bytes, as a container log line is. */
 export function benchMessage(index: number): string {
-  const head = `{"version":"1.1","host":"node-7","short_message":"payment accepted for order ${String(index).padStart(9, '0')}","timestamp":1767323045.678,"level":6,`
-    + '"_namespace":"shop","_pod":"pay-5d-x1","_container":"pay","_labels_app":"pay","_request_id":"r-1","_detected_level":"info","_parse_format":"qubership","_nodename":"node-7","_filler":"';
+  const head =
+    `{"version":"1.1","host":"node-7","short_message":"payment accepted for order ${String(index).padStart(9, '0')}","timestamp":1767323045.678,"level":6,` +
+    '"_namespace":"shop","_pod":"pay-5d-x1","_container":"pay","_labels_app":"pay","_request_id":"r-1","_detected_level":"info","_parse_format":"qubership","_nodename":"node-7","_filler":"';
   return `${head}${'x'.repeat(420 - head.length - 2)}"}`;
 }
 
@@ -35,7 +36,12 @@ async function sendTcp(port: number, messages: number, pack: (text: string) => B
 }
 
 /** Rises to `rate` a second within the first second, so that the receiver is compiled before it is measured; in bursts. */
-async function sendUdp(port: number, messages: number, datagramsOf: (index: number) => readonly Buffer[], rate: number): Promise<number> {
+async function sendUdp(
+  port: number,
+  messages: number,
+  datagramsOf: (index: number) => readonly Buffer[],
+  rate: number,
+): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -49,7 +55,9 @@ async function sendUdp(port: number, messages: number, datagramsOf: (index: numb
   while (sent < messages) {
     const now = seconds();
     if (now < next) {
-      await new Promise((resolve) => { setImmediate(resolve); });
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
       continue;
     }
     next = Math.max(next, now - maxLateSeconds) + burst / (rate * Math.min(1, Math.max(0.05, now - began)));
@@ -97,11 +105,28 @@ const poolOf = (make: (index: number) => readonly Buffer[]) => {
 export const senders: Readonly<Record<string, (port: number, messages: number, rate: number) => Promise<number>>> = {
   tcp: (port, messages) => sendTcp(port, messages, plainFrame),
   /** As several forwarders: each connection is a lane, and lanes are spread over the partitions. */
-  tcp_4: async (port, messages) => (await Promise.all(Array.from({ length: 4 }, () => sendTcp(port, messages / 4, plainFrame)))).reduce((sum, sent) => sum + sent, 0),
+  tcp_4: async (port, messages) =>
+    (await Promise.all(Array.from({ length: 4 }, () => sendTcp(port, messages / 4, plainFrame)))).reduce(
+      (sum, sent) => sum + sent,
+      0,
+    ),
   tcp_gzip: (port, messages) => sendTcp(port, messages, gzipLine),
-  udp: (port, messages, rate) => sendUdp(port, messages, poolOf((index) => [Buffer.from(benchMessage(index))]), rate),
-  udp_gzip: (port, messages, rate) => sendUdp(port, messages, poolOf((index) => [gzipSync(benchMessage(index))]), rate),
-  udp_chunked: (port, messages, rate) => sendUdp(port, messages, (index) => chunksOf(Buffer.from(benchMessage(index)), index, 150), rate),
+  udp: (port, messages, rate) =>
+    sendUdp(
+      port,
+      messages,
+      poolOf((index) => [Buffer.from(benchMessage(index))]),
+      rate,
+    ),
+  udp_gzip: (port, messages, rate) =>
+    sendUdp(
+      port,
+      messages,
+      poolOf((index) => [gzipSync(benchMessage(index))]),
+      rate,
+    ),
+  udp_chunked: (port, messages, rate) =>
+    sendUdp(port, messages, (index) => chunksOf(Buffer.from(benchMessage(index)), index, 150), rate),
 };
 
 const [kind, port, messages, rate] = process.argv.slice(2);

@@ -59,38 +59,83 @@ async function receiving(values: readonly Buffer[]): Promise<void> {
   const stream = Buffer.concat(values.flatMap((value) => [value, Buffer.from([0])]));
   const rounds = Math.ceil(messages / values.length);
   const splitter = createFrameSplitter({ delimiter: 'null', maxFrameBytes: 2 * mebibyte });
-  add('cut frames', await timed(rounds * values.length, () => {
-    for (let round = 0; round < rounds; round += 1) {
-      for (let at = 0; at < stream.length; at += readBytes) splitter.feed(stream.subarray(at, at + readBytes), [], []);
-    }
-  }));
+  add(
+    'cut frames',
+    await timed(rounds * values.length, () => {
+      for (let round = 0; round < rounds; round += 1) {
+        for (let at = 0; at < stream.length; at += readBytes)
+          splitter.feed(stream.subarray(at, at + readBytes), [], []);
+      }
+    }),
+  );
   const inflater = createInflater();
   const packed = values.slice(0, 2_000).map((value) => gzipSync(value));
-  add(`inflate (gzip, ${inflater.name})`, await timed(packed.length * 10, () => {
-    for (let round = 0; round < 10; round += 1) for (const bytes of packed) inflater.inflate(bytes, mebibyte);
-  }), 'beside');
+  add(
+    `inflate (gzip, ${inflater.name})`,
+    await timed(packed.length * 10, () => {
+      for (let round = 0; round < 10; round += 1) for (const bytes of packed) inflater.inflate(bytes, mebibyte);
+    }),
+    'beside',
+  );
   const decoder = createDecoder();
-  add('check that it is a message', await timed(rounds * values.length, () => {
-    for (let round = 0; round < rounds; round += 1) for (const value of values) decoder.parse(value);
-  }));
+  add(
+    'check that it is a message',
+    await timed(rounds * values.length, () => {
+      for (let round = 0; round < rounds; round += 1) for (const value of values) decoder.parse(value);
+    }),
+  );
 }
 
 async function topicsPart(values: readonly Buffer[], folder: string): Promise<void> {
-  const log = createEmbeddedTopicLog({ folder, segmentBytes: 64 * mebibyte, reserveBytes: 1, log: silentLog, registry: new Registry() });
+  const log = createEmbeddedTopicLog({
+    folder,
+    segmentBytes: 64 * mebibyte,
+    reserveBytes: 1,
+    log: silentLog,
+    registry: new Registry(),
+  });
   await log.start();
   const spec = { partitions: 4, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: mebibyte };
-  await log.ensureTopics([{ name: 'logs', ...spec }, { name: 'dead', ...spec, partitions: 1 }]);
+  await log.ensureTopics([
+    { name: 'logs', ...spec },
+    { name: 'dead', ...spec, partitions: 1 },
+  ]);
   const receive = createReceive({
-    topics: log, logsTopic: 'logs', deadLettersTopic: 'dead', partitions: 4, run: createRun(Date.now()), batchBytes: mebibyte, lingerMs: 5, unansweredLingerMs: 25, maxWaitingBytes: 64 * mebibyte, maxMessageBytes: mebibyte, registry: new Registry(), log: silentLog,
+    topics: log,
+    logsTopic: 'logs',
+    deadLettersTopic: 'dead',
+    partitions: 4,
+    run: createRun(Date.now()),
+    batchBytes: mebibyte,
+    lingerMs: 5,
+    unansweredLingerMs: 25,
+    maxWaitingBytes: 64 * mebibyte,
+    maxMessageBytes: mebibyte,
+    registry: new Registry(),
+    log: silentLog,
   });
   const batches: Buffer[][] = [];
   for (let at = 0; at < values.length; at += 150) batches.push(values.slice(at, at + 150));
   const rounds = Math.ceil(messages / values.length);
-  add('queue, mint ids, append', await timed(rounds * values.length, async () => {
-    for (let round = 0; round < rounds; round += 1) {
-      await Promise.all(batches.map((batch, lane) => receive.push({ receiver: 'gelf-tcp', lane, receivedAt: Date.now(), values: batch, peers: '127.0.0.1:40000', bytes: batch.reduce((sum, value) => sum + value.length, 0) })));
-    }
-  }));
+  add(
+    'queue, mint ids, append',
+    await timed(rounds * values.length, async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        await Promise.all(
+          batches.map((batch, lane) =>
+            receive.push({
+              receiver: 'gelf-tcp',
+              lane,
+              receivedAt: Date.now(),
+              values: batch,
+              peers: '127.0.0.1:40000',
+              bytes: batch.reduce((sum, value) => sum + value.length, 0),
+            }),
+          ),
+        );
+      }
+    }),
+  );
   await receive.stop(10_000);
   add('fetch and commit', await timed(rounds * values.length, () => drain(log, rounds * values.length)));
   await log.stop(5_000);
@@ -99,15 +144,26 @@ async function topicsPart(values: readonly Buffer[], folder: string): Promise<vo
 function drain(log: TopicLog, count: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let seen = 0;
-    log.consume({ group: 'bench', topics: ['logs'], maxBatchBytes: 4 * mebibyte, maxBatchRecords: batchRecords, concurrency: 4 }, {
-      assigned: async () => undefined,
-      revoked: () => undefined,
-      batch: async ({ records, nextOffset }: ConsumedBatch) => {
-        seen += records.length;
-        if (seen >= count) resolve();
-        return { commit: nextOffset, metadata: '' };
-      },
-    }).catch(reject);
+    log
+      .consume(
+        {
+          group: 'bench',
+          topics: ['logs'],
+          maxBatchBytes: 4 * mebibyte,
+          maxBatchRecords: batchRecords,
+          concurrency: 4,
+        },
+        {
+          assigned: async () => undefined,
+          revoked: () => undefined,
+          batch: async ({ records, nextOffset }: ConsumedBatch) => {
+            seen += records.length;
+            if (seen >= count) resolve();
+            return { commit: nextOffset, metadata: '' };
+          },
+        },
+      )
+      .catch(reject);
   });
 }
 
@@ -116,9 +172,13 @@ async function protocolPart(): Promise<void> {
   const keys = Array.from({ length: batchRecords }, (_, sequence) => ({ key: mintId(prefix, sequence) }));
   const rounds = Math.ceil((messages * 5) / batchRecords);
   const nobody: Sequences = new Map();
-  add('look at the sequences', await timed(rounds * batchRecords, () => {
-    for (let round = 0; round < rounds; round += 1) encodeSequences(checkResends(keys, nobody).after);
-  }), 'protocol');
+  add(
+    'look at the sequences',
+    await timed(rounds * batchRecords, () => {
+      for (let round = 0; round < rounds; round += 1) encodeSequences(checkResends(keys, nobody).after);
+    }),
+    'protocol',
+  );
 }
 
 async function storing(folder: string): Promise<void> {
@@ -127,20 +187,41 @@ async function storing(folder: string): Promise<void> {
   add('make the document', toDocument);
   add('rules that ship', rules);
   add('fit and serialise', fit);
-  const store = createDuckStore({ folder, memoryBytes: 1536 * mebibyte, threads: 0, checkpointBytes: 256 * mebibyte, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({
+    folder,
+    memoryBytes: 1536 * mebibyte,
+    threads: 0,
+    checkpointBytes: 256 * mebibyte,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+  });
   await store.start();
   await store.createIndex('bench_0', { alias: 'bench', shards: 1, replicas: 0, refreshIntervalMs: 1000 });
   const run = createRun(Date.now());
-  const document = (at: number): string => `{"source":"node-${at % 12}","message":"payment accepted for order ${at}","timestamp":"2026-01-01T00:00:00.000Z","receive_time":"2026-01-01T00:00:00.000Z","level":6,"namespace":"shop","pod":"pay-${at % 200}","container":"pay","labels_app":"pay","nodename":"node-${at % 12}","receiver":"gelf-tcp","peer_address":"127.0.0.1:40000","rule_set_version":"abcdef012345","streams":["000000000000000000000001"]}`;
+  const document = (at: number): string =>
+    `{"source":"node-${at % 12}","message":"payment accepted for order ${at}","timestamp":"2026-01-01T00:00:00.000Z","receive_time":"2026-01-01T00:00:00.000Z","level":6,"namespace":"shop","pod":"pay-${at % 200}","container":"pay","labels_app":"pay","nodename":"node-${at % 12}","receiver":"gelf-tcp","peer_address":"127.0.0.1:40000","rule_set_version":"abcdef012345","streams":["000000000000000000000001"]}`;
   const write = async (first: number): Promise<void> => {
     const offsets = Array.from({ length: batchRecords }, (_, at) => first + at);
-    await store.write({ index: 'bench_0', topic: 'logs', topicGeneration: 1, partition: 0, nextOffset: first + batchRecords, offsets, ids: offsets.map((offset) => mintId(idPrefix(run, 0), offset)), documents: offsets.map(document) });
+    await store.write({
+      index: 'bench_0',
+      topic: 'logs',
+      topicGeneration: 1,
+      partition: 0,
+      nextOffset: first + batchRecords,
+      offsets,
+      ids: offsets.map((offset) => mintId(idPrefix(run, 0), offset)),
+      documents: offsets.map(document),
+    });
   };
   for (let first = 0; first < 4 * batchRecords; first += batchRecords) await write(first);
   const count = Math.ceil(messages / batchRecords) * batchRecords;
-  add('write and commit, DuckDB', await timed(count, async () => {
-    for (let first = 4 * batchRecords; first < 4 * batchRecords + count; first += batchRecords) await write(first);
-  }));
+  add(
+    'write and commit, DuckDB',
+    await timed(count, async () => {
+      for (let first = 4 * batchRecords; first < 4 * batchRecords + count; first += batchRecords) await write(first);
+    }),
+  );
   await store.stop(10_000);
 }
 
@@ -156,6 +237,10 @@ try {
 }
 const sum = rows.reduce((total, row) => total + (row.onTheWay ? row.cost : 0), 0);
 for (const { stage, cost, onTheWay, protocol } of rows) {
-  process.stdout.write(`${stage.padEnd(32)} ${cost.toFixed(2).padStart(7)} us a message  ${onTheWay ? `${((cost / sum) * 100).toFixed(1).padStart(5)} %` : '  beside'}${protocol === true ? '  delivery protocol' : ''}\n`);
+  process.stdout.write(
+    `${stage.padEnd(32)} ${cost.toFixed(2).padStart(7)} us a message  ${onTheWay ? `${((cost / sum) * 100).toFixed(1).padStart(5)} %` : '  beside'}${protocol === true ? '  delivery protocol' : ''}\n`,
+  );
 }
-process.stdout.write(`${'sum'.padEnd(32)} ${sum.toFixed(2).padStart(7)} us a message, ${Math.round(1e6 / sum)} messages/s on one core; peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB\n`);
+process.stdout.write(
+  `${'sum'.padEnd(32)} ${sum.toFixed(2).padStart(7)} us a message, ${Math.round(1e6 / sum)} messages/s on one core; peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB\n`,
+);

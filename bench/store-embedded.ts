@@ -15,7 +15,10 @@ const dynamicNames = Number(process.env['BENCH_DYNAMIC_NAMES'] ?? 0);
 /** Batches made before the clock runs; written, they make room for the next. */
 const roundBatches = 10;
 const index = 'bench_0';
-const words = 'request handled connection timeout retry user order payment failed upstream cache miss database query slow commit rolled back session token refresh'.split(' ');
+const words =
+  'request handled connection timeout retry user order payment failed upstream cache miss database query slow commit rolled back session token refresh'.split(
+    ' ',
+  );
 
 function pick<T>(list: readonly T[], random: number): T {
   return list[random % list.length] as T;
@@ -33,13 +36,28 @@ function createGenerator(): (at: number) => string {
     const message = `${Array.from({ length: 12 }, () => pick(words, next())).join(' ')} id=${next().toString(16)}${next().toString(16)} took ${next() % 5000} ms`;
     const pod = next() % 300;
     return JSON.stringify({
-      timestamp: time, receive_time: time, source: `node-${pod % 12}`, message, level: next() % 10 === 0 ? 3 : 6,
-      streams: pick([['000000000000000000000001'], ['000000000000000000000001', 'aaaaaaaaaaaaaaaaaaaaaaaa']], next()), receiver: 'gelf_tcp', peer_address: `10.0.0.${pod % 12}:5${pod % 1000}`,
-      rule_set_version: 3, namespace_name: `team-${pod % 20}`, pod_name: `service-${pod % 60}-7d9f8b6c5-${pod.toString(36)}`, container_name: `service-${pod % 60}`,
-      host: `node-${pod % 12}`, stream: 'stdout', 'labels-app': `service-${pod % 60}`, 'labels-version': `1.${pod % 7}`, tag: `kube.var.log.containers.service-${pod % 60}`,
-      trace_id: next().toString(16).padStart(6, '0') + next().toString(16), duration_ms: next() % 5000,
+      timestamp: time,
+      receive_time: time,
+      source: `node-${pod % 12}`,
+      message,
+      level: next() % 10 === 0 ? 3 : 6,
+      streams: pick([['000000000000000000000001'], ['000000000000000000000001', 'aaaaaaaaaaaaaaaaaaaaaaaa']], next()),
+      receiver: 'gelf_tcp',
+      peer_address: `10.0.0.${pod % 12}:5${pod % 1000}`,
+      rule_set_version: 3,
+      namespace_name: `team-${pod % 20}`,
+      pod_name: `service-${pod % 60}-7d9f8b6c5-${pod.toString(36)}`,
+      container_name: `service-${pod % 60}`,
+      host: `node-${pod % 12}`,
+      stream: 'stdout',
+      'labels-app': `service-${pod % 60}`,
+      'labels-version': `1.${pod % 7}`,
+      tag: `kube.var.log.containers.service-${pod % 60}`,
+      trace_id: next().toString(16).padStart(6, '0') + next().toString(16),
+      duration_ms: next() % 5000,
       ...(next() % 200 === 0 && { rare: `r${next() % 50}` }),
-      ...(dynamicNames > 0 && Object.fromEntries(Array.from({ length: 5 }, () => [`dynamic_${next() % dynamicNames}`, next() % 1000]))),
+      ...(dynamicNames > 0 &&
+        Object.fromEntries(Array.from({ length: 5 }, () => [`dynamic_${next() % dynamicNames}`, next() % 1000]))),
     });
   };
 }
@@ -47,8 +65,14 @@ function createGenerator(): (at: number) => string {
 function request(generate: (at: number) => string, first: number): WriteRequest {
   const offsets = Array.from({ length: batchDocuments }, (_, at) => first + at);
   return {
-    index, topic: 'logs', topicGeneration: 1, partition: 0, nextOffset: first + batchDocuments, offsets,
-    ids: offsets.map((offset) => `0199f2c3a1b2c3d4-00-${offset.toString(16).padStart(12, '0')}`), documents: offsets.map(generate),
+    index,
+    topic: 'logs',
+    topicGeneration: 1,
+    partition: 0,
+    nextOffset: first + batchDocuments,
+    offsets,
+    ids: offsets.map((offset) => `0199f2c3a1b2c3d4-00-${offset.toString(16).padStart(12, '0')}`),
+    documents: offsets.map(generate),
   };
 }
 
@@ -74,7 +98,10 @@ async function ingest(store: IndexStore): Promise<void> {
   let rawBytes = 0;
   for (let first = 0; first < documents; first += roundBatches * batchDocuments) {
     const batches = Array.from({ length: roundBatches }, (_, at) => request(generate, first + at * batchDocuments));
-    rawBytes += batches.reduce((sum, batch) => sum + batch.documents.reduce((bytes, document) => bytes + document.length, 0), 0);
+    rawBytes += batches.reduce(
+      (sum, batch) => sum + batch.documents.reduce((bytes, document) => bytes + document.length, 0),
+      0,
+    );
     const cpuBefore = process.cpuUsage();
     const start = performance.now();
     worst = Math.max(worst, ...(await writeAll(store, batches)));
@@ -85,14 +112,25 @@ async function ingest(store: IndexStore): Promise<void> {
   const [before] = await store.listIndices('bench');
   await store.checkpoint?.(index);
   const [after] = await store.listIndices('bench');
-  console.log(`embedded store: ${Math.round(documents / seconds)} documents/s, ${(cpu / documents).toFixed(1)} us CPU/document, worst batch ${worst.toFixed(0)} ms, `
-    + `${Math.round(rawBytes / documents)} B raw, ${Math.round((after?.bytes ?? 0) / documents)} B stored/document (${Math.round((before?.bytes ?? 0) / documents)} before the checkpoint), `
-    + `RSS ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB`);
+  console.log(
+    `embedded store: ${Math.round(documents / seconds)} documents/s, ${(cpu / documents).toFixed(1)} us CPU/document, worst batch ${worst.toFixed(0)} ms, ` +
+      `${Math.round(rawBytes / documents)} B raw, ${Math.round((after?.bytes ?? 0) / documents)} B stored/document (${Math.round((before?.bytes ?? 0) / documents)} before the checkpoint), ` +
+      `RSS ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB`,
+  );
 }
 
 const queries: readonly (readonly [string, QueryNode])[] = [
   ['newest 100', { kind: 'all' }],
-  ['namespace and word', { kind: 'and', children: [{ kind: 'term', field: 'namespace_name', text: 'team-3' }, { kind: 'term', field: 'message', text: 'timeout' }] }],
+  [
+    'namespace and word',
+    {
+      kind: 'and',
+      children: [
+        { kind: 'term', field: 'namespace_name', text: 'team-3' },
+        { kind: 'term', field: 'message', text: 'timeout' },
+      ],
+    },
+  ],
   ['phrase', { kind: 'phrase', field: 'message', text: 'connection timeout' }],
   ['no hit', { kind: 'term', field: undefined, text: 'nonexistentword' }],
   ['prefix', { kind: 'wildcard', field: 'message', pattern: 'pay*' }],
@@ -111,12 +149,22 @@ async function search(store: IndexStore): Promise<void> {
       times.push(performance.now() - start);
     }
     times.sort((a, b) => a - b);
-    console.log(`  search ${name}: ${times[2]?.toFixed(0)} ms, worst ${times[4]?.toFixed(0)} ms, ${total} hits of ${documents}`);
+    console.log(
+      `  search ${name}: ${times[2]?.toFixed(0)} ms, worst ${times[4]?.toFixed(0)} ms, ${total} hits of ${documents}`,
+    );
   }
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-const store = createDuckStore({ folder, memoryBytes: 1536 * 2 ** 20, threads: 0, checkpointBytes: Number(process.env['BENCH_CHECKPOINT'] ?? 256 * 2 ** 20), reserveBytes: 0, log: silentLog, registry: new Registry() });
+const store = createDuckStore({
+  folder,
+  memoryBytes: 1536 * 2 ** 20,
+  threads: 0,
+  checkpointBytes: Number(process.env['BENCH_CHECKPOINT'] ?? 256 * 2 ** 20),
+  reserveBytes: 0,
+  log: silentLog,
+  registry: new Registry(),
+});
 try {
   await store.start();
   await store.createIndex(index, { alias: 'bench', shards: 1, replicas: 0, refreshIntervalMs: 1000 });

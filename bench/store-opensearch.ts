@@ -8,7 +8,10 @@ import { createOpenSearchStore } from '../sinks/stores/opensearch.js';
 
 const documentsPerBulk = 5_000;
 const inFlight = 2;
-const words = 'request served pod restarted connection timeout upstream error user login failed handler payment order created deleted database query slow retry cache'.split(' ');
+const words =
+  'request served pod restarted connection timeout upstream error user login failed handler payment order created deleted database query slow retry cache'.split(
+    ' ',
+  );
 
 /** The same sequence in every run: a multiplicative generator. */
 function createRandom(seed: number): (below: number) => number {
@@ -22,10 +25,22 @@ function createRandom(seed: number): (below: number) => number {
 function createDocument(at: number, random: (below: number) => number): LogDocument {
   const time = new Date(Date.UTC(2026, 10, 1) + at).toISOString();
   return {
-    source: `node-${random(20)}`, message: `${Array.from({ length: 8 }, () => words[random(words.length)]).join(' ')} id=${random(1e9)}`,
-    timestamp: time, receive_time: time, level: random(8), facility: 'app', namespace: `ns-${random(10)}`, pod: `pod-${random(200)}`, container: `c-${random(30)}`,
-    status: 200 + random(300), duration_ms: random(1_000) / 7, request_id: `${random(1e9).toString(36)}${random(1e9).toString(36)}`,
-    receiver: 'gelf_tcp', peer_address: `10.0.0.${random(250)}:${random(60_000)}`, streams: ['000000000000000000000001'], rule_set_version: 'abcdef012345',
+    source: `node-${random(20)}`,
+    message: `${Array.from({ length: 8 }, () => words[random(words.length)]).join(' ')} id=${random(1e9)}`,
+    timestamp: time,
+    receive_time: time,
+    level: random(8),
+    facility: 'app',
+    namespace: `ns-${random(10)}`,
+    pod: `pod-${random(200)}`,
+    container: `c-${random(30)}`,
+    status: 200 + random(300),
+    duration_ms: random(1_000) / 7,
+    request_id: `${random(1e9).toString(36)}${random(1e9).toString(36)}`,
+    receiver: 'gelf_tcp',
+    peer_address: `10.0.0.${random(250)}:${random(60_000)}`,
+    streams: ['000000000000000000000001'],
+    rule_set_version: 'abcdef012345',
   };
 }
 
@@ -38,7 +53,9 @@ interface Batch {
 /** Few documents, so that the collector does not measure them; every id is new. */
 function* createBatches(count: number): Generator<Batch> {
   const random = createRandom(1);
-  const pool = Array.from({ length: 4 }, (_, batch) => Array.from({ length: documentsPerBulk }, (__, at) => createDocument(batch * documentsPerBulk + at, random)));
+  const pool = Array.from({ length: 4 }, (_, batch) =>
+    Array.from({ length: documentsPerBulk }, (__, at) => createDocument(batch * documentsPerBulk + at, random)),
+  );
   for (let batch = 0; batch < count; batch += 1) {
     const offsets = Array.from({ length: documentsPerBulk }, (_, at) => batch * documentsPerBulk + at);
     const ids = offsets.map((offset) => `0199aa00bbcc-0001-${offset.toString(16).padStart(12, '0')}`);
@@ -48,7 +65,14 @@ function* createBatches(count: number): Generator<Batch> {
 
 /** Prints one line; needs the address of an OpenSearch. */
 export async function benchOpenSearchStore(node: string, bulks = 60): Promise<void> {
-  const store = createOpenSearchStore({ nodes: [node], requestTimeoutMs: 30_000, bulkBytes: 10 * 2 ** 20, maxFields: 900, log: silentLog, registry: new Registry() });
+  const store = createOpenSearchStore({
+    nodes: [node],
+    requestTimeoutMs: 30_000,
+    bulkBytes: 10 * 2 ** 20,
+    maxFields: 900,
+    log: silentLog,
+    registry: new Registry(),
+  });
   await store.start();
   const prefix = `bench-${randomBytes(4).toString('hex')}`;
   const index = `${prefix}_0`;
@@ -59,23 +83,35 @@ export async function benchOpenSearchStore(node: string, bulks = 60): Promise<vo
     const cpu = process.cpuUsage();
     const start = performance.now();
     const totals = { stored: 0, retried: 0 };
-    await Promise.all(Array.from({ length: inFlight }, async () => {
-      for (const batch of batches) {
-        const documents = batch.documents.map((document) => fitter.fit(index, document));
-        const request = { ...batch, index, documents, topic: 'logs', topicGeneration: 1, partition: 0, nextOffset: 0 };
-        for (let left = documentsPerBulk; left > 0;) {
-          const { stored, failures } = await store.write(request);
-          totals.stored += stored;
-          totals.retried += failures.length;
-          left = failures.length;
+    await Promise.all(
+      Array.from({ length: inFlight }, async () => {
+        for (const batch of batches) {
+          const documents = batch.documents.map((document) => fitter.fit(index, document));
+          const request = {
+            ...batch,
+            index,
+            documents,
+            topic: 'logs',
+            topicGeneration: 1,
+            partition: 0,
+            nextOffset: 0,
+          };
+          for (let left = documentsPerBulk; left > 0; ) {
+            const { stored, failures } = await store.write(request);
+            totals.stored += stored;
+            totals.retried += failures.length;
+            left = failures.length;
+          }
         }
-      }
-    }));
+      }),
+    );
     const seconds = (performance.now() - start) / 1_000;
     const { user, system } = process.cpuUsage(cpu);
     const bytes = (await store.listIndices(prefix))[0]?.bytes ?? 0;
-    console.log(`write to OpenSearch: ${Math.round(totals.stored / seconds)} documents/s, ${((user + system) / totals.stored).toFixed(1)} us of CPU per document in this process, `
-      + `${totals.retried} retried, ${Math.round(bytes / totals.stored)} bytes per document, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`);
+    console.log(
+      `write to OpenSearch: ${Math.round(totals.stored / seconds)} documents/s, ${((user + system) / totals.stored).toFixed(1)} us of CPU per document in this process, ` +
+        `${totals.retried} retried, ${Math.round(bytes / totals.stored)} bytes per document, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`,
+    );
   } finally {
     await store.deleteIndex(index);
     await store.stop(1_000);

@@ -11,10 +11,29 @@ export interface CommandResult {
 
 export function configCheck(options: LoadOptions & { readonly json?: boolean | undefined }): CommandResult {
   const { loaded, problems } = readConfig(options);
-  if (options.json === true) return { text: JSON.stringify({ valid: loaded !== undefined, file: loaded?.files[0], warnings: loaded?.warnings ?? [], problems }, null, 2), exitCode: loaded === undefined ? 2 : 0 };
-  if (loaded === undefined) return { text: [...problemLines(problems), `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.`].join('\n'), exitCode: 2 };
+  if (options.json === true)
+    return {
+      text: JSON.stringify(
+        { valid: loaded !== undefined, file: loaded?.files[0], warnings: loaded?.warnings ?? [], problems },
+        null,
+        2,
+      ),
+      exitCode: loaded === undefined ? 2 : 0,
+    };
+  if (loaded === undefined)
+    return {
+      text: [...problemLines(problems), `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.`].join(
+        '\n',
+      ),
+      exitCode: 2,
+    };
   const origin = loaded.files[0] ?? 'no settings file, all defaults';
-  return { text: [...loaded.warnings.map((warning) => `warning: ${warning}`), `The settings are valid (${origin}).`].join('\n'), exitCode: 0 };
+  return {
+    text: [...loaded.warnings.map((warning) => `warning: ${warning}`), `The settings are valid (${origin}).`].join(
+      '\n',
+    ),
+    exitCode: 0,
+  };
 }
 
 /** All settings as they apply, defaults and variables included, secrets hidden. */
@@ -22,5 +41,8 @@ export function configShow(options: LoadOptions & { readonly json?: boolean | un
   const { loaded } = readConfig(options);
   if (loaded === undefined) return configCheck(options);
   const shown = hideSecrets(loaded.config);
-  return { text: options.json === true ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 }).trimEnd(), exitCode: 0 };
+  return {
+    text: options.json === true ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 }).trimEnd(),
+    exitCode: 0,
+  };
 }

@@ -41,34 +41,69 @@ export interface LetterTerminal {
 export function bodyOf(ids: readonly string[], flags: LetterFlags, now: number): LettersBody {
   const { code, reason, receiver, peer, indexSet, state, query, limit, all } = flags;
   const range = parseTimeRange({ last: flags.last, from: flags.from, to: flags.to }, now);
-  const given = { code, reason, receiver, peer, index_set: indexSet, state, query, limit, all, from: range.from, to: range.to, ids: ids.length === 0 ? undefined : ids, dry_run: flags.dryRun };
+  const given = {
+    code,
+    reason,
+    receiver,
+    peer,
+    index_set: indexSet,
+    state,
+    query,
+    limit,
+    all,
+    from: range.from,
+    to: range.to,
+    ids: ids.length === 0 ? undefined : ids,
+    dry_run: flags.dryRun,
+  };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 export async function listLetters(flags: LetterFlags, control: ControlClient, terminal: LetterTerminal): Promise<0> {
   let shown = 0;
   const interrupted = new Error('interrupted');
-  await control.stream('POST', '/dead-letters/list', bodyOf([], flags, terminal.now()), (value) => {
-    if (terminal.signal.aborted) throw interrupted;
-    const line = value as { readonly letter: SearchHit } | { readonly total: number };
-    if ('letter' in line) {
-      shown += 1;
-      terminal.print(flags.json === true ? hitLine(line.letter, { json: true, fields: undefined, color: false }) : letterLine(line.letter, terminal.color));
-    } else if (flags.json !== true && flags.quiet !== true) terminal.note(line.total === shown ? `${shown} dead letters` : `${shown} of ${line.total} dead letters; --limit shows more`);
-  }).catch((error: unknown) => {
-    if (error !== interrupted) throw error;
-  });
+  await control
+    .stream('POST', '/dead-letters/list', bodyOf([], flags, terminal.now()), (value) => {
+      if (terminal.signal.aborted) throw interrupted;
+      const line = value as { readonly letter: SearchHit } | { readonly total: number };
+      if ('letter' in line) {
+        shown += 1;
+        terminal.print(
+          flags.json === true
+            ? hitLine(line.letter, { json: true, fields: undefined, color: false })
+            : letterLine(line.letter, terminal.color),
+        );
+      } else if (flags.json !== true && flags.quiet !== true)
+        terminal.note(
+          line.total === shown ? `${shown} dead letters` : `${shown} of ${line.total} dead letters; --limit shows more`,
+        );
+    })
+    .catch((error: unknown) => {
+      if (error !== interrupted) throw error;
+    });
   return 0;
 }
 
-export async function showLetter(id: string, flags: LetterFlags, control: ControlClient, terminal: LetterTerminal): Promise<0> {
-  const letter = await control.request('POST', '/dead-letters/show', { ids: [id] }) as SearchHit;
-  terminal.print(flags.json === true ? hitLine(letter, { json: true, fields: undefined, color: false }) : letterText(letter));
+export async function showLetter(
+  id: string,
+  flags: LetterFlags,
+  control: ControlClient,
+  terminal: LetterTerminal,
+): Promise<0> {
+  const letter = (await control.request('POST', '/dead-letters/show', { ids: [id] })) as SearchHit;
+  terminal.print(
+    flags.json === true ? hitLine(letter, { json: true, fields: undefined, color: false }) : letterText(letter),
+  );
   return 0;
 }
 
 /** 1 when some failed again, had no answer, or the replay was interrupted. */
-export async function replayLetters(ids: readonly string[], flags: LetterFlags, control: ControlClient, terminal: LetterTerminal): Promise<0 | 1> {
+export async function replayLetters(
+  ids: readonly string[],
+  flags: LetterFlags,
+  control: ControlClient,
+  terminal: LetterTerminal,
+): Promise<0 | 1> {
   const body = bodyOf(ids, flags, terminal.now());
   const report = await runJob<ReplayReport | PlanReport>('/dead-letters/replay', body, flags, control, terminal);
   if ('index_sets' in report) {
@@ -79,7 +114,12 @@ export async function replayLetters(ids: readonly string[], flags: LetterFlags, 
   return report.failed + report.left > 0 || report.cancelled ? 1 : 0;
 }
 
-export async function dropLetters(ids: readonly string[], flags: LetterFlags, control: ControlClient, terminal: LetterTerminal): Promise<0 | 1> {
+export async function dropLetters(
+  ids: readonly string[],
+  flags: LetterFlags,
+  control: ControlClient,
+  terminal: LetterTerminal,
+): Promise<0 | 1> {
   const body = { ...bodyOf(ids, flags, terminal.now()), by: userInfo().username };
   if (flags.dryRun === true) {
     const plan = await runJob<PlanReport>('/dead-letters/replay', body, flags, control, terminal);
@@ -98,7 +138,13 @@ interface JobLine<Report> {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-async function runJob<Report>(path: string, body: LettersBody, flags: LetterFlags, control: ControlClient, terminal: LetterTerminal): Promise<Report> {
+async function runJob<Report>(
+  path: string,
+  body: LettersBody,
+  flags: LetterFlags,
+  control: ControlClient,
+  terminal: LetterTerminal,
+): Promise<Report> {
   const bar = flags.json === true || flags.quiet === true ? undefined : createBar(terminal.progress);
   let last: JobLine<Report> = {};
   let cancel = (): void => undefined;
@@ -122,14 +168,22 @@ async function runJob<Report>(path: string, body: LettersBody, flags: LetterFlag
   }
   if (last.report !== undefined) return last.report;
   const { code, message } = last.error ?? { code: 'API_NOT_RUNNING', message: 'The running program went away.' };
-  const done = last.progress === undefined ? '' : ` ${last.progress.done} of ${last.progress.total} dead letters were done, the rest can be asked for again.`;
+  const done =
+    last.progress === undefined
+      ? ''
+      : ` ${last.progress.done} of ${last.progress.total} dead letters were done, the rest can be asked for again.`;
   throw Object.assign(new Error(`${message}${done}`), { code: code === 'API_NOT_RUNNING' ? 'EPIPE' : code });
 }
 
-function createBar(stream: NodeJS.WriteStream | undefined): { update: (done: number, total: number) => void; stop: () => void } | undefined {
+function createBar(
+  stream: NodeJS.WriteStream | undefined,
+): { update: (done: number, total: number) => void; stop: () => void } | undefined {
   if (stream === undefined) return undefined;
   const format = '{bar} {percentage} %  {value} of {total} dead letters';
-  const bar = new cliProgress.SingleBar({ format, stream, noTTYOutput: true, notTTYSchedule: 5000, hideCursor: true, clearOnComplete: false }, cliProgress.Presets.shades_classic);
+  const bar = new cliProgress.SingleBar(
+    { format, stream, noTTYOutput: true, notTTYSchedule: 5000, hideCursor: true, clearOnComplete: false },
+    cliProgress.Presets.shades_classic,
+  );
   bar.start(0, 0);
   return {
     update: (done, total) => {

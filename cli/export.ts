@@ -43,7 +43,11 @@ export interface ExportTerminal {
 }
 
 /** 0: all of it; 2: what was asked for cannot be read; 130: interrupted, and no file is left. */
-export async function runExport(flags: ExportFlags, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal): Promise<0 | 2 | 130> {
+export async function runExport(
+  flags: ExportFlags,
+  control: Pick<ControlClient, 'stream'>,
+  terminal: ExportTerminal,
+): Promise<0 | 2 | 130> {
   const problem = parseQuery(flags.query, { ...flags.allowed, now: terminal.now() });
   if (isQueryProblem(problem)) {
     terminal.note(`${pointAt(flags.query, problem)}\n${problemText(problem)}`);
@@ -58,11 +62,13 @@ export async function runExport(flags: ExportFlags, control: Pick<ControlClient,
     if (part !== undefined) await closed(output);
     if (terminal.signal.aborted) {
       await discard(part);
-      if (flags.quiet !== true) terminal.note(`Interrupted after ${rows} messages${part === undefined ? '' : '; the file was removed'}.`);
+      if (flags.quiet !== true)
+        terminal.note(`Interrupted after ${rows} messages${part === undefined ? '' : '; the file was removed'}.`);
       return 130;
     }
     if (part !== undefined) renameSync(part, flags.output as string);
-    if (flags.quiet !== true) terminal.note(rows === 0 ? 'No message matches.' : `${rows} ${rows === 1 ? 'message' : 'messages'}.`);
+    if (flags.quiet !== true)
+      terminal.note(rows === 0 ? 'No message matches.' : `${rows} ${rows === 1 ? 'message' : 'messages'}.`);
     return 0;
   } catch (thrown) {
     output.destroy();
@@ -73,34 +79,70 @@ export async function runExport(flags: ExportFlags, control: Pick<ControlClient,
 
 function bodyOf(flags: ExportFlags, now: number): ExportBody {
   const open = flags.from === undefined && flags.to === undefined;
-  const { from, to } = parseTimeRange({ last: flags.last ?? (open ? '15m' : undefined), from: flags.from, to: flags.to }, now);
-  const given = { query: flags.query, from, to, limit: flags.limit, sort: flags.sort === undefined ? undefined : readSort(flags.sort, '--sort'), fields: namesOf(flags.fields), index_sets: namesOf(flags.indexSet), format: flags.format };
+  const { from, to } = parseTimeRange(
+    { last: flags.last ?? (open ? '15m' : undefined), from: flags.from, to: flags.to },
+    now,
+  );
+  const given = {
+    query: flags.query,
+    from,
+    to,
+    limit: flags.limit,
+    sort: flags.sort === undefined ? undefined : readSort(flags.sort, '--sort'),
+    fields: namesOf(flags.fields),
+    index_sets: namesOf(flags.indexSet),
+    format: flags.format,
+  };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-async function receive(body: ExportBody, control: Pick<ControlClient, 'stream'>, terminal: ExportTerminal, output: Writable): Promise<number> {
-  const bar = terminal.progress === undefined ? undefined : new cliProgress.SingleBar({ format: 'exported {value} of {total} |{bar}| {percentage}%, {eta_formatted} left', stream: terminal.progress, noTTYOutput: true, notTTYSchedule: 5000, hideCursor: true }, cliProgress.Presets.shades_classic);
+async function receive(
+  body: ExportBody,
+  control: Pick<ControlClient, 'stream'>,
+  terminal: ExportTerminal,
+  output: Writable,
+): Promise<number> {
+  const bar =
+    terminal.progress === undefined
+      ? undefined
+      : new cliProgress.SingleBar(
+          {
+            format: 'exported {value} of {total} |{bar}| {percentage}%, {eta_formatted} left',
+            stream: terminal.progress,
+            noTTYOutput: true,
+            notTTYSchedule: 5000,
+            hideCursor: true,
+          },
+          cliProgress.Presets.shades_classic,
+        );
   // The next piece, or the end, asks what has happened.
   output.on('error', () => undefined);
   let rows = 0;
   let done = false;
   try {
-    await control.stream('POST', '/export', body, async (value) => {
-      const line = value as ExportLine;
-      if ('error' in line) throw remoteError(line.error);
-      if ('total' in line) bar?.start(line.total, 0);
-      else if ('done' in line) done = true;
-      else {
-        rows += line.rows;
-        if (!output.write(line.text)) await drained(output);
-        if (output.destroyed) await finished(output, { cleanup: true });
-        bar?.update(rows);
-      }
-    }, terminal.signal);
+    await control.stream(
+      'POST',
+      '/export',
+      body,
+      async (value) => {
+        const line = value as ExportLine;
+        if ('error' in line) throw remoteError(line.error);
+        if ('total' in line) bar?.start(line.total, 0);
+        else if ('done' in line) done = true;
+        else {
+          rows += line.rows;
+          if (!output.write(line.text)) await drained(output);
+          if (output.destroyed) await finished(output, { cleanup: true });
+          bar?.update(rows);
+        }
+      },
+      terminal.signal,
+    );
   } finally {
     bar?.stop();
   }
-  if (!done && !terminal.signal.aborted) throw searchErrors.create('SEARCH_CANCELLED', { got: 'an answer that broke off' });
+  if (!done && !terminal.signal.aborted)
+    throw searchErrors.create('SEARCH_CANCELLED', { got: 'an answer that broke off' });
   return rows;
 }
 

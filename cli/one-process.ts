@@ -7,14 +7,24 @@ import type { RunningProgram } from '../workers/contract.js';
 
 export function createOneProcess(options: SluiceOptions, adminPort: () => number | undefined): RunningProgram {
   const sluice = new Sluice(options);
-  const api = options.roles.api === true ? createApi({ sluice, config: options.config, log: options.log, registry: options.registry }) : undefined;
+  const api =
+    options.roles.api === true
+      ? createApi({ sluice, config: options.config, log: options.log, registry: options.registry })
+      : undefined;
   return {
     async start() {
       await sluice.start();
       await api?.start();
       await sluice.startRuntimeReceivers();
       const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
-      return { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() };
+      return {
+        receivers,
+        inflater: sluice.inflaterName,
+        stores: sluice.store !== undefined,
+        maxTotalBytes: sluice.maxTotalBytes,
+        api: api?.address(),
+        firstPasswords: api?.firstPasswords(),
+      };
     },
     async stop(deadlineMs) {
       await api?.stop(deadlineMs * apiStopShare);
@@ -27,6 +37,9 @@ export function createOneProcess(options: SluiceOptions, adminPort: () => number
       await sluice.outputs?.collect();
       return options.registry.metrics();
     },
-    controlRoutes: { ...controlRoutes(sluice, adminPort), ...userControlRoutes({ sluice, config: options.config, log: options.log, registry: options.registry }) },
+    controlRoutes: {
+      ...controlRoutes(sluice, adminPort),
+      ...userControlRoutes({ sluice, config: options.config, log: options.log, registry: options.registry }),
+    },
   };
 }

@@ -18,11 +18,29 @@ export function testText(explanation: Explanation, paint: Paint): string {
   const { routing, changes, after, microseconds, version } = explanation;
   const lines = routing.dropped
     ? [paint.bad('dropped')]
-    : [`${paint.strong('streams')}     ${routing.streams.join(', ')}`, `${paint.strong('index sets')}  ${routing.indexSets.join(', ')}`];
-  lines.push(`${paint.strong('matched')}     ${explanation.rules.filter((rule) => rule.state === 'matched').map((rule) => rule.id).join(', ') || 'no rule'}`);
-  lines.push(`${paint.strong('time')}        ${microseconds.toFixed(1)} us, rule set ${version}`, '', paint.strong('changes'));
+    : [
+        `${paint.strong('streams')}     ${routing.streams.join(', ')}`,
+        `${paint.strong('index sets')}  ${routing.indexSets.join(', ')}`,
+      ];
+  lines.push(
+    `${paint.strong('matched')}     ${
+      explanation.rules
+        .filter((rule) => rule.state === 'matched')
+        .map((rule) => rule.id)
+        .join(', ') || 'no rule'
+    }`,
+  );
+  lines.push(
+    `${paint.strong('time')}        ${microseconds.toFixed(1)} us, rule set ${version}`,
+    '',
+    paint.strong('changes'),
+  );
   lines.push(...(changes.length === 0 ? ['  none'] : changes.map((change) => `  ${changeText(change, paint)}`)));
-  lines.push('', paint.strong('document'), ...Object.entries(after).map(([field, value]) => `  ${field} = ${JSON.stringify(value)}`));
+  lines.push(
+    '',
+    paint.strong('document'),
+    ...Object.entries(after).map(([field, value]) => `  ${field} = ${JSON.stringify(value)}`),
+  );
   return lines.join('\n');
 }
 
@@ -30,15 +48,34 @@ export function explainText(explanation: Explanation, paint: Paint): string {
   const rules = explanation.rules.flatMap((rule) => ruleLines(rule, paint));
   const streams = explanation.streams.flatMap((stream) => streamLines(stream, paint));
   const notes = explanation.obfuscated ? ['', 'Sensitive text was replaced after routing.'] : [];
-  return [paint.strong('RULES'), ...rules, '', paint.strong('STREAMS'), ...streams, ...notes, '', paint.strong('OUTCOME'), testText(explanation, paint)].join('\n');
+  return [
+    paint.strong('RULES'),
+    ...rules,
+    '',
+    paint.strong('STREAMS'),
+    ...streams,
+    ...notes,
+    '',
+    paint.strong('OUTCOME'),
+    testText(explanation, paint),
+  ].join('\n');
 }
 
 function ruleLines(rule: ExplainedRule, paint: Paint): string[] {
-  const state = rule.state === 'matched' ? paint.good('matched') : rule.state === 'failed' ? paint.bad('failed') : paint.faint(rule.state);
+  const state =
+    rule.state === 'matched'
+      ? paint.good('matched')
+      : rule.state === 'failed'
+        ? paint.bad('failed')
+        : paint.faint(rule.state);
   const lines = [`${rule.id}: ${state} ${paint.faint(`(${rule.file})`)}`];
   if (rule.error !== undefined) lines.push(`  ${paint.bad(rule.error)}`);
   if (rule.condition !== undefined) lines.push(...verdictLines(rule.condition, 1, paint));
-  if (rule.state === 'matched') lines.push(...rule.actions.map((action) => `  then ${action}`), ...rule.changes.map((change) => `    ${changeText(change, paint)}`));
+  if (rule.state === 'matched')
+    lines.push(
+      ...rule.actions.map((action) => `  then ${action}`),
+      ...rule.changes.map((change) => `    ${changeText(change, paint)}`),
+    );
   return lines;
 }
 
@@ -52,7 +89,10 @@ function streamLines(stream: ExplainedStream, paint: Paint): string[] {
 function verdictLines(verdict: Verdict, depth: number, paint: Paint): string[] {
   const mark = verdict.held ? paint.good('yes') : paint.bad('no ');
   const found = verdict.found === undefined ? '' : paint.faint(` (found ${verdict.found})`);
-  return [`${'  '.repeat(depth)}${mark} ${verdict.text}${found}`, ...verdict.children.flatMap((child) => verdictLines(child, depth + 1, paint))];
+  return [
+    `${'  '.repeat(depth)}${mark} ${verdict.text}${found}`,
+    ...verdict.children.flatMap((child) => verdictLines(child, depth + 1, paint)),
+  ];
 }
 
 function changeText({ field, before, after }: Change, paint: Paint): string {

@@ -36,9 +36,19 @@ export async function rulesCheck(options: RulesOptions): Promise<RulesResult> {
   const loaded = await load(options);
   if ('exitCode' in loaded) return loaded;
   const { version, rules, streams, indexSets, source } = programOf(loaded.ruleSet);
-  const counts = { version, files: source.files.length, rules: rules.length, streams: streams.length, index_sets: indexSets.length };
-  if (options.json === true) return { text: JSON.stringify({ valid: true, ...counts, problems: [] }, null, 2), exitCode: 0 };
-  return { text: `The rule files are valid: ${counts.files} files, ${counts.rules} rules, ${counts.streams} streams, ${counts.index_sets} index sets; version ${version}.`, exitCode: 0 };
+  const counts = {
+    version,
+    files: source.files.length,
+    rules: rules.length,
+    streams: streams.length,
+    index_sets: indexSets.length,
+  };
+  if (options.json === true)
+    return { text: JSON.stringify({ valid: true, ...counts, problems: [] }, null, 2), exitCode: 0 };
+  return {
+    text: `The rule files are valid: ${counts.files} files, ${counts.rules} rules, ${counts.streams} streams, ${counts.index_sets} index sets; version ${version}.`,
+    exitCode: 0,
+  };
 }
 
 /** What becomes of a message. */
@@ -46,7 +56,9 @@ export async function rulesTest(options: RulesMessageOptions): Promise<RulesResu
   return withMessage(options, (ruleSet, document, context) => {
     const explanation = explain(ruleSet, document, context);
     const { version, routing, after, changes, microseconds } = explanation;
-    return options.json === true ? JSON.stringify({ version, routing, document: after, changes, microseconds }, null, 2) : testText(explanation, createPaint(options.color));
+    return options.json === true
+      ? JSON.stringify({ version, routing, document: after, changes, microseconds }, null, 2)
+      : testText(explanation, createPaint(options.color));
   });
 }
 
@@ -54,11 +66,16 @@ export async function rulesTest(options: RulesMessageOptions): Promise<RulesResu
 export async function rulesExplain(options: RulesMessageOptions): Promise<RulesResult> {
   return withMessage(options, (ruleSet, document, context) => {
     const explanation = explain(ruleSet, document, context);
-    return options.json === true ? JSON.stringify(explanation, null, 2) : explainText(explanation, createPaint(options.color));
+    return options.json === true
+      ? JSON.stringify(explanation, null, 2)
+      : explainText(explanation, createPaint(options.color));
   });
 }
 
-async function withMessage(options: RulesMessageOptions, tell: (ruleSet: RuleSet, document: LogDocument, context: RuleContext) => string): Promise<RulesResult> {
+async function withMessage(
+  options: RulesMessageOptions,
+  tell: (ruleSet: RuleSet, document: LogDocument, context: RuleContext) => string,
+): Promise<RulesResult> {
   const loaded = await load(options);
   if ('exitCode' in loaded) return loaded;
   const receiver = options.receiver ?? 'gelf-tcp';
@@ -77,14 +94,23 @@ async function load(options: RulesOptions): Promise<{ readonly ruleSet: RuleSet 
     if (!('problems' in compiled)) return compiled;
     const { problems } = compiled;
     if (options.json === true) return { text: JSON.stringify({ valid: false, problems }, null, 2), exitCode: 2 };
-    return { text: [...problems.map(formatProblem), `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}; nothing would be loaded.`].join('\n'), exitCode: 2 };
+    return {
+      text: [
+        ...problems.map(formatProblem),
+        `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}; nothing would be loaded.`,
+      ].join('\n'),
+      exitCode: 2,
+    };
   } catch (error) {
     if (!isSluiceError(error)) throw error;
     return failure(errorText(error), options);
   }
 }
 
-const failure = (message: string, { json }: RulesOptions): RulesResult => ({ text: json === true ? JSON.stringify({ error: message }) : message, exitCode: 2 });
+const failure = (message: string, { json }: RulesOptions): RulesResult => ({
+  text: json === true ? JSON.stringify({ error: message }) : message,
+  exitCode: 2,
+});
 
 /** A message that a receiver would take is at most this large; see max_inflated_bytes. */
 const maxMessageBytes = 8 * 2 ** 20;

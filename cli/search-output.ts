@@ -13,7 +13,13 @@ export function escapeControls(text: string): string {
 
 /** JSON that reads as the same value and holds no character that a terminal would act on; the line ends are those of the indentation. */
 export function safeJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(unsafe, (one) => (one === '\n' ? one : Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')));
+  return JSON.stringify(value, null, indent).replace(unsafe, (one) =>
+    one === '\n'
+      ? one
+      : Array.from({ length: one.length }, (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+          '',
+        ),
+  );
 }
 
 /** ISO 8601 UTC with milliseconds, where the value is a time. */
@@ -29,7 +35,11 @@ export interface LineOptions {
 }
 
 export function hitLine(hit: SearchHit, options: LineOptions): string {
-  return options.json ? jsonLine(hit, options.fields) : options.fields === undefined ? messageLine(hit.document, options.color) : fieldsLine(hit.document, options.fields);
+  return options.json
+    ? jsonLine(hit, options.fields)
+    : options.fields === undefined
+      ? messageLine(hit.document, options.color)
+      : fieldsLine(hit.document, options.fields);
 }
 
 function jsonLine(hit: SearchHit, fields: readonly string[] | undefined): string {
@@ -47,18 +57,34 @@ function messageLine(document: Readonly<Record<string, unknown>>, color: boolean
   const level = typeof document['level'] === 'number' ? document['level'] : undefined;
   const word = (level === undefined ? undefined : levels[level]) ?? plain(document['level']);
   const pod = document['pod'] ?? document['pod_name'] ?? document['container'] ?? document['container_name'];
-  const origin = [document['source'], pod].filter((part) => part !== undefined && part !== '').map(plain).join('/');
-  const parts = [plain(timeText(document['timestamp'])), paint(word.padEnd(6), level, color), origin || '-', plain(document['message'] ?? document['full_message'])];
+  const origin = [document['source'], pod]
+    .filter((part) => part !== undefined && part !== '')
+    .map(plain)
+    .join('/');
+  const parts = [
+    plain(timeText(document['timestamp'])),
+    paint(word.padEnd(6), level, color),
+    origin || '-',
+    plain(document['message'] ?? document['full_message']),
+  ];
   return parts.join('  ');
 }
 
 function fieldsLine(document: Readonly<Record<string, unknown>>, fields: readonly string[]): string {
-  return fields.map((name) => `${escapeControls(name)}=${plain(timeFields.has(name) ? timeText(document[name]) : document[name])}`).join('  ');
+  return fields
+    .map((name) => `${escapeControls(name)}=${plain(timeFields.has(name) ? timeText(document[name]) : document[name])}`)
+    .join('  ');
 }
 
 function plain(value: unknown): string {
   if (value === undefined || value === null) return '-';
-  return escapeControls(typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value));
+  return escapeControls(
+    typeof value === 'string'
+      ? value
+      : typeof value === 'number' || typeof value === 'boolean'
+        ? String(value)
+        : JSON.stringify(value),
+  );
 }
 
 function paint(text: string, level: number | undefined, color: boolean): string {

@@ -28,7 +28,13 @@ export interface SearchOptions {
 /** The control socket of the running program. */
 export interface SearchConnection {
   request(method: string, path: string, body?: unknown): Promise<unknown>;
-  stream(method: string, path: string, body: unknown, onLine: (value: unknown) => void | Promise<void>, signal?: AbortSignal): Promise<void>;
+  stream(
+    method: string,
+    path: string,
+    body: unknown,
+    onLine: (value: unknown) => void | Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
 export interface SearchTerminal {
@@ -47,7 +53,11 @@ const pageSize = 1000;
 const newestFirst = { field: 'timestamp', direction: 'desc' } as const;
 
 /** Resolves with the exit code: 0 also without a hit, 2 for a query or time range that cannot be read. Rejects when the program does not answer. */
-export async function runSearch(options: SearchOptions, connection: SearchConnection, terminal: SearchTerminal): Promise<0 | 2> {
+export async function runSearch(
+  options: SearchOptions,
+  connection: SearchConnection,
+  terminal: SearchTerminal,
+): Promise<0 | 2> {
   const now = terminal.now();
   const node = parseQuery(options.query, { ...options.allowed, now });
   if (isQueryProblem(node)) {
@@ -60,8 +70,14 @@ export async function runSearch(options: SearchOptions, connection: SearchConnec
   const fields = namesOf(options.fields);
   const indexSets = namesOf(options.indexSet);
   const search: Search = {
-    connection, terminal, line: { json: options.json === true, fields, color: terminal.color },
-    body: { query: options.query, ...(fields === undefined ? {} : { fields: [...new Set([...fields, 'timestamp', 'receive_time'])] }), ...(indexSets === undefined ? {} : { index_sets: indexSets }) },
+    connection,
+    terminal,
+    line: { json: options.json === true, fields, color: terminal.color },
+    body: {
+      query: options.query,
+      ...(fields === undefined ? {} : { fields: [...new Set([...fields, 'timestamp', 'receive_time'])] }),
+      ...(indexSets === undefined ? {} : { index_sets: indexSets }),
+    },
   };
   if (options.follow === true) await follow(search, () => parseTimeRange(asked, terminal.now()), options.limit ?? 10);
   else await list(search, range, options.limit ?? 100, options.quiet === true);
@@ -92,7 +108,12 @@ async function list(search: Search, range: Range, limit: number, quiet: boolean)
   let after: string | undefined;
   for (;;) {
     const wanted = Math.min(pageSize, limit - printed);
-    const result = await ask(search, { ...range, limit: wanted, sort: newestFirst, ...(after === undefined ? {} : { after }) });
+    const result = await ask(search, {
+      ...range,
+      limit: wanted,
+      sort: newestFirst,
+      ...(after === undefined ? {} : { after }),
+    });
     if (after === undefined) ({ total, failures } = result);
     for (const hit of result.hits) terminal.print(hitLine(hit, search.line));
     printed += result.hits.length;
@@ -101,7 +122,12 @@ async function list(search: Search, range: Range, limit: number, quiet: boolean)
   }
   if (quiet) return;
   if (total === 0 && printed === 0) terminal.note('No message matches.');
-  else terminal.note(printed < total ? `${printed} of ${total} messages; --limit shows more.` : `${printed} ${printed === 1 ? 'message' : 'messages'}.`);
+  else
+    terminal.note(
+      printed < total
+        ? `${printed} of ${total} messages; --limit shows more.`
+        : `${printed} ${printed === 1 ? 'message' : 'messages'}.`,
+    );
   for (const { index, reason } of failures) terminal.note(escapeControls(`Not searched: ${index}, since ${reason}.`));
 }
 
@@ -112,17 +138,23 @@ async function follow(search: Search, range: () => Range, limit: number): Promis
   const take = (hit: SearchHit): void => {
     if (!shown.has(hit._id)) terminal.print(hitLine(hit, search.line));
   };
-  await connection.stream('POST', '/tail', search.body, async (value) => {
-    const line = value as TailLine;
-    if ('hits' in line) {
-      for (const hit of line.hits) take(hit);
-      return;
-    }
-    // The tail has begun, and everything that came before it is asked for: what it gives again is left out there.
-    const recent = await ask(search, { ...range(), limit: Math.min(limit, pageSize), sort: newestFirst });
-    for (const hit of [...recent.hits].reverse()) {
-      take(hit);
-      shown.add(hit._id);
-    }
-  }, terminal.signal);
+  await connection.stream(
+    'POST',
+    '/tail',
+    search.body,
+    async (value) => {
+      const line = value as TailLine;
+      if ('hits' in line) {
+        for (const hit of line.hits) take(hit);
+        return;
+      }
+      // The tail has begun, and everything that came before it is asked for: what it gives again is left out there.
+      const recent = await ask(search, { ...range(), limit: Math.min(limit, pageSize), sort: newestFirst });
+      for (const hit of [...recent.hits].reverse()) {
+        take(hit);
+        shown.add(hit._id);
+      }
+    },
+    terminal.signal,
+  );
 }

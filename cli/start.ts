@@ -41,22 +41,48 @@ export async function runStart(options: StartOptions): Promise<number> {
     ended(reportFailure(error));
   };
   const adminPort = (): number | undefined => (config.admin.enabled ? admin.port() : undefined);
-  const socketPath = (worker?: number): string => controlSocketPath(config.data_folder, runtimeFolder, roles.processor ? false : roles.receiver || (roles.output === true ? 'output' : 'api'), worker);
-  const program: RunningProgram = workers > 1
-    ? createWorkers({ config, roles, count: workers, log, logFile, registry, controlPathOf: socketPath, adminPort, onFatal })
-    : (await import('./one-process.js')).createOneProcess({ config, roles, registry, log, problems, onFatal }, adminPort);
+  const socketPath = (worker?: number): string =>
+    controlSocketPath(
+      config.data_folder,
+      runtimeFolder,
+      roles.processor ? false : roles.receiver || (roles.output === true ? 'output' : 'api'),
+      worker,
+    );
+  const program: RunningProgram =
+    workers > 1
+      ? createWorkers({
+          config,
+          roles,
+          count: workers,
+          log,
+          logFile,
+          registry,
+          controlPathOf: socketPath,
+          adminPort,
+          onFatal,
+        })
+      : (await import('./one-process.js')).createOneProcess(
+          { config, roles, registry, log, problems, onFatal },
+          adminPort,
+        );
   const admin = createAdminServer({
-    host: config.admin.host, port: config.admin.port, metrics: () => program.metricsText(),
-    live: () => ({ ok: true, checks: [{ name: 'event loop', ok: true, reason: 'answers' }] }), ready: () => program.ready(),
+    host: config.admin.host,
+    port: config.admin.port,
+    metrics: () => program.metricsText(),
+    live: () => ({ ok: true, checks: [{ name: 'event loop', ok: true, reason: 'answers' }] }),
+    ready: () => program.ready(),
   });
   const control = createControlServer(socketPath(), program.controlRoutes, program.forward);
-  const interrupted = catchSignals((signal) => {
-    log.info({ signal }, 'stopping; a second signal ends at once');
-    ended(0);
-  }, () => {
-    program.kill();
-    process.exit(interruptedCode);
-  });
+  const interrupted = catchSignals(
+    (signal) => {
+      log.info({ signal }, 'stopping; a second signal ends at once');
+      ended(0);
+    },
+    () => {
+      program.kill();
+      process.exit(interruptedCode);
+    },
+  );
   try {
     if (config.admin.enabled) await admin.start();
     const facts = await Promise.race([program.start(), finished.then(() => undefined)]);
@@ -77,6 +103,8 @@ export async function runStart(options: StartOptions): Promise<number> {
 
 function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
   let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((done) => { resolve = done; });
+  const promise = new Promise<Value>((done) => {
+    resolve = done;
+  });
   return { promise, resolve };
 }

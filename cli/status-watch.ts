@@ -7,7 +7,10 @@ import { safeJson } from './search-output.js';
 
 const everySeconds = 2;
 
-export async function runStatus(control: ControlClient, flags: { readonly json?: boolean; readonly watch?: boolean }): Promise<void> {
+export async function runStatus(
+  control: ControlClient,
+  flags: { readonly json?: boolean; readonly watch?: boolean },
+): Promise<void> {
   let before = await control.request('GET', '/status');
   if (flags.watch !== true) {
     process.stdout.write(flags.json === true ? `${safeJson(before, 2)}\n` : statusText(before));

@@ -11,20 +11,45 @@ export function addToolVerbs(program: Command): void {
 
 function addRules(program: Command): void {
   const rules = program.command('rules').description('rule files: check them, try them on a message, ask why');
-  const folderOf = (flags: { config?: string; folder?: string }): string => flags.folder ?? settings(flags).config.rules.folder;
-  const verb = (name: string, description: string): Command => rules.command(name).description(description)
-    .addOption(configOption()).option('--folder <path>', 'folder of rule files (default: rules.folder of the settings)').option('--json', 'as JSON');
+  const folderOf = (flags: { config?: string; folder?: string }): string =>
+    flags.folder ?? settings(flags).config.rules.folder;
+  const verb = (name: string, description: string): Command =>
+    rules
+      .command(name)
+      .description(description)
+      .addOption(configOption())
+      .option('--folder <path>', 'folder of rule files (default: rules.folder of the settings)')
+      .option('--json', 'as JSON');
   verb('check', 'say what is wrong, with file, line and column; exit code 2 when something is')
     .addOption(quietOption())
-    .addHelpText('after', examples('sluice rules check', 'sluice rules check --folder ./rules --json', 'sluice rules check --quiet && echo fine'))
+    .addHelpText(
+      'after',
+      examples(
+        'sluice rules check',
+        'sluice rules check --folder ./rules --json',
+        'sluice rules check --quiet && echo fine',
+      ),
+    )
     .action(async (flags: RuleFlags & { quiet?: boolean }) => {
       const { rulesCheck } = await import('./rules.js');
       tell(await rulesCheck({ ...flags, folder: folderOf(flags) }), flags);
     });
-  for (const [name, description, run] of [['test', 'what becomes of a message', 'rulesTest'], ['explain', 'every rule and condition with its verdict for a message', 'rulesExplain']] as const) {
-    verb(`${name} <message>`, `${description}; <message> is a file with GELF or a stored document, or - for standard input`)
+  for (const [name, description, run] of [
+    ['test', 'what becomes of a message', 'rulesTest'],
+    ['explain', 'every rule and condition with its verdict for a message', 'rulesExplain'],
+  ] as const) {
+    verb(
+      `${name} <message>`,
+      `${description}; <message> is a file with GELF or a stored document, or - for standard input`,
+    )
       .option('--receiver <name>', 'the receiver it is taken to come from')
-      .addHelpText('after', examples(`sluice rules ${name} message.json`, `echo '{"short_message":"hello"}' | sluice rules ${name} - --receiver gelf-tcp --json`))
+      .addHelpText(
+        'after',
+        examples(
+          `sluice rules ${name} message.json`,
+          `echo '{"short_message":"hello"}' | sluice rules ${name} - --receiver gelf-tcp --json`,
+        ),
+      )
       .action(async (file: string, flags: RuleFlags) => {
         const verbs = await import('./rules.js');
         tell(await verbs[run]({ ...flags, folder: folderOf(flags), file, input: process.stdin }), flags);
@@ -41,13 +66,22 @@ interface RuleFlags {
 
 function addConfig(program: Command): void {
   const config = program.command('config').description('the settings: check them, show what is in force');
-  config.command('check').description('say what is wrong, with file and line; exit code 2 when something is').addOption(configOption()).option('--json', 'as JSON').addOption(quietOption())
+  config
+    .command('check')
+    .description('say what is wrong, with file and line; exit code 2 when something is')
+    .addOption(configOption())
+    .option('--json', 'as JSON')
+    .addOption(quietOption())
     .addHelpText('after', examples('sluice config check', 'sluice config check -c sluice.yaml --json'))
     .action(async (flags: { config?: string; json?: boolean; quiet?: boolean }) => {
       const { configCheck } = await import('./config.js');
       tell(configCheck({ file: flags.config, environment: process.env, json: flags.json }), flags);
     });
-  config.command('show').description('all settings as they apply, secrets hidden').addOption(configOption()).option('--json', 'as JSON')
+  config
+    .command('show')
+    .description('all settings as they apply, secrets hidden')
+    .addOption(configOption())
+    .option('--json', 'as JSON')
     .addHelpText('after', examples('sluice config show', 'sluice config show -c sluice.yaml --json'))
     .action(async (flags: { config?: string; json?: boolean }) => {
       const { configShow } = await import('./config.js');
@@ -56,13 +90,18 @@ function addConfig(program: Command): void {
 }
 
 /** `quiet`: only what is wrong. JSON is an answer on standard output, whatever it says. */
-export function tell(result: { readonly text: string; readonly exitCode: number }, flags: { readonly json?: boolean; readonly quiet?: boolean } = {}): void {
-  if (result.exitCode !== 0 || flags.quiet !== true || flags.json === true) (result.exitCode === 0 || flags.json === true ? process.stdout : process.stderr).write(`${result.text}\n`);
+export function tell(
+  result: { readonly text: string; readonly exitCode: number },
+  flags: { readonly json?: boolean; readonly quiet?: boolean } = {},
+): void {
+  if (result.exitCode !== 0 || flags.quiet !== true || flags.json === true)
+    (result.exitCode === 0 || flags.json === true ? process.stdout : process.stderr).write(`${result.text}\n`);
   process.exitCode = result.exitCode;
 }
 
 function addLoad(program: Command): void {
-  program.command('load')
+  program
+    .command('load')
     .description('send synthetic Kubernetes-like traffic; with --verify, prove that nothing is missing or doubled')
     .addOption(configOption())
     .option('--rate <n>', 'messages a second; 0: as fast as the target takes them', wholeNumber, 1000)
@@ -78,20 +117,30 @@ function addLoad(program: Command): void {
     .option('--token <token>', 'bearer token of the HTTP receiver')
     .option('--seed <n>', 'seed of the generator', wholeNumber, 1)
     .option('--bytes <n>', 'average size of a message', wholeNumber, 420)
-    .option('--verify', 'compare what was sent with the topic and the store; exit code 1 when an accepted message is missing or doubled')
+    .option(
+      '--verify',
+      'compare what was sent with the topic and the store; exit code 1 when an accepted message is missing or doubled',
+    )
     .option('--wait <duration>', 'how long the verification waits for the pipeline', '60s')
     .option('--json', 'the report as JSON')
     .option('-q, --quiet', 'no progress bar')
-    .addHelpText('after', examples(
-      'sluice load --rate 5000 --for 60s --verify',
-      'sluice load --count 100000 --rate 0 --transport mix --json',
-      'sluice load --transport tls --port 12203 --ca ca.pem --quiet',
-    ))
+    .addHelpText(
+      'after',
+      examples(
+        'sluice load --rate 5000 --for 60s --verify',
+        'sluice load --count 100000 --rate 0 --transport mix --json',
+        'sluice load --transport tls --port 12203 --ca ca.pem --quiet',
+      ),
+    )
     .action(async (flags: LoadCommandOptions & { config?: string; verify?: boolean }) => {
       const { runLoadCommand } = await import('./load.js');
       const interrupted = new AbortController();
       process.once('SIGINT', () => interrupted.abort());
-      const terminal = { print: (text: string) => void process.stdout.write(`${text}\n`), signal: interrupted.signal, progress: process.stderr };
+      const terminal = {
+        print: (text: string) => void process.stdout.write(`${text}\n`),
+        signal: interrupted.signal,
+        progress: process.stderr,
+      };
       const { openVerifySources } = await import('./verify-sources.js');
       const opened = flags.verify === true ? await openVerifySources(settings(flags).config) : undefined;
       try {

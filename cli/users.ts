@@ -21,26 +21,68 @@ interface UserLine {
 }
 
 export function addUserVerbs(program: Command): void {
-  const users = program.command('users').description('users of the API: list them, make one, set a password that was lost')
-    .addHelpText('after', examples('sluice users list', 'sluice users create alice --role Reader --role Operator --generate', 'sluice users reset-first-password Admin'));
-  users.command('list').description('users, with their roles').addOption(configOption()).option('--json', 'as JSON').action(async (flags: Flags) => {
-    const answer = (await ask(flags, 'GET', '/users')) as { users: readonly UserLine[] };
-    process.stdout.write(flags.json === true ? `${safeJson(answer.users, 2)}\n` : usersText(answer.users));
-  });
-  users.command('create').description('make a user; the password is asked for, or read from standard input').argument('<name>', 'name of the user').addOption(configOption())
-    .option('--role <role>', 'a role of the user; more than once for more', (role: string, before: readonly string[]) => [...before, role], [] as readonly string[])
+  const users = program
+    .command('users')
+    .description('users of the API: list them, make one, set a password that was lost')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice users list',
+        'sluice users create alice --role Reader --role Operator --generate',
+        'sluice users reset-first-password Admin',
+      ),
+    );
+  users
+    .command('list')
+    .description('users, with their roles')
+    .addOption(configOption())
+    .option('--json', 'as JSON')
+    .action(async (flags: Flags) => {
+      const answer = (await ask(flags, 'GET', '/users')) as { users: readonly UserLine[] };
+      process.stdout.write(flags.json === true ? `${safeJson(answer.users, 2)}\n` : usersText(answer.users));
+    });
+  users
+    .command('create')
+    .description('make a user; the password is asked for, or read from standard input')
+    .argument('<name>', 'name of the user')
+    .addOption(configOption())
+    .option(
+      '--role <role>',
+      'a role of the user; more than once for more',
+      (role: string, before: readonly string[]) => [...before, role],
+      [] as readonly string[],
+    )
     .option('--generate', 'make a password and show it')
     .action(async (username: string, flags: Flags) => {
-      tellPassword(await ask(flags, 'POST', '/users/create', { username, roles: flags.role, password: await newPassword(flags) }), `${username} was made.`);
+      tellPassword(
+        await ask(flags, 'POST', '/users/create', { username, roles: flags.role, password: await newPassword(flags) }),
+        `${username} was made.`,
+      );
     });
-  users.command('set-password').description('set a password; the sessions of the user end').argument('<name>', 'name of the user').addOption(configOption())
+  users
+    .command('set-password')
+    .description('set a password; the sessions of the user end')
+    .argument('<name>', 'name of the user')
+    .addOption(configOption())
     .option('--generate', 'make a password and show it')
     .action(async (username: string, flags: Flags) => {
-      tellPassword(await ask(flags, 'POST', '/users/set-password', { username, password: await newPassword(flags) }), `The password of ${username} was set.`);
+      tellPassword(
+        await ask(flags, 'POST', '/users/set-password', { username, password: await newPassword(flags) }),
+        `The password of ${username} was set.`,
+      );
     });
-  users.command('reset-first-password').description('give a user that ships (Admin, Operator, AuditViewer) a new password, its roles, and the account back').argument('<name>', 'Admin, Operator or AuditViewer').addOption(configOption())
+  users
+    .command('reset-first-password')
+    .description(
+      'give a user that ships (Admin, Operator, AuditViewer) a new password, its roles, and the account back',
+    )
+    .argument('<name>', 'Admin, Operator or AuditViewer')
+    .addOption(configOption())
     .action(async (username: string, flags: Flags) => {
-      tellPassword(await ask(flags, 'POST', '/users/reset-first-password', { username }), `${username} is as after the first start.`);
+      tellPassword(
+        await ask(flags, 'POST', '/users/reset-first-password', { username }),
+        `${username} is as after the first start.`,
+      );
     });
 }
 
@@ -50,7 +92,9 @@ function ask(flags: Flags, method: string, path: string, body?: unknown): Promis
 
 function tellPassword(answer: unknown, text: string): void {
   const { password } = answer as { password?: string };
-  process.stdout.write(`${escapeControls(text)}${password === undefined ? '' : ` Its password, shown this once: ${password}`}\n`);
+  process.stdout.write(
+    `${escapeControls(text)}${password === undefined ? '' : ` Its password, shown this once: ${password}`}\n`,
+  );
 }
 
 /** Undefined: one is made. A line of standard input otherwise, so that no password stands on the command line. */
@@ -69,6 +113,9 @@ async function newPassword({ generate }: Flags): Promise<string | undefined> {
 }
 
 export function usersText(users: readonly UserLine[]): string {
-  const lines = users.map(({ username, roles, enabled, external }) => `${escapeControls(username).padEnd(30)}${roles.map(escapeControls).join(', ')}${enabled ? '' : '  (disabled)'}${external ? '  (directory)' : ''}`);
+  const lines = users.map(
+    ({ username, roles, enabled, external }) =>
+      `${escapeControls(username).padEnd(30)}${roles.map(escapeControls).join(', ')}${enabled ? '' : '  (disabled)'}${external ? '  (directory)' : ''}`,
+  );
   return `${'user'.padEnd(30)}roles\n${lines.join('\n')}\n`;
 }

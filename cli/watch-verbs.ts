@@ -17,7 +17,10 @@ interface WatchFlags {
   readonly role: RoleName;
 }
 
-const roleOption = (): Option => new Option('--role <role>', 'of several processes on one data folder: which').choices(['all', 'receiver', 'processor', 'output', 'api']).default('all');
+const roleOption = (): Option =>
+  new Option('--role <role>', 'of several processes on one data folder: which')
+    .choices(['all', 'receiver', 'processor', 'output', 'api'])
+    .default('all');
 
 export function addWatchVerbs(program: Command): void {
   addTop(program);
@@ -25,7 +28,8 @@ export function addWatchVerbs(program: Command): void {
 }
 
 function addTop(program: Command): void {
-  program.command('top')
+  program
+    .command('top')
     .description('who sends how much, and what streams and rules take: rates over the interval, totals since the start')
     .addOption(configOption())
     .addOption(new Option('--by <what>', 'what to list').choices([...subjects]).default('sender'))
@@ -34,13 +38,16 @@ function addTop(program: Command): void {
     .option('-w, --watch', 'go on until interrupted')
     .addOption(roleOption())
     .option('--json', 'one object a line')
-    .addHelpText('after', examples('sluice top', 'sluice top --by stream --interval 10 --limit 5', 'sluice top --by rule --watch --json'))
+    .addHelpText(
+      'after',
+      examples('sluice top', 'sluice top --by stream --interval 10 --limit 5', 'sluice top --by rule --watch --json'),
+    )
     .action(async (flags: WatchFlags & { by: TopSubject; interval: number; limit: number; watch?: boolean }) => {
       const control = connectControl(settings(flags).config, flags.role);
       const { terminal, stop } = createSearchTerminal();
       const look = async (): Promise<Top> => (await control.request('GET', '/top')) as Top;
       try {
-        for (let before = await look(); await pause(flags.interval, terminal.signal);) {
+        for (let before = await look(); await pause(flags.interval, terminal.signal); ) {
           const now = await look();
           const rows = topRows(before, now, flags.by).slice(0, flags.limit);
           if (flags.json === true) for (const row of rows) terminal.print(safeJson(row));
@@ -66,7 +73,8 @@ export function clearScreen(): string {
 }
 
 function addTap(program: Command): void {
-  program.command('tap')
+  program
+    .command('tap')
     .description('show what passes a stream, a receiver or an output, from now on, until interrupted')
     .argument('<target>', 'a name, or stream:<id>, receiver:<name>, output:<id> where a name is several things')
     .addOption(configOption())
@@ -74,7 +82,14 @@ function addTap(program: Command): void {
     .addOption(roleOption())
     .option('--json', 'one object a line: text, peer or id, and how many were skipped before it')
     .option('-q, --quiet', 'only messages')
-    .addHelpText('after', examples('sluice tap all-messages', 'sluice tap receiver:gelf-udp --limit 10', 'sluice tap output:siem --json --quiet'))
+    .addHelpText(
+      'after',
+      examples(
+        'sluice tap all-messages',
+        'sluice tap receiver:gelf-udp --limit 10',
+        'sluice tap output:siem --json --quiet',
+      ),
+    )
     .action(async (target: string, flags: WatchFlags & { limit?: number; quiet?: boolean }) => {
       const control = connectControl(settings(flags).config, flags.role);
       const { terminal, stop } = createSearchTerminal();
@@ -82,17 +97,26 @@ function addTap(program: Command): void {
       let skipped = 0;
       const enough = new AbortController();
       try {
-        await control.stream('POST', '/tap', { target }, (value) => {
-          const tapped = value as TappedAnswer;
-          if ('target' in tapped) {
-            if (flags.quiet !== true) terminal.note(`What passes ${tapped.target.kind} ${tapped.target.name}; a sample when it is more than 500 a second. Ctrl-C ends.`);
-            return;
-          }
-          skipped += tapped.skipped;
-          shown += 1;
-          terminal.print(flags.json === true ? safeJson(tapped) : tappedLine(tapped));
-          if (shown === flags.limit) enough.abort();
-        }, AbortSignal.any([terminal.signal, enough.signal]));
+        await control.stream(
+          'POST',
+          '/tap',
+          { target },
+          (value) => {
+            const tapped = value as TappedAnswer;
+            if ('target' in tapped) {
+              if (flags.quiet !== true)
+                terminal.note(
+                  `What passes ${tapped.target.kind} ${tapped.target.name}; a sample when it is more than 500 a second. Ctrl-C ends.`,
+                );
+              return;
+            }
+            skipped += tapped.skipped;
+            shown += 1;
+            terminal.print(flags.json === true ? safeJson(tapped) : tappedLine(tapped));
+            if (shown === flags.limit) enough.abort();
+          },
+          AbortSignal.any([terminal.signal, enough.signal]),
+        );
         if (flags.quiet !== true && skipped > 0) terminal.note(`${shown} shown, ${skipped} more passed.`);
       } finally {
         stop();

@@ -15,7 +15,9 @@ const variantsKeyword: KeywordDefinition = {
   errors: 'full',
   modifying: true,
   compile(variants: Readonly<Record<string, SettingSchema>>, _parent, context) {
-    const compiled = new Map<string, ValidateFunction>(Object.entries(variants).map(([type, schema]) => [type, context.self.compile(schema)]));
+    const compiled = new Map<string, ValidateFunction>(
+      Object.entries(variants).map(([type, schema]) => [type, context.self.compile(schema)]),
+    );
     const check = (data: Record<string, unknown>, place?: { readonly instancePath: string }): boolean => {
       const path = place?.instancePath ?? '';
       const variant = compiled.get(String(data['type']));
@@ -32,15 +34,27 @@ const variantsKeyword: KeywordDefinition = {
   },
 };
 
-const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: false, strict: true, strictTypes: false, allowUnionTypes: true });
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  verbose: false,
+  strict: true,
+  strictTypes: false,
+  allowUnionTypes: true,
+});
 ajv.addKeyword('secret');
 ajv.addKeyword(variantsKeyword);
 const validate = ajv.compile(settingsSchema);
 
 /** Changes `values`: defaults are filled in. */
-export function checkValues(values: Record<string, unknown>, place: (path: SettingPath, ofKey: boolean) => string): ConfigProblem[] {
+export function checkValues(
+  values: Record<string, unknown>,
+  place: (path: SettingPath, ofKey: boolean) => string,
+): ConfigProblem[] {
   if (validate(values)) return [];
-  const problems = (validate.errors ?? []).filter((error) => error.keyword !== 'variants').map((error) => describe(values, error, place));
+  const problems = (validate.errors ?? [])
+    .filter((error) => error.keyword !== 'variants')
+    .map((error) => describe(values, error, place));
   const seen = new Set<string>();
   return problems.filter((problem) => {
     const key = `${problem.setting} ${problem.code} ${problem.code === 'CONFIG_SETTING_UNKNOWN' ? problem.got : ''}`;
@@ -48,26 +62,54 @@ export function checkValues(values: Record<string, unknown>, place: (path: Setti
   });
 }
 
-function describe(values: Record<string, unknown>, error: ErrorObject, place: (path: SettingPath, ofKey: boolean) => string): ConfigProblem {
-  const path = error.instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+function describe(
+  values: Record<string, unknown>,
+  error: ErrorObject,
+  place: (path: SettingPath, ofKey: boolean) => string,
+): ConfigProblem {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { schema, value, keys } = follow(values, path);
   if (error.keyword === 'additionalProperties') {
     const key = String((error.params as { additionalProperty: string }).additionalProperty);
     const names = Object.keys(objectSchema(schema, value)?.properties ?? {});
-    return { code: 'CONFIG_SETTING_UNKNOWN', place: place([...keys, key], true), setting: settingName(keys), got: key, allowed: names.join(', '), didYouMean: suggest(key, names) };
+    return {
+      code: 'CONFIG_SETTING_UNKNOWN',
+      place: place([...keys, key], true),
+      setting: settingName(keys),
+      got: key,
+      allowed: names.join(', '),
+      didYouMean: suggest(key, names),
+    };
   }
   const isText = typeof value === 'string';
   const near = isText ? suggest(value, schema.type === 'boolean' ? [] : (schema.enum ?? []).map(String)) : undefined;
-  const wordForBoolean = isText && schema.type === 'boolean' ? (/^(?:yes|on|1)$/i.test(value) ? 'true' : /^(?:no|off|0)$/i.test(value) ? 'false' : undefined) : undefined;
+  const wordForBoolean =
+    isText && schema.type === 'boolean'
+      ? /^(?:yes|on|1)$/i.test(value)
+        ? 'true'
+        : /^(?:no|off|0)$/i.test(value)
+          ? 'false'
+          : undefined
+      : undefined;
   const size = settingName(keys).endsWith('_bytes') ? ', or a size such as 64 MiB' : '';
   return {
-    code: 'CONFIG_VALUE_INVALID', place: place(keys, false), setting: settingName(keys), got: schema.secret === true ? `a hidden ${value === null ? 'null' : typeof value}` : shown(value),
-    allowed: allowedText(schema) + size, didYouMean: near ?? wordForBoolean,
+    code: 'CONFIG_VALUE_INVALID',
+    place: place(keys, false),
+    setting: settingName(keys),
+    got: schema.secret === true ? `a hidden ${value === null ? 'null' : typeof value}` : shown(value),
+    allowed: allowedText(schema) + size,
+    didYouMean: near ?? wordForBoolean,
   };
 }
 
 /** Schema and value at a JSON pointer, with list places as numbers. */
-function follow(values: Record<string, unknown>, path: readonly string[]): { schema: SettingSchema; value: unknown; keys: (string | number)[] } {
+function follow(
+  values: Record<string, unknown>,
+  path: readonly string[],
+): { schema: SettingSchema; value: unknown; keys: (string | number)[] } {
   let schema = settingsSchema;
   let value: unknown = values;
   const keys: (string | number)[] = [];

@@ -14,7 +14,15 @@ type Report = (path: SettingPath, got: string, allowed: string) => void;
 export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boolean) => string): CrossChecks {
   const problems: ConfigProblem[] = [];
   const warnings: string[] = [];
-  const report: Report = (path, got, allowed) => problems.push({ code: 'CONFIG_CONFLICT', place: place(path, false), setting: settingName(path), got, allowed, didYouMean: undefined });
+  const report: Report = (path, got, allowed) =>
+    problems.push({
+      code: 'CONFIG_CONFLICT',
+      place: place(path, false),
+      setting: settingName(path),
+      got,
+      allowed,
+      didYouMean: undefined,
+    });
   checkListeners(config, report);
   checkReceivers(config, report, warnings);
   checkWorkers(config, report);
@@ -29,12 +37,26 @@ export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boo
 /** The filters themselves are read when the directory is set up. */
 function checkDirectory({ access: { ldap } }: Config, report: Report, warnings: string[]): void {
   const path = ['access', 'ldap'] as const;
-  if (ldap.urls.length === 0) report([...path, 'urls'], 'an empty list, with enabled: true', 'at least one ldap://host:port or ldaps://host:port');
-  if (ldap.search_base === '') report([...path, 'search_base'], 'nothing, with enabled: true', 'the distinguished name below which users are searched');
-  if (!ldap.search_filter.includes('{user}')) report([...path, 'search_filter'], JSON.stringify(ldap.search_filter), 'a filter with {user}, the name as typed');
-  if (ldap.bind_dn !== '' && ldap.bind_password === '') report([...path, 'bind_password'], 'nothing, with bind_dn', 'its password: without one the bind is anonymous');
-  if (!ldap.start_tls && ldap.urls.some((url) => /^ldap:\/\/(?!127\.|localhost[:/]?)/.test(url))) warnings.push('access.ldap.urls has an ldap:// server without start_tls: passwords travel in plain text.');
-  if (ldap.role_mapping.length === 0 && ldap.default_roles.length === 0) warnings.push('access.ldap has neither role_mapping nor default_roles: nobody of the directory can log in.');
+  if (ldap.urls.length === 0)
+    report(
+      [...path, 'urls'],
+      'an empty list, with enabled: true',
+      'at least one ldap://host:port or ldaps://host:port',
+    );
+  if (ldap.search_base === '')
+    report(
+      [...path, 'search_base'],
+      'nothing, with enabled: true',
+      'the distinguished name below which users are searched',
+    );
+  if (!ldap.search_filter.includes('{user}'))
+    report([...path, 'search_filter'], JSON.stringify(ldap.search_filter), 'a filter with {user}, the name as typed');
+  if (ldap.bind_dn !== '' && ldap.bind_password === '')
+    report([...path, 'bind_password'], 'nothing, with bind_dn', 'its password: without one the bind is anonymous');
+  if (!ldap.start_tls && ldap.urls.some((url) => /^ldap:\/\/(?!127\.|localhost[:/]?)/.test(url)))
+    warnings.push('access.ldap.urls has an ldap:// server without start_tls: passwords travel in plain text.');
+  if (ldap.role_mapping.length === 0 && ldap.default_roles.length === 0)
+    warnings.push('access.ldap has neither role_mapping nor default_roles: nobody of the directory can log in.');
 }
 
 interface Listener {
@@ -64,89 +86,168 @@ export function portConflict(receiver: ReceiverOptions, config: Config): PortCon
 }
 
 function conflictOf(one: Listener, others: readonly Listener[]): PortConflict | undefined {
-  const other = others.find((before) => one.port !== 0 && before.port === one.port && before.protocol === one.protocol && overlap(before.host, one.host));
-  return other === undefined ? undefined : { got: `${one.protocol.toUpperCase()} port ${one.port}, which ${other.title} has taken`, allowed: 'another port, or 0 for a free one' };
+  const other = others.find(
+    (before) =>
+      one.port !== 0 && before.port === one.port && before.protocol === one.protocol && overlap(before.host, one.host),
+  );
+  return other === undefined
+    ? undefined
+    : {
+        got: `${one.protocol.toUpperCase()} port ${one.port}, which ${other.title} has taken`,
+        allowed: 'another port, or 0 for a free one',
+      };
 }
 
 function listenersOf(config: Config): readonly Listener[] {
   const { admin, api, receivers } = config;
   return [
     ...receivers.map(listenerOf),
-    ...(admin.enabled ? [{ path: ['admin', 'port'], protocol: 'tcp', host: admin.host, port: admin.port, title: 'admin' } as const] : []),
-    ...(api.enabled ? [{ path: ['api', 'port'], protocol: 'tcp', host: api.host, port: api.port, title: 'api' } as const] : []),
+    ...(admin.enabled
+      ? [{ path: ['admin', 'port'], protocol: 'tcp', host: admin.host, port: admin.port, title: 'admin' } as const]
+      : []),
+    ...(api.enabled
+      ? [{ path: ['api', 'port'], protocol: 'tcp', host: api.host, port: api.port, title: 'api' } as const]
+      : []),
   ];
 }
 
 function listenerOf({ type, host, port, name }: ReceiverOptions, at: number): Listener {
-  return { path: ['receivers', at, 'port'], protocol: type === 'gelf_udp' ? 'udp' : 'tcp', host, port, title: `receiver ${name}` };
+  return {
+    path: ['receivers', at, 'port'],
+    protocol: type === 'gelf_udp' ? 'udp' : 'tcp',
+    host,
+    port,
+    title: `receiver ${name}`,
+  };
 }
 
 function overlap(one: string, other: string): boolean {
   const isAny = (host: string): boolean => ['0.0.0.0', '::', ''].includes(host);
   const isLoopback = (host: string): boolean => ['127.0.0.1', '::1'].includes(host);
   const [first, second] = [one.toLowerCase(), other.toLowerCase()];
-  return first === second || isAny(first) || isAny(second) || (first === 'localhost' && isLoopback(second)) || (second === 'localhost' && isLoopback(first));
+  return (
+    first === second ||
+    isAny(first) ||
+    isAny(second) ||
+    (first === 'localhost' && isLoopback(second)) ||
+    (second === 'localhost' && isLoopback(first))
+  );
 }
 
 function checkReceivers(config: Config, report: Report, warnings: string[]): void {
   const names = new Set<string>();
   config.receivers.forEach((receiver, at) => {
     const path = ['receivers', at] as const;
-    if (names.has(receiver.name)) report([...path, 'name'], `the name ${receiver.name} a second time`, 'a name of its own for each receiver');
+    if (names.has(receiver.name))
+      report([...path, 'name'], `the name ${receiver.name} a second time`, 'a name of its own for each receiver');
     names.add(receiver.name);
     const largest = receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes;
     const setting = receiver.type === 'gelf_http' ? 'max_body_bytes' : 'max_inflated_bytes';
-    if (largest >= config.topics.max_message_bytes) report([...path, setting], `${largest} bytes, which is not below topics.max_message_bytes (${config.topics.max_message_bytes})`, 'a smaller limit, or a larger topics.max_message_bytes');
-    if (receiver.type === 'gelf_tcp' && receiver.max_connection_bytes < receiver.max_frame_bytes) warnings.push(`receivers[${at}].max_connection_bytes is below max_frame_bytes: each large frame stops reading.`);
+    if (largest >= config.topics.max_message_bytes)
+      report(
+        [...path, setting],
+        `${largest} bytes, which is not below topics.max_message_bytes (${config.topics.max_message_bytes})`,
+        'a smaller limit, or a larger topics.max_message_bytes',
+      );
+    if (receiver.type === 'gelf_tcp' && receiver.max_connection_bytes < receiver.max_frame_bytes)
+      warnings.push(`receivers[${at}].max_connection_bytes is below max_frame_bytes: each large frame stops reading.`);
     if (receiver.type === 'gelf_udp') return;
     const { tls } = receiver;
     for (const file of ['cert_file', 'key_file'] as const) {
-      if (tls.enabled && tls[file] === '') report([...path, 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
+      if (tls.enabled && tls[file] === '')
+        report([...path, 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
     }
-    if (tls.enabled && tls.client_auth !== 'none' && tls.ca_file === '') report([...path, 'tls', 'ca_file'], `nothing, with client_auth: ${tls.client_auth}`, 'a PEM file with the authorities of client certificates');
-    if (!tls.enabled && tls.cert_file !== '') warnings.push(`receivers[${at}].tls has a certificate but enabled is false: it serves plain text.`);
+    if (tls.enabled && tls.client_auth !== 'none' && tls.ca_file === '')
+      report(
+        [...path, 'tls', 'ca_file'],
+        `nothing, with client_auth: ${tls.client_auth}`,
+        'a PEM file with the authorities of client certificates',
+      );
+    if (!tls.enabled && tls.cert_file !== '')
+      warnings.push(`receivers[${at}].tls has a certificate but enabled is false: it serves plain text.`);
   });
 }
 
 /** Passwords travel in its requests. */
 function checkApi({ api }: Config, report: Report): void {
   const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(api.host);
-  if (!loopback && !api.tls.enabled && !api.behind_proxy) report(['api', 'host'], `${JSON.stringify(api.host)} without TLS`, '127.0.0.1, or api.tls.enabled: true, or api.behind_proxy: true where a proxy serves TLS');
+  if (!loopback && !api.tls.enabled && !api.behind_proxy)
+    report(
+      ['api', 'host'],
+      `${JSON.stringify(api.host)} without TLS`,
+      '127.0.0.1, or api.tls.enabled: true, or api.behind_proxy: true where a proxy serves TLS',
+    );
   for (const file of ['cert_file', 'key_file'] as const) {
-    if (api.tls.enabled && api.tls[file] === '') report(['api', 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
+    if (api.tls.enabled && api.tls[file] === '')
+      report(['api', 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');
   }
-  if (api.tls.enabled && api.tls.client_auth !== 'none' && api.tls.ca_file === '') report(['api', 'tls', 'ca_file'], `nothing, with client_auth: ${api.tls.client_auth}`, 'a PEM file with the authorities of client certificates');
+  if (api.tls.enabled && api.tls.client_auth !== 'none' && api.tls.ca_file === '')
+    report(
+      ['api', 'tls', 'ca_file'],
+      `nothing, with client_auth: ${api.tls.client_auth}`,
+      'a PEM file with the authorities of client certificates',
+    );
 }
 
 /** Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share depends on the role. */
 function checkWorkers(config: Config, report: Report): void {
   if (config.workers === 1 || config.workers === 'auto') return;
-  if (config.topics.kind === 'embedded') report(['workers'], `${config.workers}, with topics.kind: embedded`, '1 or auto, or topics.kind: kafka, whose topics several processes can share');
+  if (config.topics.kind === 'embedded')
+    report(
+      ['workers'],
+      `${config.workers}, with topics.kind: embedded`,
+      '1 or auto, or topics.kind: kafka, whose topics several processes can share',
+    );
 }
 
 function checkKafka(config: Config, report: Report): void {
   const { kafka } = config.topics;
   const path = ['topics', 'kafka'] as const;
-  if (kafka.brokers.length === 0) report([...path, 'brokers'], 'an empty list, with topics.kind: kafka', 'at least one host:port');
+  if (kafka.brokers.length === 0)
+    report([...path, 'brokers'], 'an empty list, with topics.kind: kafka', 'at least one host:port');
   kafka.brokers.forEach((broker, at) => {
-    if (!/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(broker)) report([...path, 'brokers', at], JSON.stringify(broker), 'host:port');
+    if (!/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(broker))
+      report([...path, 'brokers', at], JSON.stringify(broker), 'host:port');
   });
   const { sasl, tls } = kafka;
   for (const field of ['username', 'password'] as const) {
-    if (sasl.mechanism !== 'none' && sasl[field] === '') report([...path, 'sasl', field], `nothing, with mechanism: ${sasl.mechanism}`, 'a value, or mechanism: none');
+    if (sasl.mechanism !== 'none' && sasl[field] === '')
+      report([...path, 'sasl', field], `nothing, with mechanism: ${sasl.mechanism}`, 'a value, or mechanism: none');
   }
-  if ((tls.cert_file === '') !== (tls.key_file === '')) report([...path, 'tls', tls.cert_file === '' ? 'cert_file' : 'key_file'], 'nothing, with the other half set', 'both cert_file and key_file, or neither');
-  if (kafka.heartbeat_ms * 3 > kafka.session_timeout_ms) report([...path, 'heartbeat_ms'], `${kafka.heartbeat_ms} ms, with a session_timeout_ms of ${kafka.session_timeout_ms}`, 'at most a third of session_timeout_ms');
+  if ((tls.cert_file === '') !== (tls.key_file === ''))
+    report(
+      [...path, 'tls', tls.cert_file === '' ? 'cert_file' : 'key_file'],
+      'nothing, with the other half set',
+      'both cert_file and key_file, or neither',
+    );
+  if (kafka.heartbeat_ms * 3 > kafka.session_timeout_ms)
+    report(
+      [...path, 'heartbeat_ms'],
+      `${kafka.heartbeat_ms} ms, with a session_timeout_ms of ${kafka.session_timeout_ms}`,
+      'at most a third of session_timeout_ms',
+    );
 }
 
 function checkOpenSearch(config: Config, report: Report): void {
   const { opensearch } = config.store;
   const path = ['store', 'opensearch'] as const;
-  if (opensearch.nodes.length === 0) report([...path, 'nodes'], 'an empty list, with store.kind: opensearch', 'at least one http(s)://host:port');
+  if (opensearch.nodes.length === 0)
+    report([...path, 'nodes'], 'an empty list, with store.kind: opensearch', 'at least one http(s)://host:port');
   opensearch.nodes.forEach((node, at) => {
     const valid = /^https?:\/\//.test(node) && URL.canParse(node);
-    if (!valid) report([...path, 'nodes', at], JSON.stringify(node.replace(/\/\/[^@/]*@/, '//***@')), 'http(s)://host:port');
-    else if (new URL(node).password !== '') report([...path, 'nodes', at], 'a password in the address', 'the settings username and password, which are kept hidden');
+    if (!valid)
+      report([...path, 'nodes', at], JSON.stringify(node.replace(/\/\/[^@/]*@/, '//***@')), 'http(s)://host:port');
+    else if (new URL(node).password !== '')
+      report(
+        [...path, 'nodes', at],
+        'a password in the address',
+        'the settings username and password, which are kept hidden',
+      );
   });
-  if ((opensearch.username === '') !== (opensearch.password === '')) report([...path, opensearch.username === '' ? 'username' : 'password'], 'nothing, with the other half set', 'both username and password, or neither');
+  if ((opensearch.username === '') !== (opensearch.password === ''))
+    report(
+      [...path, opensearch.username === '' ? 'username' : 'password'],
+      'nothing, with the other half set',
+      'both username and password, or neither',
+    );
 }

@@ -41,8 +41,12 @@ export interface ConfigReading {
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const { loaded, problems } = readConfig(options);
   if (loaded !== undefined) return loaded;
-  const lines = problemLines(problems).map((line) => `\n  ${line}`).join('');
-  throw configErrors.create('CONFIG_INVALID', { got: `${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:${lines.replace(/\.$/, '')}` });
+  const lines = problemLines(problems)
+    .map((line) => `\n  ${line}`)
+    .join('');
+  throw configErrors.create('CONFIG_INVALID', {
+    got: `${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:${lines.replace(/\.$/, '')}`,
+  });
 }
 
 /** Never throws for what stands in settings; opens nothing but the named files. */
@@ -51,8 +55,14 @@ export function readConfig(options: LoadOptions): ConfigReading {
   const named = options.file ?? (options.environment[fileVariable] || undefined);
   const file = resolve(folder, named ?? defaultFile);
   const present = named !== undefined || existsSync(file);
-  const source: SettingsSource = present ? readSettingsFile(file) : { values: {}, place: () => 'the defaults', problems: [] };
-  if (source.problems.length > 0) return { loaded: undefined, problems: source.problems.map((problem) => ({ ...problem, place: shortPlace(problem.place, folder) })) };
+  const source: SettingsSource = present
+    ? readSettingsFile(file)
+    : { values: {}, place: () => 'the defaults', problems: [] };
+  if (source.problems.length > 0)
+    return {
+      loaded: undefined,
+      problems: source.problems.map((problem) => ({ ...problem, place: shortPlace(problem.place, folder) })),
+    };
   const { values } = source;
   const environment = overlayEnvironment(values, options.environment);
   const overrides = overlaySettings(values, options.overrides ?? {});
@@ -61,15 +71,27 @@ export function readConfig(options: LoadOptions): ConfigReading {
   const problems = [...environment.problems, ...overrides.problems, ...checkValues(values, place)];
   if (problems.length > 0) return { loaded: undefined, problems };
   const files = present ? [file] : [];
-  resolveReferences(settingsSchema, values, { folder: present ? dirname(file) : folder, environment: options.environment, place, problems, files });
+  resolveReferences(settingsSchema, values, {
+    folder: present ? dirname(file) : folder,
+    environment: options.environment,
+    place,
+    problems,
+    files,
+  });
   const config = values as unknown as Config;
   const cross = crossCheck(config, place);
   problems.push(...cross.problems);
-  return problems.length > 0 ? { loaded: undefined, problems } : { loaded: { config, files, warnings: cross.warnings }, problems };
+  return problems.length > 0
+    ? { loaded: undefined, problems }
+    : { loaded: { config, files, warnings: cross.warnings }, problems };
 }
 
 /** The variable or override that set the value or a part above it, else the place in the file. */
-function placeFinder(source: SettingsSource, overlays: readonly ReadonlyMap<string, string>[], folder: string): (path: SettingPath, ofKey: boolean) => string {
+function placeFinder(
+  source: SettingsSource,
+  overlays: readonly ReadonlyMap<string, string>[],
+  folder: string,
+): (path: SettingPath, ofKey: boolean) => string {
   return (path, ofKey) => {
     for (let length = path.length; length > 0; length -= 1) {
       const key = path.slice(0, length).join('/');
@@ -92,10 +114,16 @@ function shortPlace(place: string, folder: string): string {
 export function hideSecrets(config: Config): unknown {
   const hide = (schema: typeof settingsSchema, value: unknown): unknown => {
     if (schema.secret === true) return value === '' ? '' : '<hidden>';
-    if (Array.isArray(value)) return value.map((one: unknown) => (schema.items === undefined ? one : hide(schema.items, one)));
+    if (Array.isArray(value))
+      return value.map((one: unknown) => (schema.items === undefined ? one : hide(schema.items, one)));
     if (!isRecord(value)) return value;
     const properties = (schema.variants?.[String(value['type'])] ?? schema).properties ?? {};
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, properties[key] === undefined ? one : hide(properties[key], one)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [
+        key,
+        properties[key] === undefined ? one : hide(properties[key], one),
+      ]),
+    );
   };
   return hide(settingsSchema, config);
 }

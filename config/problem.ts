@@ -18,13 +18,20 @@ export interface ConfigProblem {
 
 /** `receivers[0].port` */
 export function settingName(path: SettingPath): string {
-  return path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? part : `${name}.${part}`), '');
+  return path.reduce<string>(
+    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? part : `${name}.${part}`),
+    '',
+  );
 }
 
 export function problemError(problem: ConfigProblem): SluiceError {
   const suggestion = problem.didYouMean === undefined ? '' : `. Did you mean ${problem.didYouMean}`;
   const place = problem.setting === '' ? problem.place : `${problem.place}: ${problem.setting}`;
-  return configErrors.create(problem.code, { place, got: problem.got, allowed: problem.allowed === undefined ? undefined : `${problem.allowed}${suggestion}` });
+  return configErrors.create(problem.code, {
+    place,
+    got: problem.got,
+    allowed: problem.allowed === undefined ? undefined : `${problem.allowed}${suggestion}`,
+  });
 }
 
 /** One line for each problem. */
@@ -34,6 +41,11 @@ export function problemLines(problems: readonly ConfigProblem[]): string[] {
 
 /** What came, short enough for a line. */
 export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : value === undefined ? 'nothing' : JSON.stringify(value) ?? typeof value;
+  const text =
+    typeof value === 'string'
+      ? JSON.stringify(value)
+      : value === undefined
+        ? 'nothing'
+        : (JSON.stringify(value) ?? typeof value);
   return text.length <= 120 ? text : `${text.slice(0, 117)}...`;
 }

@@ -7,13 +7,17 @@ import { allowedText, hasType, settingsSchema, type SettingSchema } from './sche
 export function settingsReference(): string {
   const sections = sectionsOf(settingsSchema, '', 'Top level');
   return [
-    '# Settings', '',
-    '<!-- Generated from schemas/config/ by settingsReference(); do not edit. -->', '',
+    '# Settings',
+    '',
+    '<!-- Generated from schemas/config/ by settingsReference(); do not edit. -->',
+    '',
     'Settings come from `sluice.yaml` (or the file that `--config` or `SLUICE_CONFIG` names), with environment variables over it.',
     'The name of a variable is `SLUICE_` and the setting in capitals, two underscores for each dot: `SLUICE_TOPICS__KIND=kafka` sets `topics.kind`,',
-    '`SLUICE_RECEIVERS__0__PORT=12201` the port of the first receiver. A whole list is given as JSON, a list of texts also with commas.', '',
+    '`SLUICE_RECEIVERS__0__PORT=12201` the port of the first receiver. A whole list is given as JSON, a list of texts also with commas.',
+    '',
     'Sizes (names that end in `_bytes`) are bytes or a text with a unit: `64 MiB` (2^20), `20 GB` (10^9). Relative paths start at the folder of the settings file.',
-    'A secret is the value itself, `file:<path>` (one trailing newline is dropped) or `env:<NAME>`. `sluice config show` prints all settings with secrets hidden.', '',
+    'A secret is the value itself, `file:<path>` (one trailing newline is dropped) or `env:<NAME>`. `sluice config show` prints all settings with secrets hidden.',
+    '',
     ...sections,
   ].join('\n');
 }
@@ -23,8 +27,15 @@ function sectionsOf(schema: SettingSchema, prefix: string, title: string): strin
   const isSection = (one: SettingSchema) => one.properties !== undefined || one.items?.variants !== undefined;
   const leaves = properties.filter(([, one]) => !isSection(one));
   const lines: string[] = [];
-  if (prefix !== '' || leaves.length > 0) lines.push(`## ${title}`, '', ...(schema.description === undefined ? [] : [schema.description, '']));
-  if (leaves.length > 0) lines.push('| setting | default | takes | meaning |', '|---|---|---|---|', ...leaves.map(([name, one]) => row(`${prefix}${name}`, one)), '');
+  if (prefix !== '' || leaves.length > 0)
+    lines.push(`## ${title}`, '', ...(schema.description === undefined ? [] : [schema.description, '']));
+  if (leaves.length > 0)
+    lines.push(
+      '| setting | default | takes | meaning |',
+      '|---|---|---|---|',
+      ...leaves.map(([name, one]) => row(`${prefix}${name}`, one)),
+      '',
+    );
   for (const [name, one] of properties.filter(([, child]) => isSection(child))) {
     if (one.properties !== undefined) lines.push(...sectionsOf(one, `${prefix}${name}.`, `\`${prefix}${name}\``));
     else lines.push(...listSections(`${prefix}${name}`, one));
@@ -33,15 +44,23 @@ function sectionsOf(schema: SettingSchema, prefix: string, title: string): strin
 }
 
 function listSections(name: string, list: SettingSchema): string[] {
-  const lines = [`## \`${name}\``, '', `${list.description ?? ''} A list; the default is \`${JSON.stringify(list.default)}\`.`, ''];
-  for (const [type, variant] of Object.entries(list.items?.variants ?? {})) lines.push(...sectionsOf(variant, `${name}[].`, `\`${name}\` of type \`${type}\``));
+  const lines = [
+    `## \`${name}\``,
+    '',
+    `${list.description ?? ''} A list; the default is \`${JSON.stringify(list.default)}\`.`,
+    '',
+  ];
+  for (const [type, variant] of Object.entries(list.items?.variants ?? {}))
+    lines.push(...sectionsOf(variant, `${name}[].`, `\`${name}\` of type \`${type}\``));
   return lines;
 }
 
 function row(name: string, schema: SettingSchema): string {
   const short = name.replace(/^.*\[\]\./, '');
-  const value = schema.secret === true ? 'none' : schema.default === undefined ? 'required' : `\`${defaultText(short, schema)}\``;
-  const takes = schema.secret === true ? 'secret' : `${allowedText(schema)}${short.endsWith('_bytes') ? ', or a size' : ''}`;
+  const value =
+    schema.secret === true ? 'none' : schema.default === undefined ? 'required' : `\`${defaultText(short, schema)}\``;
+  const takes =
+    schema.secret === true ? 'secret' : `${allowedText(schema)}${short.endsWith('_bytes') ? ', or a size' : ''}`;
   return `| \`${short}\` | ${value} | ${cell(takes)} | ${cell(schema.description ?? '')} |`;
 }
 
@@ -50,12 +69,20 @@ function cell(text: string): string {
 }
 
 function defaultText(name: string, schema: SettingSchema): string {
-  return name.endsWith('_bytes') && typeof schema.default === 'number' ? sizeText(schema.default) : JSON.stringify(schema.default);
+  return name.endsWith('_bytes') && typeof schema.default === 'number'
+    ? sizeText(schema.default)
+    : JSON.stringify(schema.default);
 }
 
 /** The shortest exact way to write a number of bytes. */
 export function sizeText(bytes: number): string {
-  for (const [unit, factor] of [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['GB', 1e9], ['MB', 1e6], ['KiB', 2 ** 10]] as const) {
+  for (const [unit, factor] of [
+    ['GiB', 2 ** 30],
+    ['MiB', 2 ** 20],
+    ['GB', 1e9],
+    ['MB', 1e6],
+    ['KiB', 2 ** 10],
+  ] as const) {
     if (bytes >= factor && bytes % factor === 0) return `${bytes / factor} ${unit}`;
   }
   return String(bytes);
@@ -80,8 +107,10 @@ function exampleOf(schema: SettingSchema, indent: string, path: readonly string[
     if (leftOut.has([...path, name].join('.'))) continue;
     const comment = one.description === undefined ? '' : `${indent}# ${one.description}${choices(one)}\n`;
     const gap = indent === '' && text !== '' ? '\n' : '';
-    if (one.properties !== undefined) text += `${gap}${comment}${indent}${name}:\n${exampleOf(one, `${indent}  `, [...path, name])}`;
-    else if (one.items?.variants !== undefined) text += `${gap}${comment}${indent}${name}:\n${exampleList(one, indent)}`;
+    if (one.properties !== undefined)
+      text += `${gap}${comment}${indent}${name}:\n${exampleOf(one, `${indent}  `, [...path, name])}`;
+    else if (one.items?.variants !== undefined)
+      text += `${gap}${comment}${indent}${name}:\n${exampleList(one, indent)}`;
     else text += `${gap}${comment}${indent}${name}: ${exampleValue(name, one)}\n`;
   }
   return text;
@@ -89,11 +118,15 @@ function exampleOf(schema: SettingSchema, indent: string, path: readonly string[
 
 function exampleList(list: SettingSchema, indent: string): string {
   const items = Array.isArray(list.default) ? (list.default as { readonly type: string }[]) : [];
-  return items.map(({ type }) => {
-    const variant = list.items?.variants?.[type] ?? {};
-    const properties = Object.fromEntries(Object.entries(variant.properties ?? {}).filter(([name]) => name !== 'type'));
-    return `${indent}  - type: ${type}\n${exampleOf({ properties }, `${indent}    `, [])}`;
-  }).join('');
+  return items
+    .map(({ type }) => {
+      const variant = list.items?.variants?.[type] ?? {};
+      const properties = Object.fromEntries(
+        Object.entries(variant.properties ?? {}).filter(([name]) => name !== 'type'),
+      );
+      return `${indent}  - type: ${type}\n${exampleOf({ properties }, `${indent}    `, [])}`;
+    })
+    .join('');
 }
 
 function choices(schema: SettingSchema): string {
@@ -101,6 +134,7 @@ function choices(schema: SettingSchema): string {
 }
 
 function exampleValue(name: string, schema: SettingSchema): string {
-  if (name.endsWith('_bytes') && hasType(schema, 'integer') && typeof schema.default === 'number') return sizeText(schema.default);
+  if (name.endsWith('_bytes') && hasType(schema, 'integer') && typeof schema.default === 'number')
+    return sizeText(schema.default);
   return stringify(schema.default, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }

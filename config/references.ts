@@ -18,9 +18,16 @@ export interface ReferenceContext {
 }
 
 /** Resolves `file:` and `env:` of secrets and makes paths absolute, in place. Files that must be there are looked for. */
-export function resolveReferences(schema: SettingSchema, value: unknown, context: ReferenceContext, path: SettingPath = []): void {
+export function resolveReferences(
+  schema: SettingSchema,
+  value: unknown,
+  context: ReferenceContext,
+  path: SettingPath = [],
+): void {
   if (Array.isArray(value)) {
-    value.forEach((one, at) => schema.items !== undefined && resolveReferences(schema.items, one, context, [...path, at]));
+    value.forEach(
+      (one, at) => schema.items !== undefined && resolveReferences(schema.items, one, context, [...path, at]),
+    );
     return;
   }
   if (!isRecord(value)) return;
@@ -38,29 +45,53 @@ function isPathName(key: string): boolean {
   return /(?:^|_)(?:file|folder)$/.test(key);
 }
 
-function checkPath(key: string, path: string, parent: Record<string, unknown>, context: ReferenceContext, at: SettingPath): string {
+function checkPath(
+  key: string,
+  path: string,
+  parent: Record<string, unknown>,
+  context: ReferenceContext,
+  at: SettingPath,
+): string {
   if (!key.endsWith('file') || parent['enabled'] === false) return path;
   try {
     accessSync(path, constants.R_OK);
   } catch (thrown) {
-    context.problems.push({ code: 'CONFIG_FILE_REFERENCE', place: context.place(at, false), setting: settingName(at), got: `${path} (${reason(thrown)})`, allowed: 'a readable file; relative paths start at the settings file', didYouMean: undefined });
+    context.problems.push({
+      code: 'CONFIG_FILE_REFERENCE',
+      place: context.place(at, false),
+      setting: settingName(at),
+      got: `${path} (${reason(thrown)})`,
+      allowed: 'a readable file; relative paths start at the settings file',
+      didYouMean: undefined,
+    });
   }
   return path;
 }
 
 function readSecret(text: string, context: ReferenceContext, at: SettingPath): string {
   const missing = (got: string, allowed: string) => {
-    context.problems.push({ code: 'CONFIG_SECRET_MISSING', place: context.place(at, false), setting: settingName(at), got, allowed, didYouMean: undefined });
+    context.problems.push({
+      code: 'CONFIG_SECRET_MISSING',
+      place: context.place(at, false),
+      setting: settingName(at),
+      got,
+      allowed,
+      didYouMean: undefined,
+    });
     return '';
   };
   if (text.startsWith('env:')) {
     const name = text.slice(4);
-    return context.environment[name] ?? missing(`env:${name}, which is not set`, 'the name of an environment variable that is set');
+    return (
+      context.environment[name] ??
+      missing(`env:${name}, which is not set`, 'the name of an environment variable that is set')
+    );
   }
   if (!text.startsWith('file:')) return text;
   const file = resolve(context.folder, text.slice(5));
   try {
-    if (statSync(file).size > maxSecretBytes) return missing(`file:${file}, larger than a secret`, `a file of at most ${maxSecretBytes} bytes`);
+    if (statSync(file).size > maxSecretBytes)
+      return missing(`file:${file}, larger than a secret`, `a file of at most ${maxSecretBytes} bytes`);
     const secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     context.files.push(file);
     return secret;

@@ -35,7 +35,9 @@ function normalise(raw: RawSchema): SettingSchema {
   const { anyOf, const: constant, properties, items, ...rest } = raw;
   const base: SettingSchema = {
     ...without(rest, 'discriminator'),
-    ...(properties === undefined ? {} : { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, normalise(one)])) }),
+    ...(properties === undefined
+      ? {}
+      : { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, normalise(one)])) }),
     ...(items === undefined ? {} : { items: normalise(items) }),
     ...(constant === undefined ? {} : { enum: [constant] }),
   };
@@ -43,9 +45,17 @@ function normalise(raw: RawSchema): SettingSchema {
   if (anyOf.every((one) => one.const !== undefined)) return { ...base, enum: anyOf.map((one) => one.const) };
   const branches = anyOf.map(normalise);
   if (branches.every((branch) => branch.properties?.['type']?.enum !== undefined)) {
-    return { ...base, type: 'object', variants: Object.fromEntries(branches.map((branch) => [String(branch.properties?.['type']?.enum?.[0]), branch])) };
+    return {
+      ...base,
+      type: 'object',
+      variants: Object.fromEntries(branches.map((branch) => [String(branch.properties?.['type']?.enum?.[0]), branch])),
+    };
   }
-  return { ...branches.reduce((joined, branch) => ({ ...joined, ...branch }), {}), ...base, type: branches.flatMap((branch) => branch.type ?? []) };
+  return {
+    ...branches.reduce((joined, branch) => ({ ...joined, ...branch }), {}),
+    ...base,
+    type: branches.flatMap((branch) => branch.type ?? []),
+  };
 }
 
 function without<Shape extends object, Key extends keyof Shape>(object: Shape, key: Key): Omit<Shape, Key> {
@@ -55,11 +65,15 @@ function without<Shape extends object, Key extends keyof Shape>(object: Shape, k
 /** The schema of a part of a value: of the variant that the value's `type` names, of any when it names none. */
 export function childSchema(schema: SettingSchema, key: string | number, value: unknown): SettingSchema | undefined {
   if (typeof key === 'number') return schema.items;
-  return [objectSchema(schema, value) ?? {}, ...Object.values(schema.variants ?? {})].map((one) => ownSetting(one, key)).find((one) => one !== undefined);
+  return [objectSchema(schema, value) ?? {}, ...Object.values(schema.variants ?? {})]
+    .map((one) => ownSetting(one, key))
+    .find((one) => one !== undefined);
 }
 
 function ownSetting(schema: SettingSchema, name: string): SettingSchema | undefined {
-  return schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+  return schema.properties !== undefined && Object.hasOwn(schema.properties, name)
+    ? schema.properties[name]
+    : undefined;
 }
 
 export function objectSchema(schema: SettingSchema, value: unknown): SettingSchema | undefined {
@@ -85,9 +99,25 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function allowedText(schema: SettingSchema): string {
   if (schema.variants !== undefined) return `a mapping with type ${Object.keys(schema.variants).join(', ')}`;
   if (schema.enum !== undefined) return schema.enum.map(String).join(', ');
-  const types = (typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])).map((type) => (type === 'string' ? schema.pattern?.slice(1, -1) : undefined) ?? typeNames[type] ?? type);
-  const range = schema.maximum !== undefined ? ` from ${schema.minimum ?? 0} to ${schema.maximum}` : schema.minimum !== undefined ? ` of at least ${schema.minimum}` : '';
+  const types = (typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])).map(
+    (type) => (type === 'string' ? schema.pattern?.slice(1, -1) : undefined) ?? typeNames[type] ?? type,
+  );
+  const range =
+    schema.maximum !== undefined
+      ? ` from ${schema.minimum ?? 0} to ${schema.maximum}`
+      : schema.minimum !== undefined
+        ? ` of at least ${schema.minimum}`
+        : '';
   const named = types.map((type) => (type === 'a whole number' ? type + range : type));
-  return schema.type === 'array' && schema.items !== undefined ? `a list, each ${allowedText(schema.items)}` : named.join(' or ');
+  return schema.type === 'array' && schema.items !== undefined
+    ? `a list, each ${allowedText(schema.items)}`
+    : named.join(' or ');
 }
-const typeNames: Readonly<Record<string, string>> = { integer: 'a whole number', string: 'text', boolean: 'true or false', object: 'a mapping', array: 'a list', null: 'null' };
+const typeNames: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  string: 'text',
+  boolean: 'true or false',
+  object: 'a mapping',
+  array: 'a list',
+  null: 'null',
+};

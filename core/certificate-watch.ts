@@ -29,7 +29,10 @@ export interface CertificateWatchOptions {
 }
 
 /** New connections get the new certificate; files that cannot be used leave the running one in place. */
-export function watchCertificateFiles(server: Pick<Server, 'setSecureContext'>, { files, load, about, log }: CertificateWatchOptions): CertificateWatch {
+export function watchCertificateFiles(
+  server: Pick<Server, 'setSecureContext'>,
+  { files, load, about, log }: CertificateWatchOptions,
+): CertificateWatch {
   let seen = fingerprint(files);
   const check = () => {
     const current = fingerprint(files);
@@ -37,21 +40,34 @@ export function watchCertificateFiles(server: Pick<Server, 'setSecureContext'>, 
     seen = current;
     try {
       server.setSecureContext(load());
-      log.info({ event: 'certificate_reloaded', ...about, cert_file: files.cert_file }, 'The changed certificate is in use.');
+      log.info(
+        { event: 'certificate_reloaded', ...about, cert_file: files.cert_file },
+        'The changed certificate is in use.',
+      );
       return true;
     } catch (error) {
-      log.error({ event: 'certificate_refused', ...about, cert_file: files.cert_file, error: errorText(error) }, 'The changed certificate cannot be used; the previous one stays.');
+      log.error(
+        { event: 'certificate_refused', ...about, cert_file: files.cert_file, error: errorText(error) },
+        'The changed certificate cannot be used; the previous one stays.',
+      );
       return false;
     }
   };
   const timer = setInterval(check, checkEveryMs);
   timer.unref();
-  return { check, stop: () => { clearInterval(timer); } };
+  return {
+    check,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
 }
 
 function fingerprint({ cert_file: cert, key_file: key, ca_file: ca }: CertificateFiles): string {
-  return [cert, key, ca].map((file) => {
-    const stat = file === '' ? undefined : statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? '-' : `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
-  }).join(' ');
+  return [cert, key, ca]
+    .map((file) => {
+      const stat = file === '' ? undefined : statSync(file, { throwIfNoEntry: false });
+      return stat === undefined ? '-' : `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
+    })
+    .join(' ');
 }

@@ -78,8 +78,12 @@ export interface ErrorTable<Code extends string> {
  * Declares the error codes of one folder. Codes are UPPER_SNAKE, begin with the folder's subject, and are never reused. `stacks: false` for errors
  * that are values about a sender's input: a stack says nothing there and takes twice the time of all the rest.
  */
-export function defineErrors<const Kinds extends Record<string, ErrorKind>>(kinds: Kinds, options: { readonly stacks: boolean } = { stacks: true }): ErrorTable<keyof Kinds & string> {
-  const create = (code: keyof Kinds & string, details: ErrorDetails = {}): SluiceError => new SluiceError(code, kinds[code] as ErrorKind, details);
+export function defineErrors<const Kinds extends Record<string, ErrorKind>>(
+  kinds: Kinds,
+  options: { readonly stacks: boolean } = { stacks: true },
+): ErrorTable<keyof Kinds & string> {
+  const create = (code: keyof Kinds & string, details: ErrorDetails = {}): SluiceError =>
+    new SluiceError(code, kinds[code] as ErrorKind, details);
   return { kinds, create: options.stacks ? create : (code, details) => withoutStack(() => create(code, details)) };
 }
 

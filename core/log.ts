@@ -7,7 +7,15 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 
 /** `problems` notes what is warned of. */
 export function createLog(level: LogLevel, file?: string, problems?: RecentProblems): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, ...(problems === undefined ? {} : { hooks: problems.hooks }) }, destination({ dest: file ?? 1, sync: true }));
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      ...(problems === undefined ? {} : { hooks: problems.hooks }),
+    },
+    destination({ dest: file ?? 1, sync: true }),
+  );
 }
 
 export const silentLog: Log = pino({ level: 'silent' });
@@ -16,7 +24,10 @@ export const silentLog: Log = pino({ level: 'silent' });
  * Returns true at most `perMinute` times a minute for each key; `suppressed` tells how many were held back since the last
  * true. The table holds 1,000 keys at most: past that, all further keys share one allowance.
  */
-export function createRateLimit(perMinute: number, now: () => number = () => performance.now()): (key: string) => { allowed: boolean; suppressed: number } {
+export function createRateLimit(
+  perMinute: number,
+  now: () => number = () => performance.now(),
+): (key: string) => { allowed: boolean; suppressed: number } {
   const maxKeys = 1000;
   const windows = new Map<string, { start: number; used: number; suppressed: number }>();
   return (key) => {

@@ -26,7 +26,13 @@ export type MetricDeclaration = CounterDeclaration | GaugeDeclaration | Histogra
 /** Seconds; wide enough for an acknowledgement of 1 ms and a searchable delay of a minute. */
 export const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-type Built<D> = D extends CounterDeclaration ? Counter : D extends GaugeDeclaration ? Gauge : D extends HistogramDeclaration ? Histogram : never;
+type Built<D> = D extends CounterDeclaration
+  ? Counter
+  : D extends GaugeDeclaration
+    ? Gauge
+    : D extends HistogramDeclaration
+      ? Histogram
+      : never;
 export type BuiltMetrics<Declarations> = { readonly [Key in keyof Declarations]: Built<Declarations[Key]> };
 
 /** CPU, memory, file descriptors, event loop, garbage collections of this process, under the names of every Node.js program (`process_`, `nodejs_`). */
@@ -34,12 +40,17 @@ export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
 }
 
-export function defineMetrics<const Declarations extends Record<string, MetricDeclaration>>(declarations: Declarations): Declarations {
+export function defineMetrics<const Declarations extends Record<string, MetricDeclaration>>(
+  declarations: Declarations,
+): Declarations {
   return declarations;
 }
 
 /** Creates (or, when this registry has them already, returns) the declared metrics. Safe to call once per component. */
-export function buildMetrics<Declarations extends Record<string, MetricDeclaration>>(registry: Registry, declarations: Declarations): BuiltMetrics<Declarations> {
+export function buildMetrics<Declarations extends Record<string, MetricDeclaration>>(
+  registry: Registry,
+  declarations: Declarations,
+): BuiltMetrics<Declarations> {
   const built: Record<string, Counter | Gauge | Histogram> = {};
   for (const [key, declaration] of Object.entries(declarations)) {
     const existing = registry.getSingleMetric(declaration.name);
@@ -49,7 +60,12 @@ export function buildMetrics<Declarations extends Record<string, MetricDeclarati
 }
 
 function createMetric(registry: Registry, declaration: MetricDeclaration): Counter | Gauge | Histogram {
-  const options = { name: declaration.name, help: declaration.help, labelNames: [...(declaration.labels ?? [])], registers: [registry] };
+  const options = {
+    name: declaration.name,
+    help: declaration.help,
+    labelNames: [...(declaration.labels ?? [])],
+    registers: [registry],
+  };
   switch (declaration.type) {
     case 'counter':
       return new Counter(options);

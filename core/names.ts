@@ -11,5 +11,11 @@ export function keyOfName(name: string): string {
 /** A colon cannot be sent with Basic authentication, a slash not in a path; what looks like an id would be taken for one. */
 export function isName(name: string): boolean {
   const text = name.normalize('NFC');
-  return text.length >= 1 && text.length <= maxNameLength && text.trim() === text && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}:/]/u.test(text) && !/^[0-9a-f]{24}$/i.test(text);
+  return (
+    text.length >= 1 &&
+    text.length <= maxNameLength &&
+    text.trim() === text &&
+    !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}:/]/u.test(text) &&
+    !/^[0-9a-f]{24}$/i.test(text)
+  );
 }

@@ -61,7 +61,10 @@ export interface OpenSearchClient {
 /** The library writes a line to standard output for each connection that breaks in the middle of a reply. */
 function quietConnection(library: Library): typeof Connection {
   return class QuietConnection extends library.Connection {
-    override request(params: Parameters<Connection['request']>[0], callback: (error: Error | null, response: IncomingMessage | null) => void): ClientRequest {
+    override request(
+      params: Parameters<Connection['request']>[0],
+      callback: (error: Error | null, response: IncomingMessage | null) => void,
+    ): ClientRequest {
       const request: ClientRequest = super.request(params, (error, response) => {
         if (error === null) {
           request.removeAllListeners('error');
@@ -77,7 +80,12 @@ function quietConnection(library: Library): typeof Connection {
 function tlsOptions(tls: OpenSearchTls | undefined): NonNullable<ClientOptions['ssl']> | undefined {
   if (tls?.enabled !== true) return undefined;
   const read = (file: string) => (file === '' ? undefined : readFileSync(file));
-  return { ca: read(tls.ca_file), cert: read(tls.cert_file), key: read(tls.key_file), rejectUnauthorized: tls.reject_unauthorized };
+  return {
+    ca: read(tls.ca_file),
+    cert: read(tls.cert_file),
+    key: read(tls.key_file),
+    rejectUnauthorized: tls.reject_unauthorized,
+  };
 }
 
 export function createOpenSearchClient(options: OpenSearchConnection): OpenSearchClient {
@@ -85,7 +93,9 @@ export function createOpenSearchClient(options: OpenSearchConnection): OpenSearc
   const library = loadLibrary();
   const client = new library.Client({
     nodes: [...options.nodes],
-    ...(options.username === undefined || options.username === '' ? {} : { auth: { username: options.username, password: options.password ?? '' } }),
+    ...(options.username === undefined || options.username === ''
+      ? {}
+      : { auth: { username: options.username, password: options.password ?? '' } }),
     ...(ssl === undefined ? {} : { ssl }),
     maxRetries: 0,
     requestTimeout: options.requestTimeoutMs,
@@ -99,15 +109,19 @@ export function createOpenSearchClient(options: OpenSearchConnection): OpenSearc
 
 /** The library's own timeout ends when the head of a reply has come; this one covers the whole reply. */
 async function send(client: Client, request: OpenSearchRequest, timeoutMs: number): Promise<OpenSearchReply> {
-  if (isAborted(request.signal)) throw new OpenSearchNoAnswer('The request was cancelled.', true, request.signal?.reason);
+  if (isAborted(request.signal))
+    throw new OpenSearchNoAnswer('The request was cancelled.', true, request.signal?.reason);
   let late = false;
-  const pending = client.transport.request({
-    method: request.method,
-    path: request.path,
-    ...(request.query === undefined ? {} : { querystring: request.query }),
-    ...(request.body === undefined ? {} : { body: request.body }),
-    ...(request.bulkBody === undefined ? {} : { bulkBody: request.bulkBody }),
-  }, { requestTimeout: timeoutMs + 1_000 });
+  const pending = client.transport.request(
+    {
+      method: request.method,
+      path: request.path,
+      ...(request.query === undefined ? {} : { querystring: request.query }),
+      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(request.bulkBody === undefined ? {} : { bulkBody: request.bulkBody }),
+    },
+    { requestTimeout: timeoutMs + 1_000 },
+  );
   // Returns nothing: a listener's promise that rejects ends the process.
   const abort = (): void => void pending.abort();
   const timer = setTimeout(() => {
@@ -132,7 +146,8 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 
 function answerOf(thrown: unknown, aborted: boolean, reason: string | undefined): OpenSearchReply {
   const error = thrown as { name?: string; message?: string; meta?: { statusCode?: number | null; body?: unknown } };
-  if (error.name === 'ResponseError' && typeof error.meta?.statusCode === 'number') return { status: error.meta.statusCode, body: error.meta.body };
+  if (error.name === 'ResponseError' && typeof error.meta?.statusCode === 'number')
+    return { status: error.meta.statusCode, body: error.meta.body };
   throw new OpenSearchNoAnswer(reason ?? error.message ?? 'no answer', aborted, thrown);
 }
 
@@ -145,12 +160,25 @@ export interface OpenSearchFault {
 /** The error in a reply's body, flattened: type and reason of the error and of its causes. */
 export function faultOf(reply: OpenSearchReply): OpenSearchFault {
   const error = (reply.body as { error?: unknown } | null)?.error;
-  if (typeof error !== 'object' || error === null) return { type: 'unknown', reason: `status ${reply.status}: ${String(typeof reply.body === 'string' ? reply.body : error).slice(0, 300)}` };
+  if (typeof error !== 'object' || error === null)
+    return {
+      type: 'unknown',
+      reason: `status ${reply.status}: ${String(typeof reply.body === 'string' ? reply.body : error).slice(0, 300)}`,
+    };
   return flatFault(error);
 }
 
 export function flatFault(error: object): OpenSearchFault {
-  const { type, reason, index, caused_by: cause } = error as { type?: string; reason?: string; index?: string; caused_by?: object };
+  const {
+    type,
+    reason,
+    index,
+    caused_by: cause,
+  } = error as { type?: string; reason?: string; index?: string; caused_by?: object };
   const inner = cause === undefined ? undefined : flatFault(cause).reason;
-  return { type: type ?? 'unknown', reason: inner === undefined || (reason ?? '').includes(inner) ? reason ?? '' : `${reason ?? ''}: ${inner}`, index };
+  return {
+    type: type ?? 'unknown',
+    reason: inner === undefined || (reason ?? '').includes(inner) ? (reason ?? '') : `${reason ?? ''}: ${inner}`,
+    index,
+  };
 }

@@ -33,7 +33,13 @@ export function createRecentProblems(now: () => number = Date.now): RecentProble
     const before = problems.get(cause);
     const time = new Date(now()).toISOString();
     problems.delete(cause);
-    problems.set(cause, { time, level, text: textOf(parameters), count: (before?.count ?? 0) + 1, since: before?.since ?? time });
+    problems.set(cause, {
+      time,
+      level,
+      text: textOf(parameters),
+      count: (before?.count ?? 0) + 1,
+      since: before?.since ?? time,
+    });
     const oldest = problems.size > kept ? problems.keys().next().value : undefined;
     if (oldest !== undefined) problems.delete(oldest);
   };
@@ -69,5 +75,8 @@ function textOf(parameters: readonly unknown[]): string {
     const fact = facts[name];
     return typeof fact === 'string' || typeof fact === 'number' ? [`${name} ${fact}`] : [];
   });
-  return [typeof second === 'string' ? second : '', ...details].filter((part) => part !== '').join('; ').slice(0, 500);
+  return [typeof second === 'string' ? second : '', ...details]
+    .filter((part) => part !== '')
+    .join('; ')
+    .slice(0, 500);
 }

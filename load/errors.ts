@@ -3,6 +3,9 @@ import { defineErrors } from '../core/errors.js';
 
 export const loadErrors = defineErrors({
   LOAD_OPTION_INVALID: { retryable: false, summary: 'The load cannot be run with this option.' },
-  LOAD_TARGET_UNREACHABLE: { retryable: true, summary: 'Nothing takes the load at this address. Start Sluice first, or name its host and port.' },
+  LOAD_TARGET_UNREACHABLE: {
+    retryable: true,
+    summary: 'Nothing takes the load at this address. Start Sluice first, or name its host and port.',
+  },
   LOAD_VERIFY_UNREADABLE: { retryable: false, summary: 'The verification cannot tell the messages of the load apart.' },
 });

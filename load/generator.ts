@@ -65,21 +65,34 @@ export function createGenerator(options: GeneratorOptions): Generator {
 /** Kinds in their shares, each filled up so that the average comes out. */
 function buildTemplates(options: GeneratorOptions): Template[] {
   const random = createRandom(options.seed);
-  const drafts = families.flatMap((family) => Array.from({ length: Math.round((family.share * templateCount) / 100) }, () => ({ family, fields: family.build(random) })));
-  while (drafts.length < templateCount) drafts.push({ family: families[0] as Family, fields: (families[0] as Family).build(random) });
+  const drafts = families.flatMap((family) =>
+    Array.from({ length: Math.round((family.share * templateCount) / 100) }, () => ({
+      family,
+      fields: family.build(random),
+    })),
+  );
+  while (drafts.length < templateCount)
+    drafts.push({ family: families[0] as Family, fields: (families[0] as Family).build(random) });
   drafts.length = templateCount;
   const sizes = drafts.map(({ fields }) => serialise(options.run, fields).length);
   // The factor on the wanted sizes at which the average of what can only grow is the one asked for.
   let [low, high] = [0, 4];
   for (let round = 0; round < 40; round += 1) {
     const factor = (low + high) / 2;
-    const average = drafts.reduce((sum, { family }, at) => sum + Math.max(sizes[at] ?? 0, options.bytes * family.size * factor), 0) / drafts.length;
+    const average =
+      drafts.reduce((sum, { family }, at) => sum + Math.max(sizes[at] ?? 0, options.bytes * family.size * factor), 0) /
+      drafts.length;
     if (average < options.bytes) low = factor;
     else high = factor;
   }
   return shuffled(random, drafts).map(({ family, fields }) => {
     const missing = Math.round(options.bytes * family.size * low) - serialise(options.run, fields).length;
-    return template(serialise(options.run, { ...fields, [family.grows]: `${String(fields[family.grows])}${fillWords(random, missing)}` }));
+    return template(
+      serialise(options.run, {
+        ...fields,
+        [family.grows]: `${String(fields[family.grows])}${fillWords(random, missing)}`,
+      }),
+    );
   });
 }
 
@@ -93,13 +106,19 @@ function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
 }
 
 function serialise(run: string, fields: Fields): string {
-  const rest = JSON.stringify({ timestamp: 1_700_000_000.125, ...fields }).slice(1).replace('1700000000.125', '0000000000.000');
-  return `${headText(run)}${' '.repeat(connectionWidth)}${betweenText}${' '.repeat(sequenceWidth)},${rest}`.replaceAll('%id%', '0'.repeat(idDigits));
+  const rest = JSON.stringify({ timestamp: 1_700_000_000.125, ...fields })
+    .slice(1)
+    .replace('1700000000.125', '0000000000.000');
+  return `${headText(run)}${' '.repeat(connectionWidth)}${betweenText}${' '.repeat(sequenceWidth)},${rest}`.replaceAll(
+    '%id%',
+    '0'.repeat(idDigits),
+  );
 }
 
 function template(text: string): Template {
   const ids: number[] = [];
-  for (let at = text.indexOf('0'.repeat(idDigits)); at >= 0; at = text.indexOf('0'.repeat(idDigits), at + idDigits)) ids.push(at);
+  for (let at = text.indexOf('0'.repeat(idDigits)); at >= 0; at = text.indexOf('0'.repeat(idDigits), at + idDigits))
+    ids.push(at);
   return { bytes: Buffer.from(text, 'latin1'), timeAt: text.indexOf('0000000000.000'), ids };
 }
 
@@ -133,12 +152,17 @@ function writeHex(target: Buffer, offset: number, high: number, low: number): vo
 }
 
 /** Connection and sequence of a message of this run; undefined for every other. */
-export function createReader(run: string): (value: Buffer) => { readonly connection: number; readonly sequence: number } | undefined {
+export function createReader(
+  run: string,
+): (value: Buffer) => { readonly connection: number; readonly sequence: number } | undefined {
   const head = Buffer.from(headText(run), 'latin1');
   const sequenceAt = head.length + connectionWidth + betweenText.length;
   return (value) => {
     if (value.length < sequenceAt + sequenceWidth || head.compare(value, 0, head.length) !== 0) return undefined;
-    return { connection: readDigits(value, head.length, connectionWidth), sequence: readDigits(value, sequenceAt, sequenceWidth) };
+    return {
+      connection: readDigits(value, head.length, connectionWidth),
+      sequence: readDigits(value, sequenceAt, sequenceWidth),
+    };
   };
 }
 

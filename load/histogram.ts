@@ -36,6 +36,9 @@ export function createHistogram(): LatencyHistogram {
       count += 1;
       if (milliseconds > max) max = milliseconds;
     },
-    percentiles: () => (count === 0 ? { count, p50: 0, p90: 0, p99: 0, p999: 0, max: 0 } : { count, p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99), p999: percentile(0.999), max }),
+    percentiles: () =>
+      count === 0
+        ? { count, p50: 0, p90: 0, p99: 0, p999: 0, max: 0 }
+        : { count, p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99), p999: percentile(0.999), max },
   };
 }

@@ -32,7 +32,8 @@ export function createIdTable(): IdTable {
     const cut = id.lastIndexOf('-');
     const sequence = cut > 0 ? readHex(id, cut + 1) : undefined;
     if (sequence === undefined) return undefined;
-    let group = id.length === lastLength && id.startsWith(lastPrefix) && cut === lastPrefix.length ? lastGroup : undefined;
+    let group =
+      id.length === lastLength && id.startsWith(lastPrefix) && cut === lastPrefix.length ? lastGroup : undefined;
     if (group === undefined) {
       const prefix = id.slice(0, cut);
       // The width belongs to the id: 0a and a are two ids.
@@ -52,7 +53,11 @@ export function createIdTable(): IdTable {
     if (page === undefined) {
       if (!create) return undefined;
       pages += 1;
-      if (pages > maxPages) throw loadErrors.create('LOAD_VERIFY_UNREADABLE', { got: 'message ids without neighbours', allowed: 'ids of one sequence for each partition' });
+      if (pages > maxPages)
+        throw loadErrors.create('LOAD_VERIFY_UNREADABLE', {
+          got: 'message ids without neighbours',
+          allowed: 'ids of one sequence for each partition',
+        });
       group.set(number, (page = new Uint32Array(pageSize)));
     }
     return { page, at: sequence % pageSize };
@@ -64,7 +69,11 @@ export function createIdTable(): IdTable {
       const known = place === undefined ? foreign.get(id) : (place.page[place.at] ?? 0) - 1;
       if (known !== undefined && known >= 0) return { slot: known, isNew: false };
       if (place !== undefined) place.page[place.at] = size + 1;
-      else if (foreign.size >= maxForeign) throw loadErrors.create('LOAD_VERIFY_UNREADABLE', { got: 'more than a million ids of another form', allowed: 'ids as <run>-<partition>-<sequence>' });
+      else if (foreign.size >= maxForeign)
+        throw loadErrors.create('LOAD_VERIFY_UNREADABLE', {
+          got: 'more than a million ids of another form',
+          allowed: 'ids as <run>-<partition>-<sequence>',
+        });
       else foreign.set(id, size);
       size += 1;
       return { slot: size - 1, isNew: true };

@@ -24,7 +24,10 @@ export async function runLoad(options: LoadOptions): Promise<LoadRun> {
   const id = randomBytes(4).toString('hex');
   const lanes: Lane[] = [];
   const context: LoadContext = {
-    options, generator: createGenerator({ seed: options.seed, run: id, bytes: options.bytes }), write: createHistogram(), accept: createHistogram(),
+    options,
+    generator: createGenerator({ seed: options.seed, run: id, bytes: options.bytes }),
+    write: createHistogram(),
+    accept: createHistogram(),
     counts: { bytes: 0, reconnects: 0, failed: 0, pushedBack: 0 },
     openLane(transport) {
       const lane: Lane = { connection: lanes.length % maxConnections, transport, sent: 0 };
@@ -40,7 +43,14 @@ export async function runLoad(options: LoadOptions): Promise<LoadRun> {
     const elapsedMs = performance.now() - started;
     await Promise.all(senders.map((sender) => sender.close(options.drainMs ?? defaultDrainMs)));
     return {
-      id, lanes, sent, elapsedMs, ...context.counts, stoppedEarly: options.signal?.aborted === true, write: context.write.percentiles(), accept: context.accept.percentiles(),
+      id,
+      lanes,
+      sent,
+      elapsedMs,
+      ...context.counts,
+      stoppedEarly: options.signal?.aborted === true,
+      write: context.write.percentiles(),
+      accept: context.accept.percentiles(),
     };
   } catch (thrown) {
     await Promise.all(senders.map((sender) => sender.close(0)));
@@ -54,19 +64,28 @@ function checkOptions(options: LoadOptions): void {
   };
   if (!(options.rate >= 0)) refuse('rate', options.rate, 'messages a second, 0 for as many as the target takes');
   if (!(options.forMs > 0)) refuse('for', options.forMs, 'a duration such as 60s');
-  if (!(options.connections >= 1 && options.connections <= 1000)) refuse('connections', options.connections, '1 to 1000');
+  if (!(options.connections >= 1 && options.connections <= 1000))
+    refuse('connections', options.connections, '1 to 1000');
   if (!(options.bytes >= 1 && options.bytes <= 1_000_000)) refuse('bytes', options.bytes, '1 to 1000000');
-  if (options.count !== undefined && !(options.count >= 1 && options.count < 4e9)) refuse('count', options.count, '1 to 4000000000');
+  if (options.count !== undefined && !(options.count >= 1 && options.count < 4e9))
+    refuse('count', options.count, '1 to 4000000000');
 }
 
 function createSenders(context: LoadContext): Sender[] {
   const { options } = context;
-  const kinds: readonly Transport[] = options.transport !== 'mix' ? [options.transport] : options.ports.tls === undefined ? ['tcp', 'udp', 'http'] : ['tcp', 'tls', 'udp', 'http'];
-  return kinds.flatMap((kind) => Array.from({ length: options.connections }, () => {
-    const port = options.ports[kind] ?? defaultPorts[kind];
-    if (kind === 'udp') return createUdpSender(context, port);
-    return kind === 'http' ? createHttpSender(context, port) : createStreamSender(context, kind, port);
-  }));
+  const kinds: readonly Transport[] =
+    options.transport !== 'mix'
+      ? [options.transport]
+      : options.ports.tls === undefined
+        ? ['tcp', 'udp', 'http']
+        : ['tcp', 'tls', 'udp', 'http'];
+  return kinds.flatMap((kind) =>
+    Array.from({ length: options.connections }, () => {
+      const port = options.ports[kind] ?? defaultPorts[kind];
+      if (kind === 'udp') return createUdpSender(context, port);
+      return kind === 'http' ? createHttpSender(context, port) : createStreamSender(context, kind, port);
+    }),
+  );
 }
 
 /** Hands each turn's share to the senders in rotation; what one does not take the others may. Returns how many were sent. */
@@ -92,7 +111,9 @@ async function pace(options: LoadOptions, senders: readonly Sender[], started: n
       options.onProgress?.({ sent, elapsedMs: now - started, rate: ((sent - shown.sent) * 1000) / (now - shown.at) });
       shown = { at: now, sent };
     }
-    await sleep(options.rate === 0 ? 1 : turnMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+    await sleep(options.rate === 0 ? 1 : turnMs, undefined, signal === undefined ? {} : { signal }).catch(
+      () => undefined,
+    );
   }
   const elapsedMs = performance.now() - started;
   options.onProgress?.({ sent, elapsedMs, rate: (sent * 1000) / Math.max(1, elapsedMs) });

@@ -7,7 +7,9 @@ import { createBitSet, createIdTable, type BitSet } from './id-table.js';
 /** What the verification reads. The pipeline and the control socket implement it. */
 export interface VerifySources {
   /** Every record of the topic logs, partition by partition in offset order, by a consumer of its own. Records of others are skipped. */
-  readTopic(onRecords: (records: readonly { readonly id: string; readonly value: Buffer }[]) => void | Promise<void>): Promise<void>;
+  readTopic(
+    onRecords: (records: readonly { readonly id: string; readonly value: Buffer }[]) => void | Promise<void>,
+  ): Promise<void>;
   /** Every stored id, index by index. */
   scanStore(onIds: (index: string, ids: readonly string[]) => void | Promise<void>): Promise<void>;
   /** Ids of messages (not of dead letters) that were refused by the store and lie among the dead letters. */
@@ -69,9 +71,23 @@ export async function verify(run: LoadRun, sources: VerifySources, settled = tru
   const missing = Math.max(0, absent - dropped);
   const doubled = store.doubled + topic.twice(store.stored);
   return {
-    sent: run.sent, accepted: topic.accepted(), records, resends: topic.resends, stored: store.stored.count(), deadLettered: dead.count(), dropped, missing, doubled,
-    outOfOrder: topic.outOfOrder, searchable: await sources.searchable?.(run.id), settled,
-    examples: { missing: missing === 0 ? [] : await missingExamples(topic, store.stored, dead, sources), doubled: store.examples }, ok: missing === 0 && doubled === 0,
+    sent: run.sent,
+    accepted: topic.accepted(),
+    records,
+    resends: topic.resends,
+    stored: store.stored.count(),
+    deadLettered: dead.count(),
+    dropped,
+    missing,
+    doubled,
+    outOfOrder: topic.outOfOrder,
+    searchable: await sources.searchable?.(run.id),
+    settled,
+    examples: {
+      missing: missing === 0 ? [] : await missingExamples(topic, store.stored, dead, sources),
+      doubled: store.examples,
+    },
+    ok: missing === 0 && doubled === 0,
   };
 }
 
@@ -93,16 +109,29 @@ interface LaneState {
 
 async function readAccepted(run: LoadRun, sources: VerifySources): Promise<Accepted> {
   const ids = createIdTable();
-  const lanes = new Map<number, LaneState>(run.lanes.map((lane) => [lane.connection, { seen: createBitSet(), ordered: lane.transport === 'tcp' || lane.transport === 'tls', last: -1 }]));
+  const lanes = new Map<number, LaneState>(
+    run.lanes.map((lane) => [
+      lane.connection,
+      { seen: createBitSet(), ordered: lane.transport === 'tcp' || lane.transport === 'tls', last: -1 },
+    ]),
+  );
   const read = createReader(run.id);
   // Slots of load messages that came in under several ids; few, since only a sender that repeats itself makes them.
   const repeated = new Map<string, number[]>();
   const firstSlots = new Map<string, number>();
   let further = 0;
   const result: Accepted = {
-    ids, read, resends: 0, outOfOrder: 0,
+    ids,
+    read,
+    resends: 0,
+    outOfOrder: 0,
     accepted: () => [...lanes.values()].reduce((sum, lane) => sum + lane.seen.count(), 0),
-    twice: (stored) => further + [...repeated].filter(([key, slots]) => [...slots, firstSlots.get(key) ?? -1].filter((slot) => slot >= 0 && stored.has(slot)).length > 1).length,
+    twice: (stored) =>
+      further +
+      [...repeated].filter(
+        ([key, slots]) =>
+          [...slots, firstSlots.get(key) ?? -1].filter((slot) => slot >= 0 && stored.has(slot)).length > 1,
+      ).length,
   };
   await sources.readTopic((records) => {
     for (const record of records) {
@@ -126,14 +155,20 @@ async function readAccepted(run: LoadRun, sources: VerifySources): Promise<Accep
 }
 
 /** A second reading finds the first id of each repeated message, so that no list of all messages is kept. */
-async function findFirstSlots(sources: VerifySources, topic: Accepted, repeated: ReadonlyMap<string, readonly number[]>, firstSlots: Map<string, number>): Promise<void> {
+async function findFirstSlots(
+  sources: VerifySources,
+  topic: Accepted,
+  repeated: ReadonlyMap<string, readonly number[]>,
+  firstSlots: Map<string, number>,
+): Promise<void> {
   await sources.readTopic((records) => {
     for (const record of records) {
       const place = topic.read(record.value);
       if (place === undefined) continue;
       const key = `${place.connection}/${place.sequence}`;
       const slot = topic.ids.find(record.id);
-      if (slot !== undefined && repeated.has(key) && repeated.get(key)?.includes(slot) === false) firstSlots.set(key, slot);
+      if (slot !== undefined && repeated.has(key) && repeated.get(key)?.includes(slot) === false)
+        firstSlots.set(key, slot);
     }
   });
 }
@@ -163,7 +198,12 @@ async function readStored(topic: Accepted, sources: VerifySources): Promise<Stor
   return result;
 }
 
-async function missingExamples(topic: Accepted, stored: BitSet, dead: BitSet, sources: VerifySources): Promise<string[]> {
+async function missingExamples(
+  topic: Accepted,
+  stored: BitSet,
+  dead: BitSet,
+  sources: VerifySources,
+): Promise<string[]> {
   const examples = new Set<string>();
   await sources.readTopic((records) => {
     for (const { id } of records) {
@@ -191,7 +231,9 @@ export async function waitUntilSettled(run: LoadRun, sources: VerifySources, opt
     const searchable = (await sources.searchable?.(run.id)) ?? 0;
     if (lag === 0 && searchable === before) return true;
     before = lag === 0 ? searchable : undefined;
-    await sleep(options.pollMs, undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(() => undefined);
+    await sleep(options.pollMs, undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(
+      () => undefined,
+    );
   }
   return false;
 }

@@ -48,9 +48,19 @@ export async function deliverBatch(context: DeliverContext, delivery: Delivery):
     context.metrics.inFlight.inc({ index_set: indexSet }, ids.length);
   }
   const toWrite = park.size === 0 ? batches : batches.filter(({ indexSet }) => !park.has(indexSet));
-  const parked = park.size === 0 ? undefined : parkBatches(context, delivery, batches.filter(({ indexSet }) => park.has(indexSet)));
+  const parked =
+    park.size === 0
+      ? undefined
+      : parkBatches(
+          context,
+          delivery,
+          batches.filter(({ indexSet }) => park.has(indexSet)),
+        );
   const forwarded = context.route.forwarder?.deliver(routed.forwards);
-  const [settled, others] = await Promise.all([Promise.allSettled(toWrite.map((indexBatch) => writeOne(context, delivery, indexBatch))), Promise.allSettled([parked, forwarded])]);
+  const [settled, others] = await Promise.all([
+    Promise.allSettled(toWrite.map((indexBatch) => writeOne(context, delivery, indexBatch))),
+    Promise.allSettled([parked, forwarded]),
+  ]);
   const failed = [...settled, ...others].find((result) => result.status === 'rejected');
   const written = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const blocked = written.flatMap((result) => result.toPark ?? []);
@@ -63,11 +73,23 @@ export async function deliverBatch(context: DeliverContext, delivery: Delivery):
 }
 
 /** Rule 8: to the parking topics, durably and in order; the fence is asked for again, because the writes may have been retried for long. */
-export async function parkBatches(context: DeliverContext, { batch, generation, spans }: Omit<Delivery, 'park' | 'skip'>, batches: readonly IndexBatch[]): Promise<void> {
+export async function parkBatches(
+  context: DeliverContext,
+  { batch, generation, spans }: Omit<Delivery, 'park' | 'skip'>,
+  batches: readonly IndexBatch[],
+): Promise<void> {
   try {
     await batch.fence();
     const indexSets = new Set(batches.map(({ indexSet }) => indexSet));
-    await Promise.all([...indexSets].map((indexSet) => context.parkingTopics.append(indexSet, { batch, generation, spans }, batches.filter((part) => part.indexSet === indexSet))));
+    await Promise.all(
+      [...indexSets].map((indexSet) =>
+        context.parkingTopics.append(
+          indexSet,
+          { batch, generation, spans },
+          batches.filter((part) => part.indexSet === indexSet),
+        ),
+      ),
+    );
     for (const { indexSet, ids } of batches) {
       context.metrics.parked.inc({ index_set: indexSet }, ids.length);
       context.metrics.inFlight.dec({ index_set: indexSet }, ids.length);
@@ -91,7 +113,12 @@ const recordsInTurn = 128;
 const bytesInTurn = 64 * 1024;
 const turnMs = 5;
 
-async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: readonly Span[], skip: ReadonlySet<number>): Promise<Routed> {
+async function routeSpans(
+  context: DeliverContext,
+  batch: ConsumedBatch,
+  spans: readonly Span[],
+  skip: ReadonlySet<number>,
+): Promise<Routed> {
   const routed = emptyRouted();
   const { records } = batch;
   const route = batch.topic === context.deadLettersTopic ? routeDeadLetters : routeMessages;
@@ -119,7 +146,8 @@ async function routeSpans(context: DeliverContext, batch: ConsumedBatch, spans: 
 /** At least one record. */
 function endOfTurn(records: ConsumedBatch['records'], from: number, most: number): number {
   let to = from;
-  for (let bytes = 0; to < most && (to === from || bytes < bytesInTurn); to += 1) bytes += (records[to] as ConsumedRecord).value.length;
+  for (let bytes = 0; to < most && (to === from || bytes < bytesInTurn); to += 1)
+    bytes += (records[to] as ConsumedRecord).value.length;
   return to;
 }
 
@@ -138,19 +166,34 @@ export async function prepare(context: Pick<DeliverContext, 'prepareIndex'>, ind
   }
 }
 
-async function writeOne(context: DeliverContext, { batch, generation }: Delivery, indexBatch: IndexBatch): Promise<{ readonly alreadyStoredIn?: string; readonly toPark?: IndexBatch }> {
+async function writeOne(
+  context: DeliverContext,
+  { batch, generation }: Delivery,
+  indexBatch: IndexBatch,
+): Promise<{ readonly alreadyStoredIn?: string; readonly toPark?: IndexBatch }> {
   const { indexSet, ids } = indexBatch;
   const label = { index_set: indexSet };
   let open = ids.length;
   try {
     const { topic, partition, nextOffset, records } = batch;
-    const place = { topic, topicGeneration: generation, partition, nextOffset, lost: () => context.signal.aborted || batch.revoked(), mayPark: true, longestPauseMs };
+    const place = {
+      topic,
+      topicGeneration: generation,
+      partition,
+      nextOffset,
+      lost: () => context.signal.aborted || batch.revoked(),
+      mayPark: true,
+      longestPauseMs,
+    };
     const outcome = await writeIndexBatch(indexBatch, { ...writeContext(context), ...place });
     await settle(context, { topic, generation, partition, records }, indexBatch, outcome);
     const toPark = outcome.toPark === undefined ? undefined : pickFrom(indexBatch, outcome.toPark);
     open -= toPark?.ids.length ?? 0;
     context.metrics.inFlight.dec(label, open);
-    return { ...(outcome.alreadyStored > 0 ? { alreadyStoredIn: indexBatch.index } : {}), ...(toPark === undefined ? {} : { toPark }) };
+    return {
+      ...(outcome.alreadyStored > 0 ? { alreadyStoredIn: indexBatch.index } : {}),
+      ...(toPark === undefined ? {} : { toPark }),
+    };
   } catch (error) {
     context.metrics.abandoned.inc(label, open);
     context.metrics.inFlight.dec(label, open);
@@ -160,7 +203,13 @@ async function writeOne(context: DeliverContext, { batch, generation }: Delivery
 
 function pickFrom(batch: IndexBatch, at: readonly number[]): IndexBatch {
   const pick = <Item>(items: readonly Item[]): Item[] => at.map((place) => items[place] as Item);
-  return { ...batch, ids: pick(batch.ids), offsets: pick(batch.offsets), documents: pick(batch.documents), places: pick(batch.places) };
+  return {
+    ...batch,
+    ids: pick(batch.ids),
+    offsets: pick(batch.offsets),
+    documents: pick(batch.documents),
+    places: pick(batch.places),
+  };
 }
 
 /** Records that are not messages (a foreign producer's). */
@@ -168,9 +217,24 @@ async function keepUnusable(context: DeliverContext, { batch, generation }: Deli
   const letters = routed.unusable.map(({ record, error }): TopicRecord => {
     const { receiver, peer } = parseOrigin(record.origin);
     const origin = `${batch.topic}/${generation}/${batch.partition}/${record.offset}`;
-    const letter = documentLetter({ code: error.code, reason: error.message, receiver, peer, receivedAt: record.timestamp, indexSet: '', index: '', origin, raw: record.value });
+    const letter = documentLetter({
+      code: error.code,
+      reason: error.message,
+      receiver,
+      peer,
+      receivedAt: record.timestamp,
+      indexSet: '',
+      index: '',
+      origin,
+      raw: record.value,
+    });
     // A foreign key may come again and again; the place does not.
-    return { key: deadLetterId(sequenceOf(record.key) === undefined ? origin : record.key, ''), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
+    return {
+      key: deadLetterId(sequenceOf(record.key) === undefined ? origin : record.key, ''),
+      value: Buffer.from(JSON.stringify(letter)),
+      timestamp: record.timestamp,
+      origin: record.origin,
+    };
   });
   await context.topics.append(context.deadLettersTopic, 0, letters);
   context.metrics.undecodable.inc({ topic: batch.topic }, letters.length);

@@ -26,7 +26,11 @@ const maxRaces = 20;
 export function createEpochs(options: EpochsOptions): Epochs {
   const { ledger, now, log } = options;
 
-  const append = async (next: Omit<Epoch, 'number' | 'createdAt'>, latest: Epoch | undefined, created: readonly string[]): Promise<boolean> => {
+  const append = async (
+    next: Omit<Epoch, 'number' | 'createdAt'>,
+    latest: Epoch | undefined,
+    created: readonly string[],
+  ): Promise<boolean> => {
     const epoch: Epoch = { ...next, number: (latest?.number ?? -1) + 1, createdAt: now() };
     if (await ledger.appendEpoch(epoch)) {
       log.info({ epoch: epoch.number, cause: epoch.cause, rule_set_version: epoch.ruleSetVersion }, 'epoch appended');
@@ -46,12 +50,21 @@ export function createEpochs(options: EpochsOptions): Epochs {
         if (latest?.ruleSetVersion === ruleSet.version && missing.length === 0) return;
         const created: Record<string, string> = {};
         for (const set of missing) created[set.id] = await createNextIndex(options, set);
-        const kept = Object.fromEntries(ruleSet.indexSets.flatMap((set) => {
-          const index = latest?.indices[set.id];
-          return index === undefined ? [] : [[set.id, index]];
-        }));
+        const kept = Object.fromEntries(
+          ruleSet.indexSets.flatMap((set) => {
+            const index = latest?.indices[set.id];
+            return index === undefined ? [] : [[set.id, index]];
+          }),
+        );
         const cause = latest === undefined ? 'start' : 'rules';
-        if (await append({ ruleSetVersion: ruleSet.version, indices: { ...kept, ...created }, cause }, latest, Object.values(created))) return;
+        if (
+          await append(
+            { ruleSetVersion: ruleSet.version, indices: { ...kept, ...created }, cause },
+            latest,
+            Object.values(created),
+          )
+        )
+          return;
       }
       throw pipelineErrors.create('PIPELINE_EPOCH_RACE', { got: `${maxRaces} lost races` });
     },
@@ -62,7 +75,18 @@ export function createEpochs(options: EpochsOptions): Epochs {
         const latest = ledger.latestEpoch();
         if (latest === undefined || latest.indices[set.id] !== current) return false;
         const index = await createNextIndex(options, set);
-        if (await append({ ruleSetVersion: latest.ruleSetVersion, indices: { ...latest.indices, [set.id]: index }, cause: 'rotation' }, latest, [index])) return true;
+        if (
+          await append(
+            {
+              ruleSetVersion: latest.ruleSetVersion,
+              indices: { ...latest.indices, [set.id]: index },
+              cause: 'rotation',
+            },
+            latest,
+            [index],
+          )
+        )
+          return true;
         // Somebody else's epoch came first, perhaps for another set.
       }
       return false;
@@ -74,13 +98,20 @@ export function createEpochs(options: EpochsOptions): Epochs {
 async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition): Promise<string> {
   const { ledger, store, now } = options;
   for (let race = 0; race < maxRaces; race += 1) {
-    const taken = [...(await ledger.marks()).values()].filter(({ mark }) => mark.indexSet === set.id).map(({ mark }) => mark.number);
+    const taken = [...(await ledger.marks()).values()]
+      .filter(({ mark }) => mark.indexSet === set.id)
+      .map(({ mark }) => mark.number);
     const there = (await store.listIndices(set.id)).map((info) => Number(info.name.slice(set.id.length + 1)));
     const number = Math.max(-1, ...taken, ...there) + 1;
     const name = `${set.id}_${number}`;
     const mark: IndexMark = { indexSet: set.id, number, state: 'open', createdAt: now() };
     if (!(await ledger.writeMark(name, mark, undefined))) continue;
-    await store.createIndex(name, { alias: set.id, shards: set.shards, replicas: set.replicas, refreshIntervalMs: set.refresh_interval_ms });
+    await store.createIndex(name, {
+      alias: set.id,
+      shards: set.shards,
+      replicas: set.replicas,
+      refreshIntervalMs: set.refresh_interval_ms,
+    });
     return name;
   }
   throw pipelineErrors.create('PIPELINE_EPOCH_RACE', { place: set.id, got: `${maxRaces} lost races` });

@@ -45,15 +45,23 @@ export interface IndexRequestsOptions {
   readonly retireSoon: () => void;
 }
 
-export function createIndexRequests({ ledger, store, follow, rotate, retireSoon }: IndexRequestsOptions): IndexRequests {
+export function createIndexRequests({
+  ledger,
+  store,
+  follow,
+  rotate,
+  retireSoon,
+}: IndexRequestsOptions): IndexRequests {
   const isCurrent = (index: string): boolean => Object.values(ledger.latestEpoch()?.indices ?? {}).includes(index);
   const markOf = async (index: string): Promise<{ readonly mark: IndexMark; readonly revision: string }> => {
     const found = await ledger.mark(index);
-    if (found === undefined || found.mark.state === 'deleted') throw pipelineErrors.create('PIPELINE_INDEX_UNKNOWN', { place: index });
+    if (found === undefined || found.mark.state === 'deleted')
+      throw pipelineErrors.create('PIPELINE_INDEX_UNKNOWN', { place: index });
     return found;
   };
   const write = async (index: string, mark: IndexMark, revision: string): Promise<void> => {
-    if (!(await ledger.writeMark(index, mark, revision))) throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index });
+    if (!(await ledger.writeMark(index, mark, revision)))
+      throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index });
   };
   const retire = async (index: string, action: 'close' | 'delete'): Promise<void> => {
     const { mark, revision } = await markOf(index);
@@ -62,7 +70,11 @@ export function createIndexRequests({ ledger, store, follow, rotate, retireSoon 
     const isDeleting = mark.state === 'retiring' && (mark.action ?? 'delete') === 'delete';
     if (isDeleting && action === 'delete') return;
     if (isDeleting) throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index, got: 'it is being deleted' });
-    await write(index, { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'retiring', action }, revision);
+    await write(
+      index,
+      { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'retiring', action },
+      revision,
+    );
   };
 
   return {
@@ -74,11 +86,23 @@ export function createIndexRequests({ ledger, store, follow, rotate, retireSoon 
     async list(indexSets) {
       await ledger.refresh();
       const marks = await ledger.marks();
-      const infos = await Promise.all(indexSets.map(async (indexSet) => (await store.listIndices(indexSet)).map((info) => ({ ...info, indexSet }))));
+      const infos = await Promise.all(
+        indexSets.map(async (indexSet) => (await store.listIndices(indexSet)).map((info) => ({ ...info, indexSet }))),
+      );
       return infos.flat().map(({ name, indexSet, open, documents, bytes, createdAt }) => {
         const mark = marks.get(name)?.mark;
-        const state = mark?.state === 'retiring' ? (mark.action === 'close' ? 'closing' : 'deleting') : open ? 'open' : 'closed';
-        return { name, indexSet, current: isCurrent(name), state, reopened: mark?.reopened === true, documents, bytes, createdAt: mark?.createdAt ?? createdAt };
+        const state =
+          mark?.state === 'retiring' ? (mark.action === 'close' ? 'closing' : 'deleting') : open ? 'open' : 'closed';
+        return {
+          name,
+          indexSet,
+          current: isCurrent(name),
+          state,
+          reopened: mark?.reopened === true,
+          documents,
+          bytes,
+          createdAt: mark?.createdAt ?? createdAt,
+        };
       });
     },
     async retire(index, action) {
@@ -88,14 +112,26 @@ export function createIndexRequests({ ledger, store, follow, rotate, retireSoon 
     },
     async reopen(index) {
       const { mark, revision } = await markOf(index);
-      if (mark.state !== 'closed' && mark.state !== 'open') throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', { place: index, got: `state ${mark.state}`, allowed: 'closed' });
-      if (mark.state === 'closed') await write(index, { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'open', reopened: true }, revision);
+      if (mark.state !== 'closed' && mark.state !== 'open')
+        throw pipelineErrors.create('PIPELINE_INDEX_CHANGED', {
+          place: index,
+          got: `state ${mark.state}`,
+          allowed: 'closed',
+        });
+      if (mark.state === 'closed')
+        await write(
+          index,
+          { indexSet: mark.indexSet, number: mark.number, createdAt: mark.createdAt, state: 'open', reopened: true },
+          revision,
+        );
       // In this order: who closes it late, because of what the mark said before, finds the mark and opens it again.
       await store.openIndex(index);
     },
     async retireAll(indexSet) {
       await ledger.refresh();
-      const marks = [...(await ledger.marks())].filter(([, { mark }]) => mark.indexSet === indexSet && mark.state !== 'deleted');
+      const marks = [...(await ledger.marks())].filter(
+        ([, { mark }]) => mark.indexSet === indexSet && mark.state !== 'deleted',
+      );
       for (const [index, { mark, revision }] of marks) {
         if (isCurrent(index)) await write(index, { ...mark, unwanted: true }, revision);
         else await retire(index, 'delete');

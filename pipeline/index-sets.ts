@@ -52,14 +52,30 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
   const currentOf = (indexSet: string): string | undefined => ledger.latestEpoch()?.indices[indexSet];
   const setOf = (indexSet: string): IndexSetDefinition | undefined => options.sets().find((set) => set.id === indexSet);
 
-  const rotate = async (set: IndexSetDefinition, current: string, cause: string, facts: Pick<IndexInfo, 'bytes' | 'pendingBytes' | 'documents'>): Promise<boolean> => {
+  const rotate = async (
+    set: IndexSetDefinition,
+    current: string,
+    cause: string,
+    facts: Pick<IndexInfo, 'bytes' | 'pendingBytes' | 'documents'>,
+  ): Promise<boolean> => {
     if (rotating.has(set.id)) return false;
     rotating.add(set.id);
     try {
       const done = await options.epochs.rotate(set, current);
       if (done) {
         metrics.rotations.inc({ index_set: set.id, cause });
-        log.info({ index_set: set.id, from: current, to: currentOf(set.id), cause, bytes: facts.bytes, pending_bytes: facts.pendingBytes, documents: facts.documents }, 'index rotated');
+        log.info(
+          {
+            index_set: set.id,
+            from: current,
+            to: currentOf(set.id),
+            cause,
+            bytes: facts.bytes,
+            pending_bytes: facts.pendingBytes,
+            documents: facts.documents,
+          },
+          'index rotated',
+        );
         if (store.checkpoint !== undefined) unfolded.add(current);
       }
       return done;
@@ -68,7 +84,8 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     }
   };
 
-  const measured = async (set: IndexSetDefinition, index: string): Promise<IndexInfo | undefined> => (await store.listIndices(set.id)).find((info) => info.name === index);
+  const measured = async (set: IndexSetDefinition, index: string): Promise<IndexInfo | undefined> =>
+    (await store.listIndices(set.id)).find((info) => info.name === index);
 
   /** True when the index is near its limit. */
   const checkSet = async (set: IndexSetDefinition, infos: readonly IndexInfo[]): Promise<boolean> => {
@@ -77,26 +94,44 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     if (current === undefined || info === undefined) return false;
     const { rotation } = set;
     let share = measureShare;
-    const near = rotation.type === 'size' && store.checkpoint === undefined && info.bytes >= rotation.max_bytes * nearShare;
+    const near =
+      rotation.type === 'size' && store.checkpoint === undefined && info.bytes >= rotation.max_bytes * nearShare;
     if (near) {
       await store.refresh([current]);
       info = (await measured(set, current)) ?? info;
     }
-    if (rotation.type === 'size' && expectedBytes(info) >= rotation.max_bytes * measureShare && store.checkpoint !== undefined) {
+    if (
+      rotation.type === 'size' &&
+      expectedBytes(info) >= rotation.max_bytes * measureShare &&
+      store.checkpoint !== undefined
+    ) {
       await store.checkpoint(current);
       info = (await measured(set, current)) ?? info;
       share = foldedShare;
     }
     const mark = await ledger.mark(current);
-    const limit = rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * share) } : rotation;
-    if (shouldRotate(limit, { bytes: expectedBytes(info), documents: info.documents, createdAt: mark?.mark.createdAt ?? info.createdAt, now: options.now() })) await rotate(set, current, rotation.type, info);
+    const limit =
+      rotation.type === 'size' ? { ...rotation, max_bytes: Math.floor(rotation.max_bytes * share) } : rotation;
+    if (
+      shouldRotate(limit, {
+        bytes: expectedBytes(info),
+        documents: info.documents,
+        createdAt: mark?.mark.createdAt ?? info.createdAt,
+        now: options.now(),
+      })
+    )
+      await rotate(set, current, rotation.type, info);
     return near;
   };
 
   const foldRotated = async (): Promise<void> => {
     for (const index of unfolded) {
       unfolded.delete(index);
-      await store.checkpoint?.(index).catch((error: unknown) => log.warn({ index, error: errorText(error) }, 'the write-ahead log of a rotated index could not be folded in'));
+      await store
+        .checkpoint?.(index)
+        .catch((error: unknown) =>
+          log.warn({ index, error: errorText(error) }, 'the write-ahead log of a rotated index could not be folded in'),
+        );
     }
   };
 
@@ -106,8 +141,14 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     for (const set of options.sets()) {
       try {
         const infos = await store.listIndices(set.id);
-        metrics.indexBytes.set({ index_set: set.id }, infos.reduce((sum, info) => sum + info.bytes, 0));
-        metrics.indexDocuments.set({ index_set: set.id }, infos.reduce((sum, info) => sum + info.documents, 0));
+        metrics.indexBytes.set(
+          { index_set: set.id },
+          infos.reduce((sum, info) => sum + info.bytes, 0),
+        );
+        metrics.indexDocuments.set(
+          { index_set: set.id },
+          infos.reduce((sum, info) => sum + info.documents, 0),
+        );
         if (await checkSet(set, infos)) near = true;
       } catch (error) {
         log.warn({ index_set: set.id, error: errorText(error) }, 'rotation check failed; it is repeated');
@@ -117,22 +158,29 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
   };
 
   const serially = (work: () => Promise<void>): void => {
-    running = running.then(async () => {
-      if (!stopped) await work();
-    }).catch((error: unknown) => log.warn({ error: errorText(error) }, 'index set check failed; it is repeated'));
+    running = running
+      .then(async () => {
+        if (!stopped) await work();
+      })
+      .catch((error: unknown) => log.warn({ error: errorText(error) }, 'index set check failed; it is repeated'));
   };
 
   const checkRetention = createRetention(options);
 
   const scheduleRotation = (delayMs: number): void => {
-    rotationTimer = setTimeout(() => serially(async () => {
-      let near = false;
-      try {
-        near = await checkRotation();
-      } finally {
-        if (!stopped) scheduleRotation(near ? Math.min(nearCheckMs, options.rotationCheckMs) : options.rotationCheckMs);
-      }
-    }), delayMs).unref();
+    rotationTimer = setTimeout(
+      () =>
+        serially(async () => {
+          let near = false;
+          try {
+            near = await checkRotation();
+          } finally {
+            if (!stopped)
+              scheduleRotation(near ? Math.min(nearCheckMs, options.rotationCheckMs) : options.rotationCheckMs);
+          }
+        }),
+      delayMs,
+    ).unref();
   };
 
   return {
@@ -148,7 +196,13 @@ export function createIndexSets(options: IndexSetsOptions): IndexSets {
     },
     observe(indexSet, index, bytes) {
       const set = setOf(indexSet);
-      if (set?.rotation.type !== 'size' || bytes < set.rotation.max_bytes * measureShare || measuring.has(indexSet) || currentOf(indexSet) !== index) return;
+      if (
+        set?.rotation.type !== 'size' ||
+        bytes < set.rotation.max_bytes * measureShare ||
+        measuring.has(indexSet) ||
+        currentOf(indexSet) !== index
+      )
+        return;
       measuring.add(indexSet);
       serially(async () => {
         try {

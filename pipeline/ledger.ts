@@ -27,7 +27,13 @@ export interface Ledger {
   ruleSource(version: string): Promise<RuleSource | undefined>;
   partitionRecord(topic: string, generation: number, partition: number): Promise<VersionedRecord | undefined>;
   /** The new revision, or undefined on a conflict. */
-  writePartitionRecord(topic: string, generation: number, partition: number, record: PartitionRecord, expected: string | undefined): Promise<string | undefined>;
+  writePartitionRecord(
+    topic: string,
+    generation: number,
+    partition: number,
+    record: PartitionRecord,
+    expected: string | undefined,
+  ): Promise<string | undefined>;
   /** Records of one generation of a topic, by partition. */
   partitionRecords(topic: string, generation: number): Promise<ReadonlyMap<number, PartitionRecord>>;
   /** Records of all other generations of a topic. */
@@ -52,7 +58,9 @@ function valueOf(entry: StateEntry, format: FormatVersion = formatVersions.proto
 function shared(run: () => Promise<void>): () => Promise<void> {
   let planned: Promise<void> | undefined;
   return () => {
-    planned ??= new Promise<void>((resolve) => { setImmediate(resolve); }).then(() => {
+    planned ??= new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    }).then(() => {
       planned = undefined;
       return run();
     });
@@ -99,21 +107,25 @@ export function createLedger(state: StateStore): Ledger {
     },
     watchEpochs: (onChange) => state.watch('epochs/', onChange),
     async keepRuleSource(version, source) {
-      if ((await state.get(`rule-sets/${version}`)) === undefined) await put(`rule-sets/${version}`, language > 1 ? { ...source, format: language } : source, undefined);
+      if ((await state.get(`rule-sets/${version}`)) === undefined)
+        await put(`rule-sets/${version}`, language > 1 ? { ...source, format: language } : source, undefined);
     },
     async ruleSource(version) {
       const entry = await state.get(`rule-sets/${version}`);
-      return entry === undefined ? undefined : valueOf(entry, formatVersions.ruleLanguage) as RuleSource;
+      return entry === undefined ? undefined : (valueOf(entry, formatVersions.ruleLanguage) as RuleSource);
     },
     async partitionRecord(topic, generation, partition) {
       const entry = await state.get(`${partitionPrefix(topic)}${generation}/${partition}`);
       return entry === undefined ? undefined : { record: valueOf(entry) as PartitionRecord, revision: entry.revision };
     },
-    writePartitionRecord: (topic, generation, partition, record, expected) => put(`${partitionPrefix(topic)}${generation}/${partition}`, record, expected),
+    writePartitionRecord: (topic, generation, partition, record, expected) =>
+      put(`${partitionPrefix(topic)}${generation}/${partition}`, record, expected),
     async partitionRecords(topic, generation) {
       const prefix = `${partitionPrefix(topic)}${generation}/`;
       const entries = await state.list(prefix);
-      return new Map(entries.map((entry) => [Number(entry.key.slice(prefix.length)), valueOf(entry) as PartitionRecord]));
+      return new Map(
+        entries.map((entry) => [Number(entry.key.slice(prefix.length)), valueOf(entry) as PartitionRecord]),
+      );
     },
     async otherPartitionRecords(topic, generation) {
       const current = `${partitionPrefix(topic)}${generation}/`;
@@ -126,13 +138,19 @@ export function createLedger(state: StateStore): Ledger {
     },
     async marks() {
       const entries = await state.list('indices/');
-      return new Map(entries.map((entry) => [entry.key.slice('indices/'.length), { mark: valueOf(entry) as IndexMark, revision: entry.revision }]));
+      return new Map(
+        entries.map((entry) => [
+          entry.key.slice('indices/'.length),
+          { mark: valueOf(entry) as IndexMark, revision: entry.revision },
+        ]),
+      );
     },
     async writeMark(index, mark, expected) {
       return (await put(`indices/${index}`, mark, expected)) !== undefined;
     },
     async keepParkingSet(indexSet) {
-      if ((await state.get(`${parkingPrefix}${indexSet}`)) === undefined) await put(`${parkingPrefix}${indexSet}`, {}, undefined);
+      if ((await state.get(`${parkingPrefix}${indexSet}`)) === undefined)
+        await put(`${parkingPrefix}${indexSet}`, {}, undefined);
     },
     async parkingSets() {
       return (await state.list(parkingPrefix)).map((entry) => entry.key.slice(parkingPrefix.length));

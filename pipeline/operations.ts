@@ -9,9 +9,12 @@ export interface Operations extends Pick<StoreWork, 'indexRequests' | 'deadLette
 }
 
 export function createOperations(options: StoreWorkOptions): Operations {
-  const { indexRequests, deadLetters, indexSets, stopping } = createStoreWork(options, (ledger) => setsOfNewestEpoch(ledger, options.compile));
+  const { indexRequests, deadLetters, indexSets, stopping } = createStoreWork(options, (ledger) =>
+    setsOfNewestEpoch(ledger, options.compile),
+  );
   return {
-    indexRequests, deadLetters,
+    indexRequests,
+    deadLetters,
     async stop() {
       stopping.abort();
       await indexSets.stop();

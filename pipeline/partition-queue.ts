@@ -85,7 +85,11 @@ export class PartitionQueue {
     let bytes = 0;
     let records = 0;
     for (const batch of this.#queue) {
-      if (taken.length > 0 && (bytes + batch.bytes > this.#options.batchBytes || records + batch.values.length > this.#options.maxRecords)) break;
+      if (
+        taken.length > 0 &&
+        (bytes + batch.bytes > this.#options.batchBytes || records + batch.values.length > this.#options.maxRecords)
+      )
+        break;
       taken.push(batch);
       bytes += batch.bytes;
       records += batch.values.length;

@@ -7,7 +7,12 @@ import { createBackOff, pause } from '../core/wait.js';
 const patienceMs = 60_000;
 
 /** Repeats what fails with a retryable error. */
-export async function patiently<Result>(what: string, log: Log, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> {
+export async function patiently<Result>(
+  what: string,
+  log: Log,
+  signal: AbortSignal,
+  run: () => Promise<Result>,
+): Promise<Result> {
   const until = performance.now() + patienceMs;
   const backOff = createBackOff(200, 2_000);
   for (;;) {

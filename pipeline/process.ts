@@ -6,7 +6,13 @@ import { noteTraffic } from '../core/young-generation.js';
 import { deliverBatch, giveUp, longestPauseMs, parkBatches } from './deliver.js';
 import type { DeliverContext } from './deliver-context.js';
 import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from './delivery/sequences.js';
-import { step, unassigned, type DeliveryCommand, type DeliveryEvent, type PartitionState } from './delivery/partition.js';
+import {
+  step,
+  unassigned,
+  type DeliveryCommand,
+  type DeliveryEvent,
+  type PartitionState,
+} from './delivery/partition.js';
 import { pipelineErrors } from './errors.js';
 import { pipelineMetrics } from './metrics.js';
 import { isBlocking } from './parking/blockages.js';
@@ -65,15 +71,30 @@ export function createProcess(options: ProcessOptions): Process {
     async assigned(assignment) {
       const generation = await options.topics.generation(assignment.topic);
       const held: Held = {
-        topic: assignment.topic, partition: assignment.partition, generation, fence: assignment.fence, state: unassigned,
-        batch: undefined, check: undefined, resends: options.checkResends ?? checkResends, blocked: [], parking: createHeldParking(options.parkingTopics), checking: false, abandoned: undefined, committed: undefined, oldest: undefined, tail: Promise.resolve(), gone: false,
+        topic: assignment.topic,
+        partition: assignment.partition,
+        generation,
+        fence: assignment.fence,
+        state: unassigned,
+        batch: undefined,
+        check: undefined,
+        resends: options.checkResends ?? checkResends,
+        blocked: [],
+        parking: createHeldParking(options.parkingTopics),
+        checking: false,
+        abandoned: undefined,
+        committed: undefined,
+        oldest: undefined,
+        tail: Promise.resolve(),
+        gone: false,
       };
       partitions.set(keyOf(assignment.topic, assignment.partition), held);
       await serially(held, () => assign(context, held, assignment));
     },
     async batch(batch) {
       const held = partitions.get(keyOf(batch.topic, batch.partition));
-      if (held === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: keyOf(batch.topic, batch.partition) });
+      if (held === undefined)
+        throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: keyOf(batch.topic, batch.partition) });
       noteTraffic(batch.records.length);
       return serially(held, () => process(context, metrics, held, batch));
     },
@@ -91,14 +112,17 @@ export function createProcess(options: ProcessOptions): Process {
       for (const held of partitions.values()) {
         if (held.checking || parkedBy(held).length === 0) continue;
         held.checking = true;
-        const done = serially(held, () => giveBack(context, held)).finally(() => { held.checking = false; });
+        const done = serially(held, () => giveBack(context, held)).finally(() => {
+          held.checking = false;
+        });
         if (held.batch === undefined) idle.push(done);
       }
       await Promise.all(idle);
     },
     oldestInDelivery() {
       let oldest: number | undefined;
-      for (const held of partitions.values()) if (held.oldest !== undefined && (oldest === undefined || held.oldest < oldest)) oldest = held.oldest;
+      for (const held of partitions.values())
+        if (held.oldest !== undefined && (oldest === undefined || held.oldest < oldest)) oldest = held.oldest;
       return oldest;
     },
   };
@@ -119,9 +143,15 @@ async function giveBack(context: DeliverContext, held: Held): Promise<void> {
     try {
       if (!(await held.parking.isDrained(indexSet))) continue;
       await run(context, held, { type: 'drained', indexSet });
-      context.log.info({ topic: held.topic, partition: held.partition, index_set: indexSet }, 'what was parked is drained; the index set is written again');
+      context.log.info(
+        { topic: held.topic, partition: held.partition, index_set: indexSet },
+        'what was parked is drained; the index set is written again',
+      );
     } catch (error) {
-      context.log.warn({ topic: held.topic, partition: held.partition, index_set: indexSet, error: errorText(error) }, 'a partition could not see whether what it parked is drained; trying again');
+      context.log.warn(
+        { topic: held.topic, partition: held.partition, index_set: indexSet, error: errorText(error) },
+        'a partition could not see whether what it parked is drained; trying again',
+      );
     }
   }
 }
@@ -130,7 +160,10 @@ async function takeEpoch(context: DeliverContext, held: Held): Promise<void> {
   const latestEpoch = context.ledger.latestEpoch()?.number;
   if (latestEpoch === undefined || held.gone || held.state.phase !== 'ready') return;
   await run(context, held, { type: 'epoch_appended', latestEpoch }).catch((error: unknown) => {
-    context.log.warn({ topic: held.topic, partition: held.partition, error: errorText(error) }, 'a silent partition could not take the new epoch; its next batch will');
+    context.log.warn(
+      { topic: held.topic, partition: held.partition, error: errorText(error) },
+      'a silent partition could not take the new epoch; its next batch will',
+    );
   });
 }
 
@@ -166,7 +199,12 @@ async function markerOf(context: DeliverContext, held: Held, logEnd: number): Pr
   return highest;
 }
 
-async function process(context: DeliverContext, metrics: BuiltMetrics<typeof pipelineMetrics>, held: Held, batch: ConsumedBatch): Promise<{ commit: number; metadata: string }> {
+async function process(
+  context: DeliverContext,
+  metrics: BuiltMetrics<typeof pipelineMetrics>,
+  held: Held,
+  batch: ConsumedBatch,
+): Promise<{ commit: number; metadata: string }> {
   const first = batch.records[0];
   if (first === undefined) return { commit: batch.nextOffset, metadata: encodeSequences(held.state.sequences) };
   held.batch = batch;
@@ -176,8 +214,17 @@ async function process(context: DeliverContext, metrics: BuiltMetrics<typeof pip
     await letDrain(context, held);
     metrics.consumed.inc({ topic: batch.topic }, batch.records.length);
     held.check = held.resends(batch.records, held.state.sequences);
-    await run(context, held, { type: 'fetched', first: first.offset, next: batch.nextOffset, latestEpoch: context.ledger.latestEpoch()?.number ?? -1 });
-    if (held.committed === undefined) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, got: held.abandoned });
+    await run(context, held, {
+      type: 'fetched',
+      first: first.offset,
+      next: batch.nextOffset,
+      latestEpoch: context.ledger.latestEpoch()?.number ?? -1,
+    });
+    if (held.committed === undefined)
+      throw pipelineErrors.create('PIPELINE_PARTITION_LOST', {
+        place: `${held.topic}/${held.partition}`,
+        got: held.abandoned,
+      });
     reportGaps(context, metrics, held);
     return held.committed;
   } finally {
@@ -198,11 +245,19 @@ async function letDrain(context: DeliverContext, held: Held): Promise<void> {
 
 /** A partition that was abandoned on a conflict but has not been taken away: take it over anew from the last commit. */
 async function reassign(context: DeliverContext, held: Held, batch: ConsumedBatch): Promise<void> {
-  if (batch.revoked()) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}` });
+  if (batch.revoked())
+    throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}` });
   const { sequences } = held.state;
   const position = batch.records[0]?.offset ?? batch.nextOffset;
   await context.ledger.refresh();
-  await run(context, held, { type: 'assigned', groupGeneration: batch.groupGeneration, position, logEnd: batch.logEnd, highestMarker: await markerOf(context, held, batch.logEnd), sequences });
+  await run(context, held, {
+    type: 'assigned',
+    groupGeneration: batch.groupGeneration,
+    position,
+    logEnd: batch.logEnd,
+    highestMarker: await markerOf(context, held, batch.logEnd),
+    sequences,
+  });
 }
 
 function reportGaps(context: DeliverContext, metrics: BuiltMetrics<typeof pipelineMetrics>, held: Held): void {
@@ -210,8 +265,13 @@ function reportGaps(context: DeliverContext, metrics: BuiltMetrics<typeof pipeli
   if (check === undefined) return;
   metrics.missing.inc({ topic }, check.missing);
   metrics.runsEvicted.inc({ topic }, check.evicted);
-  if (check.missing > 0) context.log.error({ topic, partition, missing: check.missing }, 'accepted records are missing from the topic');
-  if (check.evicted > 0) context.log.warn({ topic, partition, evicted: check.evicted }, 'receiver runs were forgotten; a resend of theirs could be stored twice');
+  if (check.missing > 0)
+    context.log.error({ topic, partition, missing: check.missing }, 'accepted records are missing from the topic');
+  if (check.evicted > 0)
+    context.log.warn(
+      { topic, partition, evicted: check.evicted },
+      'receiver runs were forgotten; a resend of theirs could be stored twice',
+    );
 }
 
 /** Steps the machine until it waits for the next event from outside. */
@@ -225,10 +285,15 @@ async function run(context: DeliverContext, held: Held, event: DeliveryEvent): P
     next = undefined;
     for (const command of commands) next = await carryOut(context, held, command);
   }
-  if (held.abandoned !== undefined) context.log.warn({ topic: held.topic, partition: held.partition, reason: held.abandoned }, 'partition given up');
+  if (held.abandoned !== undefined)
+    context.log.warn({ topic: held.topic, partition: held.partition, reason: held.abandoned }, 'partition given up');
 }
 
-async function carryOut(context: DeliverContext, held: Held, command: DeliveryCommand): Promise<DeliveryEvent | undefined> {
+async function carryOut(
+  context: DeliverContext,
+  held: Held,
+  command: DeliveryCommand,
+): Promise<DeliveryEvent | undefined> {
   const { ledger, store } = context;
   const { topic, generation, partition } = held;
   switch (command.type) {
@@ -243,7 +308,9 @@ async function carryOut(context: DeliverContext, held: Held, command: DeliveryCo
     case 'read_marks': {
       const epoch = await ledger.epoch(command.epoch);
       const marks = await persist(context, held, () => ledger.marks());
-      const retired = Object.values(epoch?.indices ?? {}).some((index) => (marks.get(index)?.mark.state ?? 'open') !== 'open');
+      const retired = Object.values(epoch?.indices ?? {}).some(
+        (index) => (marks.get(index)?.mark.state ?? 'open') !== 'open',
+      );
       if (retired) await ledger.refresh();
       return { type: 'marks_read', retired, latestEpoch: ledger.latestEpoch()?.number ?? command.epoch };
     }
@@ -277,17 +344,28 @@ async function isStillOwner({ batch, fence }: Held): Promise<boolean> {
 }
 
 /** A write whose answer was lost looks like a conflict with ourselves: what stands there decides. */
-async function writeRecord(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'write_record' }>): Promise<DeliveryEvent> {
+async function writeRecord(
+  context: DeliverContext,
+  held: Held,
+  command: Extract<DeliveryCommand, { type: 'write_record' }>,
+): Promise<DeliveryEvent> {
   const { ledger } = context;
   const { topic, generation, partition } = held;
-  const revision = await persist(context, held, () => ledger.writePartitionRecord(topic, generation, partition, command.record, command.expected));
+  const revision = await persist(context, held, () =>
+    ledger.writePartitionRecord(topic, generation, partition, command.record, command.expected),
+  );
   if (revision !== undefined) return { type: 'record_written', revision };
   const found = await persist(context, held, () => ledger.partitionRecord(topic, generation, partition));
-  if (found !== undefined && JSON.stringify(found.record) === JSON.stringify(command.record)) return { type: 'record_written', revision: found.revision };
+  if (found !== undefined && JSON.stringify(found.record) === JSON.stringify(command.record))
+    return { type: 'record_written', revision: found.revision };
   return { type: 'record_conflict' };
 }
 
-async function deliver(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'deliver' }>): Promise<DeliveryEvent> {
+async function deliver(
+  context: DeliverContext,
+  held: Held,
+  command: Extract<DeliveryCommand, { type: 'deliver' }>,
+): Promise<DeliveryEvent> {
   const { batch, check, generation } = held;
   if (batch === undefined || check === undefined) return { type: 'failed' };
   command.park.forEach((indexSet) => held.parking.appended(indexSet));
@@ -296,16 +374,25 @@ async function deliver(context: DeliverContext, held: Held, command: Extract<Del
     const { alreadyStoredIn, blocked } = await deliverBatch(context, delivery);
     held.blocked = blocked;
     const outcome = { alreadyStoredIn, sequences: check.after };
-    return blocked.length === 0 ? { type: 'stored', ...outcome } : { type: 'blocked', indexSets: [...new Set(blocked.map(({ indexSet }) => indexSet))], ...outcome };
+    return blocked.length === 0
+      ? { type: 'stored', ...outcome }
+      : { type: 'blocked', indexSets: [...new Set(blocked.map(({ indexSet }) => indexSet))], ...outcome };
   } catch (error) {
     throw failed(held, error);
   }
 }
 
-async function park(context: DeliverContext, held: Held, command: Extract<DeliveryCommand, { type: 'park' }>): Promise<DeliveryEvent> {
+async function park(
+  context: DeliverContext,
+  held: Held,
+  command: Extract<DeliveryCommand, { type: 'park' }>,
+): Promise<DeliveryEvent> {
   const { batch, generation, blocked } = held;
   if (batch === undefined) return { type: 'failed' };
-  context.log.error({ topic: held.topic, partition: held.partition, index_sets: command.indexSets }, 'index sets take no writes: their messages are parked until they do');
+  context.log.error(
+    { topic: held.topic, partition: held.partition, index_sets: command.indexSets },
+    'index sets take no writes: their messages are parked until they do',
+  );
   command.indexSets.forEach((indexSet) => held.parking.appended(indexSet));
   held.blocked = [];
   try {
@@ -323,7 +410,8 @@ function failed(held: Held, error: unknown): Error {
 
 /** An index that is missing has nothing to sync; one that was closed has been synced by that. */
 function unlessGone(error: unknown): void {
-  if (!isSluiceError(error) || (error.code !== 'STORE_INDEX_MISSING' && error.code !== 'STORE_INDEX_CLOSED')) throw error;
+  if (!isSluiceError(error) || (error.code !== 'STORE_INDEX_MISSING' && error.code !== 'STORE_INDEX_CLOSED'))
+    throw error;
 }
 
 /** Repeats while the engine is away; gives up when the partition is lost or the program stops. */
@@ -334,8 +422,15 @@ async function persist<Result>(context: DeliverContext, held: Held, action: () =
       return await action();
     } catch (error) {
       if (isSluiceError(error) && !error.retryable) throw error;
-      if (context.signal.aborted || held.gone || held.batch?.revoked() === true) throw pipelineErrors.create('PIPELINE_PARTITION_LOST', { place: `${held.topic}/${held.partition}`, cause: error });
-      context.log.warn({ topic: held.topic, partition: held.partition, error: errorText(error) }, 'the engine does not answer; trying again');
+      if (context.signal.aborted || held.gone || held.batch?.revoked() === true)
+        throw pipelineErrors.create('PIPELINE_PARTITION_LOST', {
+          place: `${held.topic}/${held.partition}`,
+          cause: error,
+        });
+      context.log.warn(
+        { topic: held.topic, partition: held.partition, error: errorText(error) },
+        'the engine does not answer; trying again',
+      );
       await pause(backOff(), context.signal);
     }
   }

@@ -49,7 +49,10 @@ export function createProcessor(options: ProcessorOptions): Processor {
   const { config, topics, store, log, registry } = options;
   const { processing } = config;
   let rules: RuleSet | undefined;
-  const work = createStoreWork(options, (records) => ({ sets: () => rules?.indexSets ?? [], follow: () => records.refresh() }));
+  const work = createStoreWork(options, (records) => ({
+    sets: () => rules?.indexSets ?? [],
+    follow: () => records.refresh(),
+  }));
   const { ledger, epochs, indexSets, indexRequests, deadLetters, deliver, metrics, consumedTopics, stopping } = work;
   const { ruleSets, parkingTopics, blockages } = deliver;
   let consumer: Consumer | undefined;
@@ -57,8 +60,14 @@ export function createProcessor(options: ProcessorOptions): Processor {
 
   const process = createProcess({ ...deliver, registry, checkResends: options.checkResends });
   const parking = createParking({
-    deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, parkingTopics, blockages, prefix: config.topics.prefix, group: processing.group,
-    batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records }, sweepMs: processing.retention_check_ms, registry,
+    deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) },
+    parkingTopics,
+    blockages,
+    prefix: config.topics.prefix,
+    group: processing.group,
+    batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records },
+    sweepMs: processing.retention_check_ms,
+    registry,
   });
 
   const reload = async (): Promise<void> => {
@@ -72,15 +81,27 @@ export function createProcessor(options: ProcessorOptions): Processor {
       log.info({ rule_set_version: loaded.version }, 'rules changed');
     } catch (error) {
       metrics.ruleSets.inc({ outcome: 'refused' });
-      log.error({ error: errorText(error), rule_set_version: rules?.version }, 'the changed rule files cannot be used; the rules before stay in force');
+      log.error(
+        { error: errorText(error), rule_set_version: rules?.version },
+        'the changed rule files cannot be used; the rules before stay in force',
+      );
     }
   };
   let reloading: Promise<void> = Promise.resolve();
   const lag = async (): Promise<number> => {
-    const sums = await Promise.all(consumedTopics.map(async (topic) => {
-      const [partitions, committed] = [await topics.partitions(topic), await topics.committed(processing.group, topic)];
-      return partitions.reduce((sum, { partition, earliest, logEnd }) => sum + Math.max(0, logEnd - Math.max(earliest, committed.get(partition) ?? 0)), 0);
-    }));
+    const sums = await Promise.all(
+      consumedTopics.map(async (topic) => {
+        const [partitions, committed] = [
+          await topics.partitions(topic),
+          await topics.committed(processing.group, topic),
+        ];
+        return partitions.reduce(
+          (sum, { partition, earliest, logEnd }) =>
+            sum + Math.max(0, logEnd - Math.max(earliest, committed.get(partition) ?? 0)),
+          0,
+        );
+      }),
+    );
     return sums.reduce((sum, part) => sum + part, 0);
   };
 
@@ -90,9 +111,10 @@ export function createProcessor(options: ProcessorOptions): Processor {
     indexRequests,
     parking,
     deadLetters,
-    abandonIndex: (index) => abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
+    abandonIndex: (index) =>
+      abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
     rules: () => rules,
-    reloadRules: () => reloading = reloading.then(reload),
+    reloadRules: () => (reloading = reloading.then(reload)),
     partitions: () => consumer?.assigned() ?? [],
     lag,
     async start() {
@@ -102,14 +124,39 @@ export function createProcessor(options: ProcessorOptions): Processor {
       await patiently('the first epoch cannot be appended yet', log, stopping.signal, () => epochs.applyRules(loaded));
       await assertWritable(store, Object.values(ledger.latestEpoch()?.indices ?? {}));
       indexSets.start();
-      if (options.watchRules !== undefined) unwatch.push(options.watchRules(() => { reloading = reloading.then(reload); }));
-      unwatch.push(ledger.watchEpochs(() => void ledger.refresh().then(() => process.epochAppended()).catch((error: unknown) => log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'))));
-      consumer = await topics.consume({
-        group: processing.group, topics: consumedTopics, maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records,
-        concurrency: processing.concurrency, waitForMoreMs: processing.wait_for_more_ms,
-      }, process);
+      if (options.watchRules !== undefined)
+        unwatch.push(
+          options.watchRules(() => {
+            reloading = reloading.then(reload);
+          }),
+        );
+      unwatch.push(
+        ledger.watchEpochs(
+          () =>
+            void ledger
+              .refresh()
+              .then(() => process.epochAppended())
+              .catch((error: unknown) =>
+                log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'),
+              ),
+        ),
+      );
+      consumer = await topics.consume(
+        {
+          group: processing.group,
+          topics: consumedTopics,
+          maxBatchBytes: processing.batch_bytes,
+          maxBatchRecords: processing.batch_records,
+          concurrency: processing.concurrency,
+          waitForMoreMs: processing.wait_for_more_ms,
+        },
+        process,
+      );
       consumer.finished.catch(options.onFatal);
-      parking.start(() => process.parkedSets(), () => process.checkDrained());
+      parking.start(
+        () => process.parkedSets(),
+        () => process.checkDrained(),
+      );
     },
     async stop(deadlineMs) {
       unwatch.forEach((stop) => stop());

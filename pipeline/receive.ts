@@ -40,8 +40,11 @@ export interface Receive extends MessageSink {
 
 export function createReceive(options: ReceiveOptions): Receive {
   const metrics = buildMetrics(options.registry, pipelineMetrics);
-  const queue = (topic: string, partition: number, idPartition: number): PartitionQueue => new PartitionQueue({ ...options, topic, partition, idPartition, maxRecords: maxAppendRecords });
-  const logs = Array.from({ length: options.partitions }, (_, partition) => queue(options.logsTopic, partition, partition));
+  const queue = (topic: string, partition: number, idPartition: number): PartitionQueue =>
+    new PartitionQueue({ ...options, topic, partition, idPartition, maxRecords: maxAppendRecords });
+  const logs = Array.from({ length: options.partitions }, (_, partition) =>
+    queue(options.logsTopic, partition, partition),
+  );
   const deadLetters = queue(options.deadLettersTopic, 0, refusalIdPartition);
   let waiting = 0;
   let refusalBytes = 0;
@@ -57,7 +60,8 @@ export function createReceive(options: ReceiveOptions): Receive {
     if (batch.values.length === 0) return Promise.resolve();
     const partition = batch.lane === undefined ? (spread = (spread + 1) % logs.length) : batch.lane % logs.length;
     const { receiver, receivedAt, values, answered = false } = batch;
-    const origins = typeof batch.peers === 'string' ? `${receiver} ${batch.peers}` : batch.peers.map((peer) => `${receiver} ${peer}`);
+    const origins =
+      typeof batch.peers === 'string' ? `${receiver} ${batch.peers}` : batch.peers.map((peer) => `${receiver} ${peer}`);
     const count = values.length;
     waiting += batch.bytes;
     metrics.waitingBytes.set(waiting);
@@ -101,12 +105,23 @@ export function createReceive(options: ReceiveOptions): Receive {
         } else reject(error);
         settleIdle();
       };
-      deadLetters.push({ values, origins, receivedAt: first.receivedAt, bytes, receiver: first.receiver, answered: true, settled });
+      deadLetters.push({
+        values,
+        origins,
+        receivedAt: first.receivedAt,
+        bytes,
+        receiver: first.receiver,
+        answered: true,
+        settled,
+      });
     });
   };
 
   return {
-    push: (batch) => (batch.values.some((value) => value.length > options.maxMessageBytes - recordOverhead) ? pushFitting(batch, options, push, refuse) : push(batch)),
+    push: (batch) =>
+      batch.values.some((value) => value.length > options.maxMessageBytes - recordOverhead)
+        ? pushFitting(batch, options, push, refuse)
+        : push(batch),
     refuse,
     full: () => stopped || waiting >= options.maxWaitingBytes,
     waitingBytes: () => waiting,
@@ -115,26 +130,56 @@ export function createReceive(options: ReceiveOptions): Receive {
       if (waiting === 0 && refusalBytes === 0) return;
       let timer: NodeJS.Timeout | undefined;
       await Promise.race([
-        new Promise<void>((resolve) => { idle = resolve; }),
-        new Promise<void>((resolve) => { timer = setTimeout(resolve, deadlineMs); }),
+        new Promise<void>((resolve) => {
+          idle = resolve;
+        }),
+        new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, deadlineMs);
+        }),
       ]);
       clearTimeout(timer);
-      if (waiting > 0) options.log.error({ waiting_bytes: waiting }, 'stopped before all received messages were durable');
+      if (waiting > 0)
+        options.log.error({ waiting_bytes: waiting }, 'stopped before all received messages were durable');
     },
   };
 }
 
 /** The rare batch with a message that no topic record can hold: that message becomes a dead letter. */
-async function pushFitting(batch: MessageBatch, options: ReceiveOptions, push: Receive['push'], refuse: Receive['refuse']): Promise<void> {
+async function pushFitting(
+  batch: MessageBatch,
+  options: ReceiveOptions,
+  push: Receive['push'],
+  refuse: Receive['refuse'],
+): Promise<void> {
   const fits = (value: Buffer): boolean => value.length <= options.maxMessageBytes - recordOverhead;
-  const peerOf = (place: number): string => (typeof batch.peers === 'string' ? batch.peers : (batch.peers[place] as string));
+  const peerOf = (place: number): string =>
+    typeof batch.peers === 'string' ? batch.peers : (batch.peers[place] as string);
   const values = batch.values.filter(fits);
-  const peers = typeof batch.peers === 'string' ? batch.peers : batch.peers.filter((_, place) => fits(batch.values[place] as Buffer));
+  const peers =
+    typeof batch.peers === 'string'
+      ? batch.peers
+      : batch.peers.filter((_, place) => fits(batch.values[place] as Buffer));
   const refusals = batch.values.flatMap((value, place): Refusal[] => {
     if (fits(value)) return [];
-    const error = pipelineErrors.create('PIPELINE_MESSAGE_TOO_LARGE', { got: `${value.length} bytes`, allowed: `${options.maxMessageBytes - recordOverhead} bytes` });
+    const error = pipelineErrors.create('PIPELINE_MESSAGE_TOO_LARGE', {
+      got: `${value.length} bytes`,
+      allowed: `${options.maxMessageBytes - recordOverhead} bytes`,
+    });
     const { receiver, receivedAt } = batch;
-    return [{ receiver, receivedAt, peer: peerOf(place), code: error.code, reason: error.message, raw: value.subarray(0, maxKeptBytes), rawLength: value.length }];
+    return [
+      {
+        receiver,
+        receivedAt,
+        peer: peerOf(place),
+        code: error.code,
+        reason: error.message,
+        raw: value.subarray(0, maxKeptBytes),
+        rawLength: value.length,
+      },
+    ];
   });
-  await Promise.all([push({ ...batch, values, peers, bytes: values.reduce((sum, value) => sum + value.length, 0) }), refuse(refusals)]);
+  await Promise.all([
+    push({ ...batch, values, peers, bytes: values.reduce((sum, value) => sum + value.length, 0) }),
+    refuse(refusals),
+  ]);
 }

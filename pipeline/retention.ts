@@ -14,7 +14,11 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
   const metrics = buildMetrics(options.registry, pipelineMetrics);
   const currentOf = (indexSet: string): string | undefined => ledger.latestEpoch()?.indices[indexSet];
 
-  const markRetiring = async (name: string, action: 'close' | 'delete', marks: Awaited<ReturnType<Ledger['marks']>>): Promise<void> => {
+  const markRetiring = async (
+    name: string,
+    action: 'close' | 'delete',
+    marks: Awaited<ReturnType<Ledger['marks']>>,
+  ): Promise<void> => {
     const found = marks.get(name) ?? (await ledger.mark(name));
     if (found === undefined || found.mark.state !== 'open') return;
     await ledger.writeMark(name, { ...found.mark, state: 'retiring', action }, found.revision);
@@ -44,8 +48,14 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
     await ledger.refresh();
     const partitions = await consumedPartitions(options);
     for (const [name, { mark, revision }] of retiring) {
-      const writing = partitions.filter(({ topic }) => topic !== options.deadLettersTopic || mark.indexSet === deadLetterSet);
-      if (!isPassed(name, ledger.epochs(), writing) || !isPassed(name, ledger.epochs(), await leftParked(options, mark.indexSet))) continue;
+      const writing = partitions.filter(
+        ({ topic }) => topic !== options.deadLettersTopic || mark.indexSet === deadLetterSet,
+      );
+      if (
+        !isPassed(name, ledger.epochs(), writing) ||
+        !isPassed(name, ledger.epochs(), await leftParked(options, mark.indexSet))
+      )
+        continue;
       if ((await ledger.mark(name))?.revision !== revision) continue;
       const action = mark.action ?? 'delete';
       if (action === 'close') await store.closeIndex(name);
@@ -72,33 +82,47 @@ export function createRetention(options: IndexSetsOptions): () => Promise<void> 
         // What comes after the current one was made since by another processor.
         const known = current === -1 ? listed : listed.slice(0, current + 1);
         const kept = known.filter((info, place) => place === current || isKept(marks.get(info.name)?.mark));
-        for (const { name, action } of expiredIndices(set.retention, kept)) await markRetiring(name, action === 'close' ? 'close' : 'delete', marks);
+        for (const { name, action } of expiredIndices(set.retention, kept))
+          await markRetiring(name, action === 'close' ? 'close' : 'delete', marks);
       } catch (error) {
         log.warn({ index_set: set.id, error: errorText(error) }, 'retention check failed; it is repeated');
       }
     }
     const current = new Set(Object.values(ledger.latestEpoch()?.indices ?? {}));
-    for (const [name, { mark }] of marks) if (mark.unwanted === true && !current.has(name)) await markRetiring(name, 'delete', marks);
+    for (const [name, { mark }] of marks)
+      if (mark.unwanted === true && !current.has(name)) await markRetiring(name, 'delete', marks);
     if (options.maxTotalBytes !== undefined) await capTotal(options.maxTotalBytes);
     await retirePassed();
   };
 }
 
-const isKept = (mark: IndexMark | undefined): boolean => mark === undefined || (mark.state === 'open' && mark.reopened !== true);
+const isKept = (mark: IndexMark | undefined): boolean =>
+  mark === undefined || (mark.state === 'open' && mark.reopened !== true);
 
-async function consumedPartitions(options: IndexSetsOptions): Promise<(Parameters<typeof isPassed>[2][number] & { readonly topic: string })[]> {
-  const all = await Promise.all(options.consumedTopics.map(async (topic) => {
-    // In this order: what a partition had parked before it committed stands in the record that is read afterwards.
-    const committed = await options.topics.committed(options.group, topic);
-    const records = await options.ledger.partitionRecords(topic, await options.topics.generation(topic));
-    return [...records].map(([partition, record]) => ({ topic, record, committed: committed.get(partition) }));
-  }));
+async function consumedPartitions(
+  options: IndexSetsOptions,
+): Promise<(Parameters<typeof isPassed>[2][number] & { readonly topic: string })[]> {
+  const all = await Promise.all(
+    options.consumedTopics.map(async (topic) => {
+      // In this order: what a partition had parked before it committed stands in the record that is read afterwards.
+      const committed = await options.topics.committed(options.group, topic);
+      const records = await options.ledger.partitionRecords(topic, await options.topics.generation(topic));
+      return [...records].map(([partition, record]) => ({ topic, record, committed: committed.get(partition) }));
+    }),
+  );
   return all.flat();
 }
 
 /** A topic that was made again leaves what it had parked behind. Nobody owns those records any more: they hold an index until the set is drained. */
 async function leftParked(options: IndexSetsOptions, indexSet: string): Promise<Parameters<typeof isPassed>[2]> {
   if (!(await options.parkedLeft(indexSet))) return [];
-  const records = await Promise.all(options.consumedTopics.map(async (topic) => options.ledger.otherPartitionRecords(topic, await options.topics.generation(topic))));
-  return records.flat().filter(({ parked }) => parked?.[indexSet] !== undefined).map((record) => ({ record, committed: Number.MAX_SAFE_INTEGER }));
+  const records = await Promise.all(
+    options.consumedTopics.map(async (topic) =>
+      options.ledger.otherPartitionRecords(topic, await options.topics.generation(topic)),
+    ),
+  );
+  return records
+    .flat()
+    .filter(({ parked }) => parked?.[indexSet] !== undefined)
+    .map((record) => ({ record, committed: Number.MAX_SAFE_INTEGER }));
 }

@@ -44,7 +44,13 @@ export interface RouteContext {
   readonly forwarder?: Pick<Forwarder, 'laneOf' | 'deliver'> | undefined;
 }
 
-export const emptyRouted = (): Routed => ({ byIndex: new Map(), unusable: [], streams: new Map(), forwards: new Map(), dropped: 0 });
+export const emptyRouted = (): Routed => ({
+  byIndex: new Map(),
+  unusable: [],
+  streams: new Map(),
+  forwards: new Map(),
+  dropped: 0,
+});
 
 export interface Origin {
   readonly receiver: string;
@@ -54,7 +60,9 @@ export interface Origin {
 /** Header `origin`: receiver and peer, joined by the last space (a receiver's name may hold spaces). */
 export function parseOrigin(origin: string): Origin {
   const space = origin.lastIndexOf(' ');
-  return space < 0 ? { receiver: origin, peer: '' } : { receiver: origin.slice(0, space), peer: origin.slice(space + 1) };
+  return space < 0
+    ? { receiver: origin, peer: '' }
+    : { receiver: origin.slice(0, space), peer: origin.slice(space + 1) };
 }
 
 function batchOf(routed: Routed, indexSet: string, index: string, record: ConsumedRecord): IndexBatch {
@@ -81,7 +89,14 @@ interface Lane {
   messages: number;
 }
 
-function laneOf(lanes: Map<Routing, Lane>, routing: Routing, routed: Routed, epoch: Epoch, record: ConsumedRecord, outputs: readonly string[]): Lane {
+function laneOf(
+  lanes: Map<Routing, Lane>,
+  routing: Routing,
+  routed: Routed,
+  epoch: Epoch,
+  record: ConsumedRecord,
+  outputs: readonly string[],
+): Lane {
   const known = lanes.get(routing);
   if (known !== undefined) return known;
   const batches = routing.indexSets.map((indexSet) => batchOf(routed, indexSet, indexOf(epoch, indexSet), record));
@@ -92,7 +107,14 @@ function laneOf(lanes: Map<Routing, Lane>, routing: Routing, routed: Routed, epo
 
 /** Routes records[start..end) by one epoch; `skip` holds the places of resends. */
 export function routeMessages(
-  routed: Routed, records: readonly ConsumedRecord[], start: number, end: number, skip: ReadonlySet<number>, epoch: Epoch, rules: RuleSet, context: RouteContext,
+  routed: Routed,
+  records: readonly ConsumedRecord[],
+  start: number,
+  end: number,
+  skip: ReadonlySet<number>,
+  epoch: Epoch,
+  rules: RuleSet,
+  context: RouteContext,
 ): void {
   let originText = '';
   let origin = parseOrigin('');
@@ -116,7 +138,12 @@ export function routeMessages(
       routed.unusable.push({ record, error: parsed.error });
       continue;
     }
-    const document = context.decoder.toDocument(parsed, { receiver: origin.receiver, peer: origin.peer, receivedAt: record.timestamp, timestamp });
+    const document = context.decoder.toDocument(parsed, {
+      receiver: origin.receiver,
+      peer: origin.peer,
+      receivedAt: record.timestamp,
+      timestamp,
+    });
     ruleContext.messageId = record.key;
     changes.added.length = 0;
     changes.changed.length = 0;
@@ -127,7 +154,8 @@ export function routeMessages(
     }
     document['rule_set_version'] = rules.version;
     document['streams'] = routing.streams;
-    if (lane?.routing !== routing) lane = laneOf(lanes, routing, routed, epoch, record, forwards?.outputsOf(routing) ?? []);
+    if (lane?.routing !== routing)
+      lane = laneOf(lanes, routing, routed, epoch, record, forwards?.outputsOf(routing) ?? []);
     lane.messages += 1;
     if (lane.outputs.length > 0) forwards?.add(routed.forwards, lane.outputs, record, changes, document, parsed);
     for (const batch of lane.batches) add(batch, record, place, context.fit(batch.index, document));
@@ -140,7 +168,11 @@ export function routeMessages(
 /** An epoch names an index for each set of its rules; a hole would lose messages silently. */
 function indexOf(epoch: Epoch, indexSet: string): string {
   const index = epoch.indices[indexSet];
-  if (index === undefined) throw pipelineErrors.create('PIPELINE_EPOCH_INCOMPLETE', { place: `epoch ${epoch.number}`, got: `no index for ${indexSet}` });
+  if (index === undefined)
+    throw pipelineErrors.create('PIPELINE_EPOCH_INCOMPLETE', {
+      place: `epoch ${epoch.number}`,
+      got: `no index for ${indexSet}`,
+    });
   return index;
 }
 
@@ -148,13 +180,25 @@ export const deadLetterSet = 'sluice_dead_letters';
 
 /** A dead letter as a document of its own index set. */
 export function routeDeadLetters(
-  routed: Routed, records: readonly ConsumedRecord[], start: number, end: number, skip: ReadonlySet<number>, epoch: Epoch, rules: RuleSet, context: RouteContext,
+  routed: Routed,
+  records: readonly ConsumedRecord[],
+  start: number,
+  end: number,
+  skip: ReadonlySet<number>,
+  epoch: Epoch,
+  rules: RuleSet,
+  context: RouteContext,
 ): void {
   const index = indexOf(epoch, deadLetterSet);
   for (let place = start; place < end; place += 1) {
     if (skip.has(place)) continue;
     const record = records[place] as ConsumedRecord;
-    add(batchOf(routed, deadLetterSet, index, record), record, place, context.fit(index, deadLetterDocument(record, rules.version)));
+    add(
+      batchOf(routed, deadLetterSet, index, record),
+      record,
+      place,
+      context.fit(index, deadLetterDocument(record, rules.version)),
+    );
   }
 }
 
@@ -162,8 +206,18 @@ function deadLetterDocument(record: ConsumedRecord, version: string): LogDocumen
   const receiveTime = new Date(record.timestamp).toISOString();
   const { receiver, peer } = parseOrigin(record.origin);
   const letter = parseLetter(record.value);
-  const own: LogDocument = { source: peer, message: '', timestamp: receiveTime, receive_time: receiveTime, receiver, peer_address: peer, rule_set_version: version, streams: [] };
-  if (letter === undefined) return { ...own, message: 'unreadable dead letter', raw_base64: record.value.toString('base64') };
+  const own: LogDocument = {
+    source: peer,
+    message: '',
+    timestamp: receiveTime,
+    receive_time: receiveTime,
+    receiver,
+    peer_address: peer,
+    rule_set_version: version,
+    streams: [],
+  };
+  if (letter === undefined)
+    return { ...own, message: 'unreadable dead letter', raw_base64: record.value.toString('base64') };
   const { receive_time, reason, ...fields } = letter;
   return { ...own, ...fields, message: reason, timestamp: receive_time, receive_time: receiveTime };
 }
@@ -171,7 +225,9 @@ function deadLetterDocument(record: ConsumedRecord, version: string): LogDocumen
 function parseLetter(value: Buffer): DeadLetter | undefined {
   try {
     const parsed: unknown = JSON.parse(value.toString('utf8'));
-    return typeof parsed === 'object' && parsed !== null && 'reason' in parsed && 'code' in parsed ? (parsed as DeadLetter) : undefined;
+    return typeof parsed === 'object' && parsed !== null && 'reason' in parsed && 'code' in parsed
+      ? (parsed as DeadLetter)
+      : undefined;
   } catch (error) {
     if (isSluiceError(error) || error instanceof SyntaxError) return undefined;
     throw error;

@@ -55,5 +55,8 @@ async function understand(ledger: Ledger, compile: CompileRules, version: string
     throw pipelineErrors.create('PIPELINE_RULES_NOT_UNDERSTOOD', { place, got: errorText(error), cause: error });
   }
   if (ruleSet.version === version) return ruleSet;
-  throw pipelineErrors.create('PIPELINE_RULES_NOT_UNDERSTOOD', { place, got: 'rules of another version of the rule language' });
+  throw pipelineErrors.create('PIPELINE_RULES_NOT_UNDERSTOOD', {
+    place,
+    got: 'rules of another version of the rule language',
+  });
 }

@@ -17,14 +17,20 @@ export interface SearchableProbe {
   stored(indexSet: string, index: string, id: string, receivedAt: number): void;
 }
 
-export function createSearchableProbe(store: IndexStore, registry: Registry, log: Log, signal: AbortSignal): SearchableProbe {
+export function createSearchableProbe(
+  store: IndexStore,
+  registry: Registry,
+  log: Log,
+  signal: AbortSignal,
+): SearchableProbe {
   const { searchableSeconds } = buildMetrics(registry, pipelineMetrics);
   let next = 0;
   const sample = async (indexSet: string, index: string, id: string, receivedAt: number): Promise<void> => {
     const deadline = performance.now() + patienceMs;
     while (store.isSearchable !== undefined && !(await store.isSearchable(index, id))) {
       if (signal.aborted) return;
-      if (performance.now() > deadline) return log.warn({ index, id }, 'a stored document is not found by a search after a minute');
+      if (performance.now() > deadline)
+        return log.warn({ index, id }, 'a stored document is not found by a search after a minute');
       await pause(pollMs, signal);
     }
     searchableSeconds.observe({ index_set: indexSet }, Math.max(0, Date.now() - receivedAt) / 1000);
@@ -35,8 +41,15 @@ export function createSearchableProbe(store: IndexStore, registry: Registry, log
       if (now < next) return;
       next = Infinity;
       sample(indexSet, index, id, receivedAt)
-        .catch((error: unknown) => log.debug({ index, error: errorText(error) }, 'the delay until a search finds a message could not be measured'))
-        .finally(() => { next = now + sampleEveryMs; });
+        .catch((error: unknown) =>
+          log.debug(
+            { index, error: errorText(error) },
+            'the delay until a search finds a message could not be measured',
+          ),
+        )
+        .finally(() => {
+          next = now + sampleEveryMs;
+        });
     },
   };
 }

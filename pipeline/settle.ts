@@ -24,17 +24,30 @@ type Shared = 'store' | 'signal' | 'log' | 'repair' | 'fate' | 'onRetry' | 'bloc
 export function writeContext(context: DeliverContext): Pick<WriteContext, Shared> {
   const { store, signal, log, repair, blockages, ledger, metrics } = context;
   return {
-    store, signal, log, repair, blockages,
+    store,
+    signal,
+    log,
+    repair,
+    blockages,
     fate: async (index) => {
       const mark = (await ledger.mark(index))?.mark;
       if (mark?.state === 'abandoned') return 'abandoned';
-      return mark?.state === 'closed' || mark?.state === 'deleted' || (mark?.state === 'retiring' && mark.action === 'delete') ? 'retired' : undefined;
+      return mark?.state === 'closed' ||
+        mark?.state === 'deleted' ||
+        (mark?.state === 'retiring' && mark.action === 'delete')
+        ? 'retired'
+        : undefined;
     },
     onRetry: (indexSet, code) => metrics.storeRetries.inc({ index_set: indexSet, code }),
   };
 }
 
-export async function settle(context: DeliverContext, source: Source, indexBatch: IndexBatch, outcome: WriteOutcome): Promise<void> {
+export async function settle(
+  context: DeliverContext,
+  source: Source,
+  indexBatch: IndexBatch,
+  outcome: WriteOutcome,
+): Promise<void> {
   const { metrics } = context;
   const label = { index_set: indexBatch.indexSet };
   const stubs = await stubsAmong(context, indexBatch, outcome).catch(asUnusable);
@@ -53,7 +66,8 @@ export async function settle(context: DeliverContext, source: Source, indexBatch
 }
 
 function asUnusable(error: unknown): never {
-  if (isSluiceError(error) && isBlocking(error.code)) throw parkingErrors.create('PARKING_INDEX_UNUSABLE', { place: error.place, cause: error });
+  if (isSluiceError(error) && isBlocking(error.code))
+    throw parkingErrors.create('PARKING_INDEX_UNUSABLE', { place: error.place, cause: error });
   throw error;
 }
 
@@ -61,40 +75,93 @@ function asUnusable(error: unknown): never {
  * Rule 10: an already stored document may be the stub of a refusal whose dead letter was never written. Rule 12: it is synced before it is read, for
  * an engine that died since it answered may have lost it; then the batch is written again.
  */
-async function stubsAmong({ store }: DeliverContext, { index, ids }: IndexBatch, { alreadyStoredAt }: WriteOutcome): Promise<number[]> {
+async function stubsAmong(
+  { store }: DeliverContext,
+  { index, ids }: IndexBatch,
+  { alreadyStoredAt }: WriteOutcome,
+): Promise<number[]> {
   if (store.stubsAmong === undefined || alreadyStoredAt.length === 0) return [];
   await store.sync(index);
-  const found = await store.read(index, alreadyStoredAt.map((at) => ids[at] as string));
+  const found = await store.read(
+    index,
+    alreadyStoredAt.map((at) => ids[at] as string),
+  );
   const lost = alreadyStoredAt.filter((at) => !found.has(ids[at] as string));
-  if (lost.length > 0) throw pipelineErrors.create('PIPELINE_DOCUMENTS_LOST', { place: index, got: `${lost.length} documents, ${ids[lost[0] as number]} among them` });
+  if (lost.length > 0)
+    throw pipelineErrors.create('PIPELINE_DOCUMENTS_LOST', {
+      place: index,
+      got: `${lost.length} documents, ${ids[lost[0] as number]} among them`,
+    });
   return alreadyStoredAt.filter((at) => found.get(ids[at] as string)?.stub === true);
 }
 
 /** Resolves with how many are dead letters now (or lost ones of the dead letters' own set); of the others a late copy was taken after all. */
-async function keepRefused(context: DeliverContext, source: Source, indexBatch: IndexBatch, outcome: WriteOutcome, stubs: readonly number[]): Promise<number> {
+async function keepRefused(
+  context: DeliverContext,
+  source: Source,
+  indexBatch: IndexBatch,
+  outcome: WriteOutcome,
+  stubs: readonly number[],
+): Promise<number> {
   const { indexSet, index, ids } = indexBatch;
   if (indexSet === deadLetterSet) {
-    for (const { at, code, reason } of outcome.refused) context.log.error({ id: ids[at], code, reason }, 'a dead letter was refused by the store; it stays in its topic until that expires');
+    for (const { at, code, reason } of outcome.refused)
+      context.log.error(
+        { id: ids[at], code, reason },
+        'a dead letter was refused by the store; it stays in its topic until that expires',
+      );
     return outcome.refused.length;
   }
   const isAbandoned = ({ code }: WriteOutcome['refused'][number]): boolean => code === 'PARKING_INDEX_ABANDONED';
   const toStub = outcome.refused.filter((one) => !isAbandoned(one));
-  const stand = toStub.length === 0 ? [] : await context.store.writeStubs(index, toStub.map(({ at }) => ({ id: ids[at] as string }))).catch(asUnusable);
+  const stand =
+    toStub.length === 0
+      ? []
+      : await context.store
+          .writeStubs(
+            index,
+            toStub.map(({ at }) => ({ id: ids[at] as string })),
+          )
+          .catch(asUnusable);
   const taken = new Set(toStub.filter((_, place) => stand[place] === false));
   const refused = outcome.refused.filter((one) => !taken.has(one));
-  const before = stubs.map((at) => ({ at, code: 'STORE_DOCUMENT_REFUSED', reason: 'The store refused the document in an earlier delivery.' }));
+  const before = stubs.map((at) => ({
+    at,
+    code: 'STORE_DOCUMENT_REFUSED',
+    reason: 'The store refused the document in an earlier delivery.',
+  }));
   await keepAsDeadLetters(context, source, indexBatch, [...refused, ...before]);
   return refused.length + before.length;
 }
 
-export async function keepAsDeadLetters(context: DeliverContext, source: Source, indexBatch: IndexBatch, refused: WriteOutcome['refused']): Promise<void> {
+export async function keepAsDeadLetters(
+  context: DeliverContext,
+  source: Source,
+  indexBatch: IndexBatch,
+  refused: WriteOutcome['refused'],
+): Promise<void> {
   const { indexSet, index, places } = indexBatch;
   const letters = refused.map(({ at, code, reason }): TopicRecord => {
     const record = source.records[places[at] as number] as ConsumedRecord;
     const { receiver, peer } = parseOrigin(record.origin);
     const origin = `${source.topic}/${source.generation}/${source.partition}/${record.offset}`;
-    const letter = documentLetter({ code, reason, receiver, peer, receivedAt: record.timestamp, indexSet, index, origin, raw: record.value });
-    return { key: deadLetterId(record.key, indexSet), value: Buffer.from(JSON.stringify(letter)), timestamp: record.timestamp, origin: record.origin };
+    const letter = documentLetter({
+      code,
+      reason,
+      receiver,
+      peer,
+      receivedAt: record.timestamp,
+      indexSet,
+      index,
+      origin,
+      raw: record.value,
+    });
+    return {
+      key: deadLetterId(record.key, indexSet),
+      value: Buffer.from(JSON.stringify(letter)),
+      timestamp: record.timestamp,
+      origin: record.origin,
+    };
   });
   if (letters.length > 0) await context.topics.append(context.deadLettersTopic, 0, letters);
 }

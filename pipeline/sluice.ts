@@ -113,33 +113,55 @@ export class Sluice {
   constructor(options: SluiceOptions) {
     this.#options = options;
     const { config, roles, registry, log } = options;
-    if ((roles.receiver !== roles.processor || !roles.receiver) && config.topics.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
+    if ((roles.receiver !== roles.processor || !roles.receiver) && config.topics.kind === 'embedded')
+      throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
     const inflater = createInflater();
     const decoder = createDecoder();
     this.inflaterName = inflater.name;
     makeDataFolder(config.data_folder);
     this.topics = createTopicLog(config, { registry, log });
-    if (roles.api === true && !roles.processor && config.store.kind === 'embedded') throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
+    if (roles.api === true && !roles.processor && config.store.kind === 'embedded')
+      throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
     const stores = roles.processor || roles.api === true;
     this.store = stores ? createStore(config, { registry, log, onLost: options.onFatal }) : undefined;
-    this.searcher = this.store === undefined ? undefined : createSearcher({
-      store: this.store, settings: searchSettings(config), registry, deadLetterSet, indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
-      streams: () => (this.rules()?.streams ?? []).map(({ id }) => id),
-    });
+    this.searcher =
+      this.store === undefined
+        ? undefined
+        : createSearcher({
+            store: this.store,
+            settings: searchSettings(config),
+            registry,
+            deadLetterSet,
+            indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
+            streams: () => (this.rules()?.streams ?? []).map(({ id }) => id),
+          });
     this.state = stores ? createState(config, { log }) : undefined;
-    this.#receive = roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
+    this.#receive =
+      roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
     this.view = createView(registry, options.problems);
-    const sink = this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
+    const sink =
+      this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
     this.sink = sink;
     const sharesPorts = (options.worker?.count ?? 1) > 1;
-    const runsHere = (receiver: ReceiverOptions): boolean => options.worker === undefined || runsInWorker(receiver, options.worker.index);
-    const create = sink === undefined || !roles.receiver ? undefined : (receiver: ReceiverOptions) => createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
+    const runsHere = (receiver: ReceiverOptions): boolean =>
+      options.worker === undefined || runsInWorker(receiver, options.worker.index);
+    const create =
+      sink === undefined || !roles.receiver
+        ? undefined
+        : (receiver: ReceiverOptions) =>
+            createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
     this.#receivers = create === undefined ? [] : config.receivers.filter(runsHere).map(create);
     this.world = this.#createWorld();
-    this.runtimeReceivers = create === undefined ? undefined : createRuntimeReceivers({
-      wanted: () => runtimeReceivers(this.world.kept()), create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined), assertPortFree: (receiver) => assertPortFree(receiver, config), log,
-      solved: (facts, message) => options.problems?.solved(facts, message),
-    });
+    this.runtimeReceivers =
+      create === undefined
+        ? undefined
+        : createRuntimeReceivers({
+            wanted: () => runtimeReceivers(this.world.kept()),
+            create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined),
+            assertPortFree: (receiver) => assertPortFree(receiver, config),
+            log,
+            solved: (facts, message) => options.problems?.solved(facts, message),
+          });
   }
 
   /** What takes messages in this process now. */
@@ -150,9 +172,13 @@ export class Sluice {
   /** A process without the store reads objects where a shared store has them. */
   #createWorld(): ObjectWorld {
     const { config, log } = this.#options;
-    const own = this.state === undefined && config.store.kind === 'opensearch' ? createState(config, { log }) : undefined;
+    const own =
+      this.state === undefined && config.store.kind === 'opensearch' ? createState(config, { log }) : undefined;
     return createObjectWorld({
-      config, log, state: this.state ?? own, stateIs: this.state === undefined ? 'own' : 'shared',
+      config,
+      log,
+      state: this.state ?? own,
+      stateIs: this.state === undefined ? 'own' : 'shared',
       applied: async () => {
         await this.processor?.reloadRules();
         await this.#reloadKeptRules();
@@ -168,8 +194,16 @@ export class Sluice {
   #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
     const { topics } = this.#options.config;
     return {
-      topics: this.topics, logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, partitions: topics.partitions, run: createRun(Date.now()),
-      batchBytes: topics.batch_bytes, lingerMs: topics.linger_ms, unansweredLingerMs: topics.unanswered_linger_ms, maxWaitingBytes: topics.max_waiting_bytes, maxMessageBytes: topics.max_message_bytes,
+      topics: this.topics,
+      logsTopic: this.logsTopic,
+      deadLettersTopic: this.deadLettersTopic,
+      partitions: topics.partitions,
+      run: createRun(Date.now()),
+      batchBytes: topics.batch_bytes,
+      lingerMs: topics.linger_ms,
+      unansweredLingerMs: topics.unanswered_linger_ms,
+      maxWaitingBytes: topics.max_waiting_bytes,
+      maxMessageBytes: topics.max_message_bytes,
     };
   }
 
@@ -187,7 +221,9 @@ export class Sluice {
       if (this.state !== undefined) {
         await this.#begin(this.state, stopShares.engines);
         const state = this.state;
-        await patiently('the state cannot be read yet', this.#options.log, this.#ending.signal, () => joinProtocol(state, this.#options.log, this.#options.onFatal));
+        await patiently('the state cannot be read yet', this.#options.log, this.#ending.signal, () =>
+          joinProtocol(state, this.#options.log, this.#options.onFatal),
+        );
       }
       await this.#begin(this.world, stopShares.engines);
       if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
@@ -206,12 +242,24 @@ export class Sluice {
       }
       if (this.store !== undefined && this.state !== undefined && this.#options.roles.processor) {
         this.maxTotalBytes = await totalCap(this.#options.config, this.state);
-        this.processor = createProcessor({ ...this.#workOptions(this.store, this.state), ...this.#rules(), onFatal: this.#options.onFatal });
+        this.processor = createProcessor({
+          ...this.#workOptions(this.store, this.state),
+          ...this.#rules(),
+          onFatal: this.#options.onFatal,
+        });
         await this.#begin(this.processor, stopShares.processor);
       }
-      if (this.#receive !== undefined) this.#started.push({ stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(), share: stopShares.receive });
+      if (this.#receive !== undefined)
+        this.#started.push({
+          stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(),
+          share: stopShares.receive,
+        });
       for (const receiver of this.#receivers) await this.#begin(receiver, stopShares.receivers);
-      if (this.runtimeReceivers !== undefined) await this.#begin({ start: async () => undefined, stop: (deadline) => this.#stopRuntimeReceivers(deadline) }, stopShares.receivers);
+      if (this.runtimeReceivers !== undefined)
+        await this.#begin(
+          { start: async () => undefined, stop: (deadline) => this.#stopRuntimeReceivers(deadline) },
+          stopShares.receivers,
+        );
       this.#listening = true;
     } catch (error) {
       await this.stop(5_000);
@@ -219,7 +267,10 @@ export class Sluice {
     }
   }
 
-  async #begin(part: { start(): Promise<void>; stop(deadlineMs: number): Promise<void> }, share: number): Promise<void> {
+  async #begin(
+    part: { start(): Promise<void>; stop(deadlineMs: number): Promise<void> },
+    share: number,
+  ): Promise<void> {
     if (this.#stopping !== undefined) throw pipelineErrors.create('PIPELINE_STOPPED');
     this.#started.push({ stop: (deadline) => part.stop(deadline), share });
     await part.start();
@@ -246,7 +297,9 @@ export class Sluice {
       const receivers = parts.filter(({ share }) => share === stopShares.receivers);
       await Promise.allSettled(receivers.map((part) => part.stop(deadlineMs * part.share)));
       for (const part of parts.filter((candidate) => !receivers.includes(candidate))) {
-        await part.stop(deadlineMs * part.share).catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'a part did not stop cleanly'));
+        await part
+          .stop(deadlineMs * part.share)
+          .catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'a part did not stop cleanly'));
       }
     })();
     return this.#stopping;
@@ -254,34 +307,80 @@ export class Sluice {
 
   #topicSpecs(): TopicSpec[] {
     const { topics } = this.#options.config;
-    const common = { retentionBytes: topics.retention_bytes, retentionMs: topics.retention_ms, maxMessageBytes: topics.max_message_bytes };
+    const common = {
+      retentionBytes: topics.retention_bytes,
+      retentionMs: topics.retention_ms,
+      maxMessageBytes: topics.max_message_bytes,
+    };
     return [
       { name: this.logsTopic, partitions: topics.partitions, ...common },
-      { name: this.deadLettersTopic, partitions: 1, ...common, maxMessageBytes: Math.max(topics.max_message_bytes, largestLetterBytes) },
+      {
+        name: this.deadLettersTopic,
+        partitions: 1,
+        ...common,
+        maxMessageBytes: Math.max(topics.max_message_bytes, largestLetterBytes),
+      },
     ];
   }
 
   #workOptions(store: IndexStore, state: StateStore): Parameters<typeof createOperations>[0] {
     const { config, registry, log } = this.#options;
     return {
-      taps: this.view.taps, config, topics: this.topics, store, state, decoder: createDecoder(), logsTopic: this.logsTopic, deadLettersTopic: this.deadLettersTopic, registry, log,
-      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes), maxTotalBytes: this.maxTotalBytes, compile: compileOrThrow, receivers: () => this.#receiverOptions(),
+      taps: this.view.taps,
+      config,
+      topics: this.topics,
+      store,
+      state,
+      decoder: createDecoder(),
+      logsTopic: this.logsTopic,
+      deadLettersTopic: this.deadLettersTopic,
+      registry,
+      log,
+      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes),
+      maxTotalBytes: this.maxTotalBytes,
+      compile: compileOrThrow,
+      receivers: () => this.#receiverOptions(),
       forwarder: createForwarder({
-        topics: this.topics, specOf: (output) => outputTopicSpec(config, output), limits: createLimits(config, this.topics), metrics: buildMetrics(registry, outputMetrics), log,
+        topics: this.topics,
+        specOf: (output) => outputTopicSpec(config, output),
+        limits: createLimits(config, this.topics),
+        metrics: buildMetrics(registry, outputMetrics),
+        log,
       }),
     };
   }
 
   #createOutputs(): Outputs {
     const { config, registry, log } = this.#options;
-    return createOutputs({ config, topics: this.topics, decoder: createDecoder(), ...this.#rules(), listeners: () => this.#listeners(), receivers: () => this.#receiverOptions(), environment: this.world.environment(), taps: this.view.taps, registry, log });
+    return createOutputs({
+      config,
+      topics: this.topics,
+      decoder: createDecoder(),
+      ...this.#rules(),
+      listeners: () => this.#listeners(),
+      receivers: () => this.#receiverOptions(),
+      environment: this.world.environment(),
+      taps: this.view.taps,
+      registry,
+      log,
+    });
   }
 
   /** Bound ones, and those that another process on this machine may have by the same settings. */
   #listeners(): readonly OwnListener[] {
     const transport = (protocol: string): 'udp' | 'tcp' => (protocol.endsWith('udp') ? 'udp' : 'tcp');
-    const bound = this.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() })).map(({ name, protocol, host, port }) => ({ name, host, port, transport: transport(protocol) }));
-    return [...bound, ...this.#receiverOptions().map(({ name, type, host, port }) => ({ name, host, port, transport: transport(type) }))];
+    const bound = this.receivers
+      .map((receiver) => ({ name: receiver.name, ...receiver.address() }))
+      .map(({ name, protocol, host, port }) => ({ name, host, port, transport: transport(protocol) }));
+    return [
+      ...bound,
+      ...this.#receiverOptions().map(({ name, type, host, port }) => ({
+        name,
+        host,
+        port,
+        transport: transport(type),
+      })),
+    ];
   }
 
   #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {
@@ -311,7 +410,10 @@ export class Sluice {
     try {
       this.#rulesWithoutProcessor = await this.world.loadRules();
     } catch (error) {
-      this.#options.log.error({ error: errorText(error) }, 'the changed rule files cannot be used; the rules before stay in force');
+      this.#options.log.error(
+        { error: errorText(error) },
+        'the changed rule files cannot be used; the rules before stay in force',
+      );
     }
   }
 
@@ -332,7 +434,10 @@ function compileOrThrow(source: RuleSource): RuleSet {
   const compiled = compileRules(source, { rolesMayName: 'all' });
   if ('ruleSet' in compiled) return compiled.ruleSet;
   const first = compiled.problems[0];
-  throw pipelineErrors.create('PIPELINE_RULES_INVALID', { place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`, got: first?.message });
+  throw pipelineErrors.create('PIPELINE_RULES_INVALID', {
+    place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
+    got: first?.message,
+  });
 }
 
 /** Embedded store: the setting, or half of the disk that was free at the first start. */

@@ -83,46 +83,114 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
   const fitter = createFitter({ maxFields: config.store.max_fields });
   const stopping = new AbortController();
   const receivers = options.receivers ?? (() => config.receivers);
-  const receiverOf = (name: string): ReceiverOptions | undefined => config.receivers.find((receiver) => receiver.name === name) ?? receivers().find((receiver) => receiver.name === name);
+  const receiverOf = (name: string): ReceiverOptions | undefined =>
+    config.receivers.find((receiver) => receiver.name === name) ??
+    receivers().find((receiver) => receiver.name === name);
   const consumedTopics = [logsTopic, deadLettersTopic];
   const { sets, follow } = known(ledger);
 
-  const parkingTopics = createParkingTopics({ topics, ledger, prefix: config.topics.prefix, group: processing.group, maxMessageBytes: options.largestRecordBytes, now: () => performance.now() });
+  const parkingTopics = createParkingTopics({
+    topics,
+    ledger,
+    prefix: config.topics.prefix,
+    group: processing.group,
+    maxMessageBytes: options.largestRecordBytes,
+    now: () => performance.now(),
+  });
   const parkedLeft = async (indexSet: string): Promise<boolean> => {
     const { drainedTo, logEnd } = await parkingTopics.progress(indexSet, 'now');
     return drainedTo < logEnd;
   };
   const indexSets = createIndexSets({
-    ledger, epochs, store, topics, group: processing.group, consumedTopics, deadLettersTopic, sets, rotationCheckMs: processing.rotation_check_ms,
-    retentionCheckMs: processing.retention_check_ms, maxTotalBytes: options.maxTotalBytes, parkedLeft, forget: (index) => fitter.forget(index), registry, log, now: Date.now,
+    ledger,
+    epochs,
+    store,
+    topics,
+    group: processing.group,
+    consumedTopics,
+    deadLettersTopic,
+    sets,
+    rotationCheckMs: processing.rotation_check_ms,
+    retentionCheckMs: processing.retention_check_ms,
+    maxTotalBytes: options.maxTotalBytes,
+    parkedLeft,
+    forget: (index) => fitter.forget(index),
+    registry,
+    log,
+    now: Date.now,
   });
-  const blockages = createBlockages({ parkAfterMs: processing.park_after_ms, now: () => performance.now(), onBlocked: createBlockedReport(registry, log) });
+  const blockages = createBlockages({
+    parkAfterMs: processing.park_after_ms,
+    now: () => performance.now(),
+    onBlocked: createBlockedReport(registry, log),
+  });
   const deliver: DeliverContext = {
-    store, topics, ledger, ruleSets, logsTopic, deadLettersTopic, log, metrics, blockages, parkingTopics, signal: stopping.signal,
-    route: { decoder: options.decoder, fit: (index, document) => fitter.fit(index, document), timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender', forwarder: options.forwarder },
+    store,
+    topics,
+    ledger,
+    ruleSets,
+    logsTopic,
+    deadLettersTopic,
+    log,
+    metrics,
+    blockages,
+    parkingTopics,
+    signal: stopping.signal,
+    route: {
+      decoder: options.decoder,
+      fit: (index, document) => fitter.fit(index, document),
+      timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender',
+      forwarder: options.forwarder,
+    },
     prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
     repair: (index, document, reason) => fitter.repair(document, { reason }, index),
-    searchable: createSearchableProbe(store, registry, log, stopping.signal), taps: options.taps,
+    searchable: createSearchableProbe(store, registry, log, stopping.signal),
+    taps: options.taps,
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
     knownLetters: createKnownLetters(store, buildMetrics(registry, deadLetterMetrics)),
   };
   return {
-    ledger, epochs, indexSets, deliver, metrics, consumedTopics, stopping,
+    ledger,
+    epochs,
+    indexSets,
+    deliver,
+    metrics,
+    consumedTopics,
+    stopping,
     indexRequests: createIndexRequests({
-      ledger, store, follow, rotate: (indexSet) => indexSets.rotateNow(indexSet),
-      retireSoon: () => void follow().then(() => indexSets.checkRetention()).catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')),
+      ledger,
+      store,
+      follow,
+      rotate: (indexSet) => indexSets.rotateNow(indexSet),
+      retireSoon: () =>
+        void follow()
+          .then(() => indexSets.checkRetention())
+          .catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')),
     }),
     deadLetters: createDeadLetters({
-      deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) }, registry, now: Date.now,
-      messages: { topics, decoder: options.decoder, inflater: createInflater(), maxInflatedBytes: (receiver) => inflatedBytes(receivers(), receiver) },
+      deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) },
+      registry,
+      now: Date.now,
+      messages: {
+        topics,
+        decoder: options.decoder,
+        inflater: createInflater(),
+        maxInflatedBytes: (receiver) => inflatedBytes(receivers(), receiver),
+      },
     }),
   };
 }
 
 /** What its receiver takes today; the most that any does, when there is no such receiver any more. */
 function inflatedBytes(receivers: readonly ReceiverOptions[], name: string): number {
-  const limits = receivers.map((receiver) => ({ name: receiver.name, bytes: receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes }));
-  return limits.find((receiver) => receiver.name === name)?.bytes ?? Math.max(defaultInflatedBytes, ...limits.map(({ bytes }) => bytes));
+  const limits = receivers.map((receiver) => ({
+    name: receiver.name,
+    bytes: receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes,
+  }));
+  return (
+    limits.find((receiver) => receiver.name === name)?.bytes ??
+    Math.max(defaultInflatedBytes, ...limits.map(({ bytes }) => bytes))
+  );
 }
 
 const defaultInflatedBytes = 8 * 2 ** 20;

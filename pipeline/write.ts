@@ -59,7 +59,16 @@ interface Pending {
 }
 
 export async function writeIndexBatch(batch: IndexBatch, context: WriteContext): Promise<WriteOutcome> {
-  const outcome: WriteOutcome = { stored: 0, alreadyStored: 0, retired: 0, repaired: 0, refused: [], alreadyStoredAt: [], toPark: undefined, indexBytes: undefined };
+  const outcome: WriteOutcome = {
+    stored: 0,
+    alreadyStored: 0,
+    retired: 0,
+    repaired: 0,
+    refused: [],
+    alreadyStoredAt: [],
+    toPark: undefined,
+    indexBytes: undefined,
+  };
   const documents = batch.documents;
   const repairs = new Map<number, number>();
   const backOff = createBackOff(100, context.longestPauseMs);
@@ -67,17 +76,32 @@ export async function writeIndexBatch(batch: IndexBatch, context: WriteContext):
   let probing = false;
   let failedOften = 0;
   for (;;) {
-    if (context.lost()) throw pipelineErrors.create(context.signal.aborted ? 'PIPELINE_STOPPED' : 'PIPELINE_PARTITION_LOST', { place: `${context.topic}/${context.partition}` });
+    if (context.lost())
+      throw pipelineErrors.create(context.signal.aborted ? 'PIPELINE_STOPPED' : 'PIPELINE_PARTITION_LOST', {
+        place: `${context.topic}/${context.partition}`,
+      });
     const tried = probing ? pending.slice(0, 1) : pending;
     const code = await attempt(batch, documents, tried, context, outcome).then(
       (failures) => {
         probing = false;
         context.blockages.succeeded(batch.index);
         if (failures.some((failure) => failure.code === failedByItself)) failedOften += 1;
-        const judged = failedOften < maxAttempts ? failures : failures.map((failure) => (failure.code === failedByItself ? { ...failure, kind: 'refused' as const } : failure));
-        pending = [...sortFailures({ at: tried, repairs }, judged, batch, context, outcome), ...pending.slice(tried.length)];
+        const judged =
+          failedOften < maxAttempts
+            ? failures
+            : failures.map((failure) =>
+                failure.code === failedByItself ? { ...failure, kind: 'refused' as const } : failure,
+              );
+        pending = [
+          ...sortFailures({ at: tried, repairs }, judged, batch, context, outcome),
+          ...pending.slice(tried.length),
+        ];
         const retry = judged.find((failure) => failure.kind === 'retry');
-        if (retry !== undefined) context.log.warn({ index: batch.index, code: retry.code, reason: retry.reason, documents: pending.length }, 'the store did not take some documents; they are written again');
+        if (retry !== undefined)
+          context.log.warn(
+            { index: batch.index, code: retry.code, reason: retry.reason, documents: pending.length },
+            'the store did not take some documents; they are written again',
+          );
         return retry?.code;
       },
       async (error: unknown) => {
@@ -94,13 +118,29 @@ export async function writeIndexBatch(batch: IndexBatch, context: WriteContext):
   }
 }
 
-async function attempt(batch: IndexBatch, documents: readonly string[], pending: readonly number[], context: WriteContext, outcome: WriteOutcome): Promise<readonly WriteFailure[]> {
+async function attempt(
+  batch: IndexBatch,
+  documents: readonly string[],
+  pending: readonly number[],
+  context: WriteContext,
+  outcome: WriteOutcome,
+): Promise<readonly WriteFailure[]> {
   const all = pending.length === batch.ids.length;
-  const pick = <Item>(items: readonly Item[]): readonly Item[] => (all ? items : pending.map((at) => items[at] as Item));
+  const pick = <Item>(items: readonly Item[]): readonly Item[] =>
+    all ? items : pending.map((at) => items[at] as Item);
   const { topic, topicGeneration, partition } = context;
   const last = pending.at(-1) ?? 0;
   const nextOffset = last === batch.ids.length - 1 ? context.nextOffset : (batch.offsets[last] as number) + 1;
-  const request: WriteRequest = { index: batch.index, topic, topicGeneration, partition, nextOffset, ids: pick(batch.ids), offsets: pick(batch.offsets), documents: pick(documents) };
+  const request: WriteRequest = {
+    index: batch.index,
+    topic,
+    topicGeneration,
+    partition,
+    nextOffset,
+    ids: pick(batch.ids),
+    offsets: pick(batch.offsets),
+    documents: pick(documents),
+  };
   const result = await context.store.write(request);
   outcome.stored += result.stored;
   outcome.alreadyStored += result.alreadyStored;
@@ -110,7 +150,13 @@ async function attempt(batch: IndexBatch, documents: readonly string[], pending:
 }
 
 /** What is to be written again: retries as they were, refused documents repaired; the rest is refused for good. */
-function sortFailures(state: Pending, failures: readonly WriteFailure[], batch: IndexBatch, context: WriteContext, outcome: WriteOutcome): number[] {
+function sortFailures(
+  state: Pending,
+  failures: readonly WriteFailure[],
+  batch: IndexBatch,
+  context: WriteContext,
+  outcome: WriteOutcome,
+): number[] {
   const again: number[] = [];
   const { documents } = batch;
   for (const failure of failures) {
@@ -120,7 +166,8 @@ function sortFailures(state: Pending, failures: readonly WriteFailure[], batch: 
       continue;
     }
     const tries = state.repairs.get(at) ?? 0;
-    const repaired = tries < maxRepairs ? context.repair(batch.index, documents[at] as string, failure.reason) : undefined;
+    const repaired =
+      tries < maxRepairs ? context.repair(batch.index, documents[at] as string, failure.reason) : undefined;
     if (repaired === undefined) {
       outcome.refused.push({ at, code: failure.code, reason: failure.reason });
       continue;
@@ -134,18 +181,36 @@ function sortFailures(state: Pending, failures: readonly WriteFailure[], batch: 
 }
 
 /** Nothing is known of the whole request: hold and write it again, unless the index is gone on purpose or is to be parked. */
-async function wholeFailure(error: unknown, batch: IndexBatch, context: WriteContext, outcome: WriteOutcome, pending: readonly number[]): Promise<string> {
+async function wholeFailure(
+  error: unknown,
+  batch: IndexBatch,
+  context: WriteContext,
+  outcome: WriteOutcome,
+  pending: readonly number[],
+): Promise<string> {
   const code = isSluiceError(error) ? error.code : 'STORE_UNAVAILABLE';
   const end = isBlocking(code) ? await endOf(code, errorText(error), batch, context) : undefined;
   if (end === 'retired') outcome.retired += pending.length;
-  if (end === 'abandoned') outcome.refused.push(...pending.map((at) => ({ at, code: 'PARKING_INDEX_ABANDONED', reason: parkingErrors.kinds.PARKING_INDEX_ABANDONED.summary })));
+  if (end === 'abandoned')
+    outcome.refused.push(
+      ...pending.map((at) => ({
+        at,
+        code: 'PARKING_INDEX_ABANDONED',
+        reason: parkingErrors.kinds.PARKING_INDEX_ABANDONED.summary,
+      })),
+    );
   if (end === 'parked') parkUnstored(outcome, pending);
-  if (end === undefined) context.log.warn({ index: batch.index, code, error: errorText(error), documents: pending.length }, 'a write to the store failed; it is repeated until it succeeds');
+  if (end === undefined)
+    context.log.warn(
+      { index: batch.index, code, error: errorText(error), documents: pending.length },
+      'a write to the store failed; it is repeated until it succeeds',
+    );
   return end ?? code;
 }
 
 async function endOf(code: string, reason: string, batch: IndexBatch, context: WriteContext): Promise<End | undefined> {
-  const fate = code === 'STORE_INDEX_BLOCKED' ? undefined : await context.fate(batch.index).catch(() => 'unknown' as const);
+  const fate =
+    code === 'STORE_INDEX_BLOCKED' ? undefined : await context.fate(batch.index).catch(() => 'unknown' as const);
   if (fate === 'unknown') return undefined;
   if (fate !== undefined) {
     context.blockages.forget(batch.index);
@@ -157,7 +222,9 @@ async function endOf(code: string, reason: string, batch: IndexBatch, context: W
 
 /** Refused documents need a stub in the index, already stored ones may be stubs: they are judged when the parking topic drains. */
 function parkUnstored(outcome: WriteOutcome, pending: readonly number[]): void {
-  outcome.toPark = [...pending, ...outcome.refused.map(({ at }) => at), ...outcome.alreadyStoredAt].sort((left, right) => left - right);
+  outcome.toPark = [...pending, ...outcome.refused.map(({ at }) => at), ...outcome.alreadyStoredAt].sort(
+    (left, right) => left - right,
+  );
   outcome.refused.length = 0;
   outcome.alreadyStored -= outcome.alreadyStoredAt.length;
   outcome.alreadyStoredAt.length = 0;

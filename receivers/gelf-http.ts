@@ -14,13 +14,36 @@ import { listenOn, type BoundAddress } from './listen/bind.js';
 import type { ReceiverContext } from './listen/context.js';
 import { withinDeadline } from './listen/deadline.js';
 import { listenErrors } from './listen/errors.js';
-import { checkRequest, corsHeaders, errorAnswer, preflightAnswer, rawAnswer, sendAnswer, type Answer } from './listen/http-answer.js';
-import { bodyTooLarge, createBodyBudget, encodingsOf, readBody, splitBody, tooLargeByHeader, type BodyBudget } from './listen/http-body.js';
+import {
+  checkRequest,
+  corsHeaders,
+  errorAnswer,
+  preflightAnswer,
+  rawAnswer,
+  sendAnswer,
+  type Answer,
+} from './listen/http-answer.js';
+import {
+  bodyTooLarge,
+  createBodyBudget,
+  encodingsOf,
+  readBody,
+  splitBody,
+  tooLargeByHeader,
+  type BodyBudget,
+} from './listen/http-body.js';
 import { createMessageTaker, type MessageTaker } from './listen/http-messages.js';
 import { createInFlight } from './listen/in-flight.js';
 import { peerText } from './listen/peer.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates } from './listen/tls.js';
-import { createConnectionCounters, createMessageCounters, receiverMetrics, type CloseReason, type ConnectionCounters, type MessageCounters } from './metrics.js';
+import {
+  createConnectionCounters,
+  createMessageCounters,
+  receiverMetrics,
+  type CloseReason,
+  type ConnectionCounters,
+  type MessageCounters,
+} from './metrics.js';
 
 /** A header takes one packet or two; a body of 8 MiB passes a slow line in this time. */
 const headersTimeoutMs = 20_000;
@@ -63,21 +86,40 @@ class GelfHttpReceiver implements Receiver {
     this.#taker = createMessageTaker(options.name, context, this.#counters, this.#diagnoser);
     this.#budget = createBodyBudget(largestBodiesInMemory * options.max_body_bytes);
     const requests = buildMetrics(context.registry, receiverMetrics).requestsAnswered;
-    this.#answered = (status) => { requests.labels({ receiver: options.name, status: String(status) }).inc(); };
+    this.#answered = (status) => {
+      requests.labels({ receiver: options.name, status: String(status) }).inc();
+    };
   }
 
   async start(): Promise<void> {
     const { host, port, tls, max_connections } = this.#options;
     const server = this.#createServer();
     server.maxConnections = max_connections;
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => { void this.#answer(request, response, false); });
-    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => { void this.#answer(request, response, true); });
-    server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => { this.#badRequest(error, socket); });
-    server.on('connection', (socket: Socket) => { this.#opened(socket); });
-    limitConnections(server, this.#options.max_connections_per_address, (peer) => { this.#tooMany(peer); });
-    server.on('drop', (dropped?: DropArgument) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      void this.#answer(request, response, false);
+    });
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      void this.#answer(request, response, true);
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
+      this.#badRequest(error, socket);
+    });
+    server.on('connection', (socket: Socket) => {
+      this.#opened(socket);
+    });
+    limitConnections(server, this.#options.max_connections_per_address, (peer) => {
+      this.#tooMany(peer);
+    });
+    server.on('drop', (dropped?: DropArgument) => {
+      this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort));
+    });
     this.#bound = await listenOn(server, this.name, host, port);
-    server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
+    server.on('error', (error) => {
+      this.#context.log.error(
+        { event: 'receiver_failed', receiver: this.name, error: errorText(error) },
+        'Connections cannot be accepted.',
+      );
+    });
     this.#server = server;
     if (tls.enabled) this.#certificates = watchCertificates(server as HttpsServer, this.name, tls, this.#context.log);
   }
@@ -101,10 +143,17 @@ class GelfHttpReceiver implements Receiver {
 
   #createServer(): Server {
     const { idle_ms, tls } = this.#options;
-    const timeouts = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: idle_ms, connectionsCheckingInterval: checkTimeoutsMs };
+    const timeouts = {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: idle_ms,
+      connectionsCheckingInterval: checkTimeoutsMs,
+    };
     if (!tls.enabled) return createServer(timeouts);
     const server = createHttpsServer({ ...tlsOptions(this.name, tls), rejectUnauthorized: false, ...timeouts });
-    server.on('tlsClientError', (error, socket) => { this.#handshakeFailed(error, socket); });
+    server.on('tlsClientError', (error, socket) => {
+      this.#handshakeFailed(error, socket);
+    });
     // Before the HTTP parser's own listener: it must not see a byte of a refused client.
     server.prependListener('secureConnection', (socket) => {
       const problem = certificateProblem(socket, tls);
@@ -117,18 +166,25 @@ class GelfHttpReceiver implements Receiver {
   async #answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
     const { socket } = request;
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-    response.once('close', () => { this.#finished(socket, response); });
+    response.once('close', () => {
+      this.#finished(socket, response);
+    });
     this.#inFlight.enter();
     this.#inFlight.enter();
-    const answer = await this.#answerFor(request, response, expectsContinue).catch((error: unknown) => this.#failed(error));
+    const answer = await this.#answerFor(request, response, expectsContinue).catch((error: unknown) =>
+      this.#failed(error),
+    );
     this.#inFlight.leave();
-    const headers = this.#options.cors ? { ...answer.headers, ...corsHeaders(request) } : answer.headers ?? {};
+    const headers = this.#options.cors ? { ...answer.headers, ...corsHeaders(request) } : (answer.headers ?? {});
     sendAnswer(response, { ...answer, headers: this.#stopping ? { ...headers, Connection: 'close' } : headers });
     if (!request.complete) request.resume();
   }
 
   #failed(error: unknown): Answer {
-    this.#context.log.error({ event: 'request_failed', receiver: this.name, error: errorText(error) }, 'A request could not be answered as it should.');
+    this.#context.log.error(
+      { event: 'request_failed', receiver: this.name, error: errorText(error) },
+      'A request could not be answered as it should.',
+    );
     return errorAnswer(listenErrors.create('RECEIVER_FAILED'));
   }
 
@@ -144,9 +200,13 @@ class GelfHttpReceiver implements Receiver {
     const { cors, token, max_body_bytes } = this.#options;
     if (cors && request.method === 'OPTIONS') return preflightAnswer(request);
     const encodings = encodingsOf(request);
-    const problem = checkRequest(request, token) ?? this.#busyError() ?? (isSluiceError(encodings) ? encodings : undefined)
-      ?? (tooLargeByHeader(request, max_body_bytes) ? bodyTooLarge(max_body_bytes) : undefined);
-    if (problem !== undefined || isSluiceError(encodings)) return errorAnswer(problem ?? listenErrors.create('RECEIVER_REQUEST_INVALID'));
+    const problem =
+      checkRequest(request, token) ??
+      this.#busyError() ??
+      (isSluiceError(encodings) ? encodings : undefined) ??
+      (tooLargeByHeader(request, max_body_bytes) ? bodyTooLarge(max_body_bytes) : undefined);
+    if (problem !== undefined || isSluiceError(encodings))
+      return errorAnswer(problem ?? listenErrors.create('RECEIVER_REQUEST_INVALID'));
     if (expectsContinue) response.writeContinue();
     const bytes = await readBody(request, max_body_bytes, this.#budget, this.#counters.bytes);
     if (isSluiceError(bytes)) return errorAnswer(bytes);
@@ -182,17 +242,25 @@ class GelfHttpReceiver implements Receiver {
       socket.destroy();
       return;
     }
-    const answer = listenErrors.create(badRequestCodes[error.code ?? ''] ?? 'RECEIVER_REQUEST_INVALID', { got: error.code });
+    const answer = listenErrors.create(badRequestCodes[error.code ?? ''] ?? 'RECEIVER_REQUEST_INVALID', {
+      got: error.code,
+    });
     this.#answered(errorAnswer(answer).status);
-    socket.end(rawAnswer(answer), () => { socket.destroy(); });
+    socket.end(rawAnswer(answer), () => {
+      socket.destroy();
+    });
   }
 
   #opened(socket: Socket): void {
     this.#connections.opened();
     const peer = peerText(socket.remoteAddress, socket.remotePort);
     let reset = false;
-    socket.once('error', () => { reset = true; });
-    socket.once('close', () => { this.#connections.closed(this.#closeReason(peer, reset)); });
+    socket.once('error', () => {
+      reset = true;
+    });
+    socket.once('close', () => {
+      this.#connections.closed(this.#closeReason(peer, reset));
+    });
   }
 
   #closeReason(peer: string, reset: boolean): CloseReason {

@@ -27,7 +27,11 @@ const readBytes = 64 * 1024;
 /** Of frames that have not ended, over all connections: 128 senders in the middle of the largest frame. */
 const maxUnfinishedBytes = 256 * 2 ** 20;
 
-export function createGelfTcpReceiver(options: GelfTcpOptions, context: ReceiverContext, unfinishedBytes = maxUnfinishedBytes): Receiver {
+export function createGelfTcpReceiver(
+  options: GelfTcpOptions,
+  context: ReceiverContext,
+  unfinishedBytes = maxUnfinishedBytes,
+): Receiver {
   return new GelfTcpReceiver(options, context, unfinishedBytes);
 }
 
@@ -54,7 +58,15 @@ class GelfTcpReceiver implements Receiver {
     const counters = createMessageCounters(context.registry, options.name);
     const nullDelimiter = options.framing === 'null';
     this.#parts = {
-      intake: new Intake({ receiver: options.name, context, counters, diagnoser: this.#diagnoser, maxInflatedBytes: options.max_inflated_bytes, nullDelimiter, manyPeers: false }),
+      intake: new Intake({
+        receiver: options.name,
+        context,
+        counters,
+        diagnoser: this.#diagnoser,
+        maxInflatedBytes: options.max_inflated_bytes,
+        nullDelimiter,
+        manyPeers: false,
+      }),
       sink: context.sink,
       counters,
       connections: this.#counters,
@@ -69,8 +81,15 @@ class GelfTcpReceiver implements Receiver {
       keepaliveMs: options.keepalive_ms,
       inFlight: createInFlight(),
       unfinished: { bytes: 0, maxBytes: Math.max(unfinishedBytes, 2 * options.max_frame_bytes) },
-      onClosed: (connection) => { this.#open.delete(connection); },
-      onPushFailed: (error) => { context.log.warn({ event: 'push_failed', receiver: options.name, error: errorText(error) }, 'The pipeline took no more; the connection is closed.'); },
+      onClosed: (connection) => {
+        this.#open.delete(connection);
+      },
+      onPushFailed: (error) => {
+        context.log.warn(
+          { event: 'push_failed', receiver: options.name, error: errorText(error) },
+          'The pipeline took no more; the connection is closed.',
+        );
+      },
     };
   }
 
@@ -81,12 +100,23 @@ class GelfTcpReceiver implements Receiver {
     server.on('connection', (socket) => {
       this.#counters.opened();
       this.#sockets.add(socket);
-      socket.once('close', () => { this.#sockets.delete(socket); });
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+      });
     });
-    limitConnections(server, this.#options.max_connections_per_address, (peer) => { this.#tooMany(peer); });
-    server.on('drop', (dropped) => { this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort)); });
+    limitConnections(server, this.#options.max_connections_per_address, (peer) => {
+      this.#tooMany(peer);
+    });
+    server.on('drop', (dropped) => {
+      this.#dropped(peerText(dropped?.remoteAddress, dropped?.remotePort));
+    });
     this.#bound = await listenOn(server, this.name, host, port);
-    server.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'Connections cannot be accepted.'); });
+    server.on('error', (error) => {
+      this.#context.log.error(
+        { event: 'receiver_failed', receiver: this.name, error: errorText(error) },
+        'Connections cannot be accepted.',
+      );
+    });
     this.#server = server;
     if (tls.enabled) this.#certificates = watchCertificates(server as TlsServer, this.name, tls, this.#context.log);
   }
@@ -110,18 +140,26 @@ class GelfTcpReceiver implements Receiver {
   }
 
   #createPlain(): Server {
-    return createServer({ allowHalfOpen: true, highWaterMark: readBytes }, (socket) => { this.#serve(socket); });
+    return createServer({ allowHalfOpen: true, highWaterMark: readBytes }, (socket) => {
+      this.#serve(socket);
+    });
   }
 
   #createTls(): Server {
     const { tls } = this.#options;
-    const server = createTlsServer({ ...tlsOptions(this.name, tls), rejectUnauthorized: false, highWaterMark: readBytes });
+    const server = createTlsServer({
+      ...tlsOptions(this.name, tls),
+      rejectUnauthorized: false,
+      highWaterMark: readBytes,
+    });
     server.on('secureConnection', (socket) => {
       const problem = certificateProblem(socket, tls);
       if (problem === undefined) this.#serve(socket);
       else this.#refuseCertificate(socket, problem);
     });
-    server.on('tlsClientError', (error, socket) => { this.#handshakeFailed(error, socket); });
+    server.on('tlsClientError', (error, socket) => {
+      this.#handshakeFailed(error, socket);
+    });
     return server;
   }
 
@@ -153,7 +191,8 @@ class GelfTcpReceiver implements Receiver {
 
   #handshakeFailed(thrown: Error, socket: TLSSocket): void {
     const found = handshakeDiagnosis(thrown);
-    if (found !== undefined) this.#diagnoser.report(found.name, peerText(socket.remoteAddress, socket.remotePort), found.got);
+    if (found !== undefined)
+      this.#diagnoser.report(found.name, peerText(socket.remoteAddress, socket.remotePort), found.got);
     this.#counters.closed('tls_failed');
     socket.on('error', ignore);
     socket.destroy();

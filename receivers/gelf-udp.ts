@@ -54,13 +54,25 @@ class GelfUdpReceiver implements Receiver {
     this.#diagnoser = createDiagnoser(options.name, context.log, context.registry, context.now);
     this.#counters = createMessageCounters(context.registry, options.name);
     this.#intake = new Intake({
-      receiver: options.name, context, counters: this.#counters, diagnoser: this.#diagnoser,
-      maxInflatedBytes: options.max_inflated_bytes, nullDelimiter: false, manyPeers: true,
+      receiver: options.name,
+      context,
+      counters: this.#counters,
+      diagnoser: this.#diagnoser,
+      maxInflatedBytes: options.max_inflated_bytes,
+      nullDelimiter: false,
+      manyPeers: true,
     });
-    this.#chunks = createChunkAssembler({ maxSets: options.max_chunk_sets, maxBytes: options.max_chunk_bytes, timeoutMs: options.chunk_timeout_ms }, context.now);
+    this.#chunks = createChunkAssembler(
+      { maxSets: options.max_chunk_sets, maxBytes: options.max_chunk_bytes, timeoutMs: options.chunk_timeout_ms },
+      context.now,
+    );
     const metrics = buildMetrics(context.registry, receiverMetrics);
     const labels = { receiver: options.name };
-    this.#metrics = { datagrams: metrics.datagramsReceived.labels(labels), dropped: metrics.datagramsDropped.labels(labels), buffer: metrics.receiveBufferBytes.labels(labels) };
+    this.#metrics = {
+      datagrams: metrics.datagramsReceived.labels(labels),
+      dropped: metrics.datagramsDropped.labels(labels),
+      buffer: metrics.receiveBufferBytes.labels(labels),
+    };
     this.#metrics.dropped.inc(0);
     this.#meterChunks = createChunkMeters(context.registry, options.name, this.#chunks.counters);
   }
@@ -68,20 +80,36 @@ class GelfUdpReceiver implements Receiver {
   async start(): Promise<void> {
     const { host, port } = this.#options;
     const shared = this.#context.sharesPorts === true && port !== 0 && canShareUdpPort();
-    const socket = createSocket({ type: addressFamily(host) === 6 ? 'udp6' : 'udp4', ...(shared ? { reusePort: true } : {}) });
+    const socket = createSocket({
+      type: addressFamily(host) === 6 ? 'udp6' : 'udp4',
+      ...(shared ? { reusePort: true } : {}),
+    });
     try {
       this.#bound = await bindSocket(socket, this.name, host, port);
     } catch (error) {
       socket.close();
       throw error;
     }
-    socket.on('error', (error) => { this.#context.log.error({ event: 'receiver_failed', receiver: this.name, error: errorText(error) }, 'The UDP socket reported an error.'); });
+    socket.on('error', (error) => {
+      this.#context.log.error(
+        { event: 'receiver_failed', receiver: this.name, error: errorText(error) },
+        'The UDP socket reported an error.',
+      );
+    });
     this.#askForBuffer(socket);
     this.#inode = shared ? ownSocketInode(this.#bound.host, this.#bound.port) : undefined;
     this.#kernelDrops = this.#dropsNow();
-    if (this.#kernelDrops === undefined) this.#context.log.info({ event: 'kernel_drops_unknown', receiver: this.name }, 'This system does not tell how many datagrams the kernel drops (/proc/net/udp).');
-    socket.on('message', (datagram, remote) => { this.#take(datagram, remote); });
-    this.#timer = setInterval(() => { this.#tick(); }, tickMs);
+    if (this.#kernelDrops === undefined)
+      this.#context.log.info(
+        { event: 'kernel_drops_unknown', receiver: this.name },
+        'This system does not tell how many datagrams the kernel drops (/proc/net/udp).',
+      );
+    socket.on('message', (datagram, remote) => {
+      this.#take(datagram, remote);
+    });
+    this.#timer = setInterval(() => {
+      this.#tick();
+    }, tickMs);
     this.#socket = socket;
   }
 
@@ -148,10 +176,18 @@ class GelfUdpReceiver implements Receiver {
     const accepted = this.#intake.flush(undefined, '')?.accepted;
     if (accepted === undefined) return;
     this.#inFlight.enter();
-    accepted.then(() => { this.#inFlight.leave(); }, (error: unknown) => {
-      this.#inFlight.leave();
-      this.#context.log.warn({ event: 'push_failed', receiver: this.name, error: errorText(error) }, 'The pipeline took no more; the messages of this batch are lost.');
-    });
+    accepted.then(
+      () => {
+        this.#inFlight.leave();
+      },
+      (error: unknown) => {
+        this.#inFlight.leave();
+        this.#context.log.warn(
+          { event: 'push_failed', receiver: this.name, error: errorText(error) },
+          'The pipeline took no more; the messages of this batch are lost.',
+        );
+      },
+    );
   };
 
   #tick(): void {
@@ -173,7 +209,9 @@ class GelfUdpReceiver implements Receiver {
   }
 
   #dropsNow(): number | undefined {
-    return this.#bound === undefined ? undefined : readKernelDrops(this.#bound.host, this.#bound.port, undefined, this.#inode);
+    return this.#bound === undefined
+      ? undefined
+      : readKernelDrops(this.#bound.host, this.#bound.port, undefined, this.#inode);
   }
 
   #askForBuffer(socket: Socket): void {
@@ -181,12 +219,19 @@ class GelfUdpReceiver implements Receiver {
     try {
       socket.setRecvBufferSize(asked);
     } catch (error) {
-      this.#context.log.warn({ event: 'receive_buffer_refused', receiver: this.name, asked, error: errorText(error) }, 'The kernel refused the receive buffer size.');
+      this.#context.log.warn(
+        { event: 'receive_buffer_refused', receiver: this.name, asked, error: errorText(error) },
+        'The kernel refused the receive buffer size.',
+      );
     }
     const granted = grantedBytes(socket);
     this.#metrics.buffer.set(granted);
     const facts = { event: 'receive_buffer_granted', receiver: this.name, asked, granted };
-    if (granted < asked) this.#context.log.warn(facts, `The kernel granted a receive buffer of ${granted} bytes where ${asked} were asked for: bursts may be dropped. Raise net.core.rmem_max to ${asked}.`);
+    if (granted < asked)
+      this.#context.log.warn(
+        facts,
+        `The kernel granted a receive buffer of ${granted} bytes where ${asked} were asked for: bursts may be dropped. Raise net.core.rmem_max to ${asked}.`,
+      );
     else this.#context.log.info(facts, `UDP receive buffer: ${granted} bytes.`);
   }
 }

@@ -90,7 +90,11 @@ function marksByField(own: ReadonlyMap<string, MarkValue>): ReadonlyMap<string, 
   return fields;
 }
 
-function gather(requirements: readonly Requirements[], words: number, always: Uint32Array): ReadonlyMap<string, Gathered> {
+function gather(
+  requirements: readonly Requirements[],
+  words: number,
+  always: Uint32Array,
+): ReadonlyMap<string, Gathered> {
   const gathered = new Map<string, Gathered>();
   for (const [entry, all] of requirements.entries()) {
     const indexed = indexedRequirements(all);
@@ -105,7 +109,13 @@ function gather(requirements: readonly Requirements[], words: number, always: Ui
 }
 
 function addClause(gathered: Map<string, Gathered>, clause: Clause, bit: number): void {
-  const found = gathered.get(clause.field) ?? { values: new Map<string, number[]>(), literals: new Map<string, number[]>(), greater: [], less: [], exists: [] };
+  const found = gathered.get(clause.field) ?? {
+    values: new Map<string, number[]>(),
+    literals: new Map<string, number[]>(),
+    greater: [],
+    less: [],
+    exists: [],
+  };
   gathered.set(clause.field, found);
   if (clause.kind === 'equals') for (const value of clause.values) addTo(found.values, value, bit);
   else if (clause.kind === 'literal') for (const literal of clause.literals) addTo(found.literals, literal, bit);
@@ -122,7 +132,8 @@ function addTo(map: Map<string, number[]>, key: string, entry: number): void {
 function createMarks(found: Gathered, mark: Mark): MarkValue {
   const { values, exists } = found;
   const longest = Math.max(0, ...[...values.keys()].map((value) => value.length));
-  const scanner: LiteralScanner | undefined = found.literals.size > 0 ? createLiteralScanner(found.literals) : undefined;
+  const scanner: LiteralScanner | undefined =
+    found.literals.size > 0 ? createLiteralScanner(found.literals) : undefined;
   const greater = found.greater.sort((left, right) => left.limit - right.limit);
   const less = found.less.sort((left, right) => right.limit - left.limit);
   const compares = greater.length + less.length > 0;

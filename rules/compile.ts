@@ -26,14 +26,21 @@ export interface CompileOptions {
 
 export function compileRules(source: RuleSource, options: CompileOptions = {}): Compiled {
   const problems: Problem[] = [];
-  const files = source.files.map(({ name, text }) => parseRuleFile(name, text, problems)).filter((file) => file !== undefined);
+  const files = source.files
+    .map(({ name, text }) => parseRuleFile(name, text, problems))
+    .filter((file) => file !== undefined);
   // What refers to a file that cannot be read would be reported as missing, so the cross-references wait.
   if (problems.length > 0) return { problems };
   const ruleSet = compileFiles(source, files, problems, options);
   return problems.length > 0 ? { problems: inOrder(problems, source) } : { ruleSet };
 }
 
-function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems: Problem[], { rolesMayName }: CompileOptions): RuleSet {
+function compileFiles(
+  source: RuleSource,
+  files: readonly ParsedFile[],
+  problems: Problem[],
+  { rolesMayName }: CompileOptions,
+): RuleSet {
   const indexSets = buildIndexSets(joinDefinitions('index_sets', files, problems));
   const streamDefinitions = joinDefinitions('streams', files, problems);
   const streams = buildStreams(streamDefinitions, indexSets);
@@ -47,27 +54,59 @@ function compileFiles(source: RuleSource, files: readonly ParsedFile[], problems
   const version = versionOf(source);
   const program = createProgram({ version, source, rules, streams, indexSets, obfuscation: obfuscation.compiled });
   const { apply, takeCounts } = createEngine(program);
-  const ruleSet: RuleSet = { version, source, streams: streams.map((stream) => stream.definition), indexSets, outputs, roles, apply, takeCounts };
+  const ruleSet: RuleSet = {
+    version,
+    source,
+    streams: streams.map((stream) => stream.definition),
+    indexSets,
+    outputs,
+    roles,
+    apply,
+    takeCounts,
+  };
   return rememberProgram(ruleSet, program);
 }
 
-function buildRule({ id, settings, place, placeOf }: Definition<RuleFileRule>, ids: readonly string[], streams: readonly string[], obfuscation: ObfuscationSettings): CompiledRule {
+function buildRule(
+  { id, settings, place, placeOf }: Definition<RuleFileRule>,
+  ids: readonly string[],
+  streams: readonly string[],
+  obfuscation: ObfuscationSettings,
+): CompiledRule {
   if (settings.when === undefined && settings.then === undefined) {
-    place.report('The rule has neither `when` nor `then`, and no earlier file has a rule of this id.', { got: shown(id), suggestion: didYouMean(id, ids.filter((other) => other !== id)) });
-  } else if (settings.when === undefined) place.report('The key `when` is missing.', { got: shown(id), allowed: 'a condition; `when: {always: true}` for every message' });
-  else if (settings.then === undefined) place.report('The key `then` is missing.', { got: shown(id), allowed: 'a list of actions' });
+    place.report('The rule has neither `when` nor `then`, and no earlier file has a rule of this id.', {
+      got: shown(id),
+      suggestion: didYouMean(
+        id,
+        ids.filter((other) => other !== id),
+      ),
+    });
+  } else if (settings.when === undefined)
+    place.report('The key `when` is missing.', {
+      got: shown(id),
+      allowed: 'a condition; `when: {always: true}` for every message',
+    });
+  else if (settings.then === undefined)
+    place.report('The key `then` is missing.', { got: shown(id), allowed: 'a list of actions' });
   return {
     id,
     file: place.file,
     description: settings.description ?? '',
     enabled: settings.enabled ?? true,
     condition: settings.when === undefined ? never : buildCondition(settings.when, placeOf('when')),
-    actions: (settings.then ?? []).map((action, index) => buildAction(action, placeOf('then').at(index), streams, obfuscation)),
+    actions: (settings.then ?? []).map((action, index) =>
+      buildAction(action, placeOf('then').at(index), streams, obfuscation),
+    ),
   };
 }
 
 /** The schema has seen to it that there is exactly one key, and that it is an action. */
-function buildAction(value: Readonly<Record<string, unknown>>, place: Place, streams: readonly string[], obfuscation: ObfuscationSettings): Action {
+function buildAction(
+  value: Readonly<Record<string, unknown>>,
+  place: Place,
+  streams: readonly string[],
+  obfuscation: ObfuscationSettings,
+): Action {
   const name = Object.keys(value)[0] as string;
   const below = place.at(name);
   const actionPlace: ActionPlace = {
@@ -75,7 +114,12 @@ function buildAction(value: Readonly<Record<string, unknown>>, place: Place, str
     stream: (id, at) => {
       const number = streams.indexOf(id);
       if (number >= 0) return number;
-      at.report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams), confidential: true });
+      at.report('There is no stream of this id.', {
+        got: shown(id),
+        allowed: streams.join(', '),
+        suggestion: didYouMean(id, streams),
+        confidential: true,
+      });
       return undefined;
     },
     leavesDefault: leavesDefault(streams),
@@ -88,5 +132,10 @@ function buildAction(value: Readonly<Record<string, unknown>>, place: Place, str
 
 function inOrder(problems: readonly Problem[], source: RuleSource): readonly Problem[] {
   const places = new Map(source.files.map(({ name }, place) => [name, place]));
-  return [...problems].sort((left, right) => (places.get(left.file) ?? 0) - (places.get(right.file) ?? 0) || left.line - right.line || left.column - right.column);
+  return [...problems].sort(
+    (left, right) =>
+      (places.get(left.file) ?? 0) - (places.get(right.file) ?? 0) ||
+      left.line - right.line ||
+      left.column - right.column,
+  );
 }

@@ -25,19 +25,29 @@ interface Building {
   readonly places: Map<string, Place>;
 }
 
-export function joinDefinitions<List extends Listed>(list: List, files: readonly ParsedFile[], problems: Problem[]): readonly Definition<ItemOf<List>>[] {
+export function joinDefinitions<List extends Listed>(
+  list: List,
+  files: readonly ParsedFile[],
+  problems: Problem[],
+): readonly Definition<ItemOf<List>>[] {
   const byId = new Map<string, Building>();
   for (const file of files) {
     const inThisFile = new Set<string>();
     for (const [index, item] of ((file.data as RuleFile)[list] ?? []).entries()) {
       const place = createPlace(file, [list, index], problems);
-      if (inThisFile.has(item.id)) place.at('id').report('The id stands twice in this file; the second would replace the first.', { got: shown(item.id) });
+      if (inThisFile.has(item.id))
+        place
+          .at('id')
+          .report('The id stands twice in this file; the second would replace the first.', { got: shown(item.id) });
       inThisFile.add(item.id);
       join(byId, item, place);
     }
   }
   return [...byId].map(([id, { settings, place, places }]) => ({
-    id, settings: settings as unknown as ItemOf<List>, place, placeOf: (key) => places.get(key) ?? place,
+    id,
+    settings: settings as unknown as ItemOf<List>,
+    place,
+    placeOf: (key) => places.get(key) ?? place,
   }));
 }
 

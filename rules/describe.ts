@@ -20,13 +20,26 @@ export interface Description extends Readonly<Record<Listed, readonly Described[
 /** Undefined when a file cannot be read as a rule file. */
 export function describeRules(source: RuleSource): Description | undefined {
   const problems: Problem[] = [];
-  const files = source.files.map(({ name, text }) => parseRuleFile(name, text, problems)).filter((file) => file !== undefined);
+  const files = source.files
+    .map(({ name, text }) => parseRuleFile(name, text, problems))
+    .filter((file) => file !== undefined);
   if (problems.length > 0) return undefined;
   const described = (list: Listed): readonly Described[] => {
     const places = filesById(list, files);
-    return joinDefinitions(list, files, problems).map(({ id, settings }) => ({ id, settings: { ...settings }, files: places.get(id) ?? [] }));
+    return joinDefinitions(list, files, problems).map(({ id, settings }) => ({
+      id,
+      settings: { ...settings },
+      files: places.get(id) ?? [],
+    }));
   };
-  return { rules: described('rules'), streams: described('streams'), index_sets: described('index_sets'), outputs: described('outputs'), roles: described('roles'), obfuscation: obfuscationOf(files) };
+  return {
+    rules: described('rules'),
+    streams: described('streams'),
+    index_sets: described('index_sets'),
+    outputs: described('outputs'),
+    roles: described('roles'),
+    obfuscation: obfuscationOf(files),
+  };
 }
 
 function filesById(list: Listed, files: readonly ParsedFile[]): ReadonlyMap<string, readonly string[]> {
@@ -41,8 +54,13 @@ function obfuscationOf(files: readonly ParsedFile[]): RuleFileObfuscation {
   const sections = files.map(({ data }) => (data as RuleFile).obfuscation ?? {});
   const joined = <Key extends 'patterns' | 'white_patterns'>(key: Key): NonNullable<RuleFileObfuscation[Key]> => {
     const byId = new Map<string, object>();
-    for (const section of sections) for (const item of section[key] ?? []) byId.set(item.id, { ...byId.get(item.id), ...item });
+    for (const section of sections)
+      for (const item of section[key] ?? []) byId.set(item.id, { ...byId.get(item.id), ...item });
     return [...byId.values()] as NonNullable<RuleFileObfuscation[Key]>;
   };
-  return { ...Object.assign({}, ...sections) as RuleFileObfuscation, patterns: joined('patterns'), white_patterns: joined('white_patterns') };
+  return {
+    ...(Object.assign({}, ...sections) as RuleFileObfuscation),
+    patterns: joined('patterns'),
+    white_patterns: joined('white_patterns'),
+  };
 }

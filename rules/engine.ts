@@ -121,7 +121,10 @@ export function createEngine(program: Program): Engine {
     return outcome.routing;
   };
 
-  return { apply, takeCounts: () => ({ matched: takeOf(program, matched, false), failed: takeOf(program, failed, true) }) };
+  return {
+    apply,
+    takeCounts: () => ({ matched: takeOf(program, matched, false), failed: takeOf(program, failed, true) }),
+  };
 }
 
 /** A document that cannot be read makes every entry a candidate: each then fails, and is counted, on its own. */
@@ -140,7 +143,11 @@ function createOutcomeCache(program: Program, routed: Uint32Array): () => Outcom
     const found = known.get(key);
     if (found !== undefined) return found;
     if (known.size >= maxOutcomes) known.clear();
-    const matched = new Set(Array.from({ length: leavesDefault(program.streams) + 1 }, (_, stream) => stream).filter((stream) => (((routed[stream >>> 5] as number) >>> (stream & 31)) & 1) === 1));
+    const matched = new Set(
+      Array.from({ length: leavesDefault(program.streams) + 1 }, (_, stream) => stream).filter(
+        (stream) => (((routed[stream >>> 5] as number) >>> (stream & 31)) & 1) === 1,
+      ),
+    );
     const outcome = outcomeOf(program, matched);
     known.set(key, outcome);
     return outcome;

@@ -70,7 +70,12 @@ interface Noted {
 }
 
 /** Does not change the document and counts nothing. Measuring takes up to a fifth of a second. */
-export function explain(ruleSet: RuleSet, document: LogDocument, context: RuleContext, { measured = true }: { readonly measured?: boolean } = {}): Explanation {
+export function explain(
+  ruleSet: RuleSet,
+  document: LogDocument,
+  context: RuleContext,
+  { measured = true }: { readonly measured?: boolean } = {},
+): Explanation {
   const program = programOf(ruleSet);
   const after = { ...document };
   const rules = new Map<string, Noted>();
@@ -109,7 +114,8 @@ function verdictOf(condition: Condition, document: LogDocument, context: RuleCon
     // The rule itself fails too, and says so.
   }
   return {
-    text: condition.text, held,
+    text: condition.text,
+    held,
     found: condition.field === undefined ? undefined : foundIn(condition.field, document, context),
     children: condition.children.map((child) => verdictOf(child, document, context)),
   };
@@ -123,13 +129,29 @@ function foundIn(field: string, document: LogDocument, context: RuleContext): st
 
 function changesOf(before: LogDocument, after: LogDocument): readonly Change[] {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...fields].filter((field) => before[field] !== after[field]).map((field) => ({ field, before: before[field], after: after[field] }));
+  return [...fields]
+    .filter((field) => before[field] !== after[field])
+    .map((field) => ({ field, before: before[field], after: after[field] }));
 }
 
-function explainRule({ id, file, description, enabled, actions }: CompiledRule, noted: Noted | undefined): ExplainedRule {
-  const state = !enabled ? 'not enabled' : noted === undefined ? 'skipped' : noted.error !== undefined ? 'failed' : noted.held ? 'matched' : 'not matched';
+function explainRule(
+  { id, file, description, enabled, actions }: CompiledRule,
+  noted: Noted | undefined,
+): ExplainedRule {
+  const state = !enabled
+    ? 'not enabled'
+    : noted === undefined
+      ? 'skipped'
+      : noted.error !== undefined
+        ? 'failed'
+        : noted.held
+          ? 'matched'
+          : 'not matched';
   return {
-    id, file, description, state,
+    id,
+    file,
+    description,
+    state,
     error: noted?.error === undefined ? undefined : errorText(noted.error),
     condition: noted?.verdict,
     actions: actions.map((action) => action.text),
@@ -137,7 +159,12 @@ function explainRule({ id, file, description, enabled, actions }: CompiledRule, 
   };
 }
 
-function explainStreams({ streams }: Program, routing: Routing, noted: ReadonlyMap<string, Noted>, routedByStream: readonly (readonly string[])[]): readonly ExplainedStream[] {
+function explainStreams(
+  { streams }: Program,
+  routing: Routing,
+  noted: ReadonlyMap<string, Noted>,
+  routedByStream: readonly (readonly string[])[],
+): readonly ExplainedStream[] {
   return streams.map(({ definition, onlyWithinDefault }, number) => {
     const { id, title, index_set: indexSet, enabled } = definition;
     const member = routing.streams.includes(id);
@@ -148,9 +175,15 @@ function explainStreams({ streams }: Program, routing: Routing, noted: ReadonlyM
     function reasonOf(): string {
       if (!enabled) return 'not enabled';
       if (routing.dropped) return 'the message was dropped';
-      if (id === defaultStream) return member ? 'no stream takes the message out' : 'a stream that it is in, or a rule, takes it out';
-      if (member) return note?.held === true ? 'its condition holds' : `${routedBy.length > 1 ? 'rules route' : 'a rule routes'} to it: ${routedBy.join(', ')}`;
-      return onlyWithinDefault && note?.held === true ? 'its condition holds, but the message left All messages' : 'its condition does not hold';
+      if (id === defaultStream)
+        return member ? 'no stream takes the message out' : 'a stream that it is in, or a rule, takes it out';
+      if (member)
+        return note?.held === true
+          ? 'its condition holds'
+          : `${routedBy.length > 1 ? 'rules route' : 'a rule routes'} to it: ${routedBy.join(', ')}`;
+      return onlyWithinDefault && note?.held === true
+        ? 'its condition holds, but the message left All messages'
+        : 'its condition does not hold';
     }
   });
 }

@@ -3,10 +3,20 @@ import { ownFields, type FieldValue, type LogDocument } from '../schemas/message
 
 export type Value = FieldValue | readonly string[] | undefined;
 
-const pairs = [['container', 'container_name'], ['namespace', 'namespace_name'], ['pod', 'pod_name'], ['host', 'hostname']] as const;
+const pairs = [
+  ['container', 'container_name'],
+  ['namespace', 'namespace_name'],
+  ['pod', 'pod_name'],
+  ['host', 'hostname'],
+] as const;
 
 /** Forwarders disagree on these names; a condition on one sees the other when its own is missing. */
-export const aliases: ReadonlyMap<string, string> = new Map(pairs.flatMap(([short, long]) => [[short, long], [long, short]]));
+export const aliases: ReadonlyMap<string, string> = new Map(
+  pairs.flatMap(([short, long]) => [
+    [short, long],
+    [long, short],
+  ]),
+);
 
 /** Names that every object has: reading one of a message must not find the object's own. */
 const inherited = (field: string): boolean => field in Object.prototype;

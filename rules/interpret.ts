@@ -26,11 +26,23 @@ export interface Watcher {
   after?(step: Step): void;
 }
 
-export function interpret(program: Program, document: LogDocument, context: RuleContext, watcher: Watcher = {}): Interpretation {
+export function interpret(
+  program: Program,
+  document: LogDocument,
+  context: RuleContext,
+  watcher: Watcher = {},
+): Interpretation {
   const routed = new Set<number>();
   let streams: number[] = [];
   let dropped = false;
-  const target = plainTarget(document, context, { route: (stream) => { streams.push(stream); }, drop: () => { dropped = true; } });
+  const target = plainTarget(document, context, {
+    route: (stream) => {
+      streams.push(stream);
+    },
+    drop: () => {
+      dropped = true;
+    },
+  });
   for (const entry of program.entries) {
     watcher.before?.(entry);
     streams = [];
@@ -40,7 +52,8 @@ export function interpret(program: Program, document: LogDocument, context: Rule
     if (dropped) return { routing: droppedOutcome.routing, obfuscated: false };
   }
   const { routing, obfuscates } = outcomeOf(program, routed);
-  if (obfuscates) for (const field of program.obfuscation.fields) obfuscateField(target, field, program.obfuscation.obfuscator);
+  if (obfuscates)
+    for (const field of program.obfuscation.fields) obfuscateField(target, field, program.obfuscation.obfuscator);
   return { routing, obfuscated: obfuscates };
 }
 
@@ -60,11 +73,17 @@ function step(entry: Entry, target: RuleTarget, dropped: () => boolean): Omit<St
   }
 }
 
-function plainTarget(document: LogDocument, context: RuleContext, { route, drop }: Pick<RuleTarget, 'route' | 'drop'>): RuleTarget {
+function plainTarget(
+  document: LogDocument,
+  context: RuleContext,
+  { route, drop }: Pick<RuleTarget, 'route' | 'drop'>,
+): RuleTarget {
   return {
     document,
     context,
-    set: (field: string, value: FieldValue) => { document[field] = value; },
+    set: (field: string, value: FieldValue) => {
+      document[field] = value;
+    },
     remove: (field) => removeField(document, field),
     route,
     drop,

@@ -61,7 +61,8 @@ function createWindowScanner(literals: readonly Literal[]): LiteralScanner['scan
     for (let place = 1; place < size; place += 1) {
       const at = block(literal.text.charCodeAt(offset + place - 1), literal.text.charCodeAt(offset + place));
       skips[at] = Math.min(skips[at] as number, size - 1 - place);
-      if (place === size - 1) (endings[at] as Window[]).push({ literal, offset, first: literal.text.charCodeAt(offset) });
+      if (place === size - 1)
+        (endings[at] as Window[]).push({ literal, offset, first: literal.text.charCodeAt(offset) });
     }
   }
   return (text, mark) => {
@@ -77,7 +78,12 @@ function createWindowScanner(literals: readonly Literal[]): LiteralScanner['scan
       const start = place - size + 1;
       const first = text.charCodeAt(start);
       for (const window of endings[at] as Window[]) {
-        if (window.first === first && start >= window.offset && text.startsWith(window.literal.text, start - window.offset)) mark(window.literal.entries);
+        if (
+          window.first === first &&
+          start >= window.offset &&
+          text.startsWith(window.literal.text, start - window.offset)
+        )
+          mark(window.literal.entries);
       }
       place += 1;
     }

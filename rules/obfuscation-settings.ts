@@ -21,40 +21,81 @@ export interface ObfuscationSettings {
 
 const eightStars = '********';
 
-export function buildObfuscation(files: readonly ParsedFile[], streams: readonly string[], problems: Problem[]): ObfuscationSettings {
-  const sections = files.map((file) => ({ value: (file.data as RuleFile).obfuscation, place: createPlace(file, ['obfuscation'], problems) }));
+export function buildObfuscation(
+  files: readonly ParsedFile[],
+  streams: readonly string[],
+  problems: Problem[],
+): ObfuscationSettings {
+  const sections = files.map((file) => ({
+    value: (file.data as RuleFile).obfuscation,
+    place: createPlace(file, ['obfuscation'], problems),
+  }));
   const last = <Key extends keyof RuleFileObfuscation>(key: Key): Located<RuleFileObfuscation[Key]> | undefined => {
     const found = sections.findLast(({ value }) => value?.[key] !== undefined);
-    return found === undefined ? undefined : { value: found.value?.[key] as RuleFileObfuscation[Key], place: found.place.at(key) };
+    return found === undefined
+      ? undefined
+      : { value: found.value?.[key] as RuleFileObfuscation[Key], place: found.place.at(key) };
   };
   const named = last('streams');
   for (const [index, id] of (named?.value ?? []).entries()) {
-    if (!streams.includes(id)) named?.place.at(index).report('There is no stream of this id.', { got: shown(id), allowed: streams.join(', '), suggestion: didYouMean(id, streams), confidential: true });
+    if (!streams.includes(id))
+      named?.place.at(index).report('There is no stream of this id.', {
+        got: shown(id),
+        allowed: streams.join(', '),
+        suggestion: didYouMean(id, streams),
+        confidential: true,
+      });
   }
   const patterns = compileAll(joinPatterns(sections, 'patterns'));
   const white = compileAll(joinPatterns(sections, 'white_patterns')).map(({ pattern }) => pattern);
   const replacement = last('replacement')?.value ?? eightStars;
-  const obfuscator: Obfuscator = { patterns: patterns.map(({ pattern, importance }) => ({ pattern, importance })), white, replacement };
+  const obfuscator: Obfuscator = {
+    patterns: patterns.map(({ pattern, importance }) => ({ pattern, importance })),
+    white,
+    replacement,
+  };
   return {
-    compiled: { enabled: last('enabled')?.value ?? false, fields: last('fields')?.value ?? [], streams: named?.value ?? [], obfuscator },
-    select: (ids, other, place) => ({ patterns: selected(patterns, ids, place), white, replacement: other ?? replacement }),
+    compiled: {
+      enabled: last('enabled')?.value ?? false,
+      fields: last('fields')?.value ?? [],
+      streams: named?.value ?? [],
+      obfuscator,
+    },
+    select: (ids, other, place) => ({
+      patterns: selected(patterns, ids, place),
+      white,
+      replacement: other ?? replacement,
+    }),
   };
 }
 
 type Named = SensitivePattern & { readonly id: string };
 
-function selected(patterns: readonly Named[], ids: readonly string[] | undefined, place: Place): readonly SensitivePattern[] {
+function selected(
+  patterns: readonly Named[],
+  ids: readonly string[] | undefined,
+  place: Place,
+): readonly SensitivePattern[] {
   const known = patterns.map(({ id }) => id);
   for (const [index, id] of (ids ?? []).entries()) {
-    if (!known.includes(id)) place.at(index).report('There is no obfuscation pattern of this id.', { got: shown(id), allowed: known.join(', '), suggestion: didYouMean(id, known) });
+    if (!known.includes(id))
+      place.at(index).report('There is no obfuscation pattern of this id.', {
+        got: shown(id),
+        allowed: known.join(', '),
+        suggestion: didYouMean(id, known),
+      });
   }
   return ids === undefined ? patterns : patterns.filter(({ id }) => ids.includes(id));
 }
 
-function joinPatterns(sections: readonly Located<RuleFileObfuscation | undefined>[], key: 'patterns' | 'white_patterns'): readonly Located<PatternSettings>[] {
+function joinPatterns(
+  sections: readonly Located<RuleFileObfuscation | undefined>[],
+  key: 'patterns' | 'white_patterns',
+): readonly Located<PatternSettings>[] {
   const byId = new Map<string, Located<PatternSettings>>();
   for (const { value, place } of sections) {
-    for (const [index, item] of (value?.[key] ?? []).entries()) byId.set(item.id, { value: { ...byId.get(item.id)?.value, ...item }, place: place.at(key, index) });
+    for (const [index, item] of (value?.[key] ?? []).entries())
+      byId.set(item.id, { value: { ...byId.get(item.id)?.value, ...item }, place: place.at(key, index) });
   }
   return [...byId.values()];
 }
@@ -76,6 +117,9 @@ function compileOne({ pattern }: PatternSettings, place: Place): Pattern | undef
   }
   const compiled = compilePattern(pattern);
   if (!('error' in compiled)) return compiled;
-  place.at('pattern').report(`The pattern cannot be compiled: ${compiled.error}.`, { got: shown(pattern), allowed: 'RE2 syntax, without look-around and back-references' });
+  place.at('pattern').report(`The pattern cannot be compiled: ${compiled.error}.`, {
+    got: shown(pattern),
+    allowed: 'RE2 syntax, without look-around and back-references',
+  });
   return undefined;
 }

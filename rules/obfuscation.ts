@@ -52,7 +52,8 @@ function collect(text: string, pattern: Pattern, importance: number, white: read
   while (matcher.find()) {
     const start = matcher.start();
     const end = matcher.end();
-    if (end > start && !white.some((allowed) => allowed.re2.matches(text.slice(start, end)))) found.push({ start, end, importance });
+    if (end > start && !white.some((allowed) => allowed.re2.matches(text.slice(start, end))))
+      found.push({ start, end, importance });
   }
 }
 

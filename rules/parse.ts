@@ -3,7 +3,14 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { toError } from '../core/errors.js';
 import type { RuleFileOutput } from '../schemas/outputs.js';
-import { ruleFileSchema, type RuleFileIndexSet, type RuleFileObfuscation, type RuleFileRole, type RuleFileRule, type RuleFileStream } from '../schemas/rule-files.js';
+import {
+  ruleFileSchema,
+  type RuleFileIndexSet,
+  type RuleFileObfuscation,
+  type RuleFileRole,
+  type RuleFileRule,
+  type RuleFileStream,
+} from '../schemas/rule-files.js';
 import { actions } from './actions/registry.js';
 import { conditions } from './conditions/registry.js';
 import { createPlace, didYouMean, shown, type ParsedFile, type Path, type Problem } from './problems.js';
@@ -30,7 +37,16 @@ export function parseRuleFile(name: string, text: string, problems: Problem[]): 
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   for (const error of document.errors) {
     const { line, col } = lines.linePos(error.pos[0]);
-    problems.push({ file: name, line: Math.max(1, line), column: Math.max(1, col), path: '', message: yamlMessage(error.code, error.message), got: undefined, allowed: undefined, suggestion: undefined });
+    problems.push({
+      file: name,
+      line: Math.max(1, line),
+      column: Math.max(1, col),
+      path: '',
+      message: yamlMessage(error.code, error.message),
+      got: undefined,
+      allowed: undefined,
+      suggestion: undefined,
+    });
   }
   if (document.errors.length > 0) return undefined;
   const data = dataOf(document);
@@ -73,24 +89,48 @@ function reportOne(file: ParsedFile, error: ErrorObject, problems: Problem[]): v
   const path = pathOf(error.instancePath, file.data);
   const place = createPlace(file, path, problems);
   const params = error.params as Readonly<Record<string, unknown>>;
-  const schema = error.parentSchema as { readonly properties?: Readonly<Record<string, unknown>>; readonly enum?: readonly unknown[]; readonly description?: string } | undefined;
+  const schema = error.parentSchema as
+    | {
+        readonly properties?: Readonly<Record<string, unknown>>;
+        readonly enum?: readonly unknown[];
+        readonly description?: string;
+      }
+    | undefined;
   const keys = Object.keys(schema?.properties ?? {});
   switch (error.keyword) {
     case 'additionalProperties': {
       const key = String(params['additionalProperty']);
-      return place.at(key).report('This key means nothing here.', { atKey: true, got: shown(key), allowed: keys.join(', '), suggestion: didYouMean(key, keys) });
+      return place.at(key).report('This key means nothing here.', {
+        atKey: true,
+        got: shown(key),
+        allowed: keys.join(', '),
+        suggestion: didYouMean(key, keys),
+      });
     }
     case 'required':
-      return place.report(`The key \`${String(params['missingProperty'])}\` is missing.`, { got: shown(error.data), allowed: keys.join(', ') });
+      return place.report(`The key \`${String(params['missingProperty'])}\` is missing.`, {
+        got: shown(error.data),
+        allowed: keys.join(', '),
+      });
     case 'enum': {
       const allowed = (schema?.enum ?? []).map(String);
-      return place.report('The value is none of those allowed.', { got: shown(error.data), allowed: allowed.join(', '), suggestion: didYouMean(String(error.data), allowed) });
+      return place.report('The value is none of those allowed.', {
+        got: shown(error.data),
+        allowed: allowed.join(', '),
+        suggestion: didYouMean(String(error.data), allowed),
+      });
     }
     case 'minProperties':
     case 'maxProperties':
-      return place.report('Exactly one of these keys is expected; a list item each.', { got: shown(error.data), allowed: keys.join(', ') });
+      return place.report('Exactly one of these keys is expected; a list item each.', {
+        got: shown(error.data),
+        allowed: keys.join(', '),
+      });
     default:
-      return place.report(`The value does not fit: it ${reasonOf(error)}.`, { got: shown(error.data), allowed: schema?.description });
+      return place.report(`The value does not fit: it ${reasonOf(error)}.`, {
+        got: shown(error.data),
+        allowed: schema?.description,
+      });
   }
 }
 

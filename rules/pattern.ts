@@ -60,7 +60,9 @@ const or = 3;
  * it looks different, nothing is required, which costs time and never a match.
  */
 function requiredGroups(re2: RE2JS): readonly LiteralGroup[] {
-  return groupsOf((re2.re2() as { prefilter?: unknown }).prefilter).filter((group) => shortest(group) >= shortestLiteral);
+  return groupsOf((re2.re2() as { prefilter?: unknown }).prefilter).filter(
+    (group) => shortest(group) >= shortestLiteral,
+  );
 }
 
 /** Every group must be met. */

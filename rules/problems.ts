@@ -52,7 +52,17 @@ export function createPlace(file: ParsedFile, path: Path, problems: Problem[]): 
     report: (message, details = {}) => {
       if (problems.length >= maxProblems) return;
       const { line, column } = positionOf(file, path, details.atKey === true);
-      problems.push({ file: file.name, line, column, path: pathText(path), message, got: details.got, allowed: details.allowed, suggestion: details.suggestion, ...(details.confidential === true ? { confidential: true } : {}) });
+      problems.push({
+        file: file.name,
+        line,
+        column,
+        path: pathText(path),
+        message,
+        got: details.got,
+        allowed: details.allowed,
+        suggestion: details.suggestion,
+        ...(details.confidential === true ? { confidential: true } : {}),
+      });
     },
   };
 }
@@ -69,7 +79,9 @@ function positionOf(file: ParsedFile, path: Path, atKey: boolean): { line: numbe
     const last = depth === path.length - 1;
     let next: unknown;
     if (isMap(node)) {
-      const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(part));
+      const pair = node.items.find(
+        (item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(part),
+      );
       next = atKey && last ? pair?.key : (pair?.value ?? pair?.key);
     } else if (isSeq(node)) next = node.items[Number(part)];
     const start = startOf(next);
@@ -87,7 +99,9 @@ function startOf(node: unknown): number | undefined {
 
 /** One line for a terminal: `file:line:column path: message Got x. Allowed: y. Did you mean z?` */
 export function formatProblem(problem: Problem): string {
-  const parts = [`${problem.file}:${problem.line}:${problem.column}${problem.path === '' ? '' : ` ${problem.path}`}: ${problem.message}`];
+  const parts = [
+    `${problem.file}:${problem.line}:${problem.column}${problem.path === '' ? '' : ` ${problem.path}`}: ${problem.message}`,
+  ];
   if (problem.got !== undefined) parts.push(`Got ${problem.got}.`);
   if (problem.allowed !== undefined) parts.push(`Allowed: ${problem.allowed}.`);
   if (problem.suggestion !== undefined) parts.push(`Did you mean ${problem.suggestion}?`);
@@ -117,14 +131,22 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
 
 /** Levenshtein, with exchanged neighbours as one step. Words here are short: ids and keys of at most a hundred characters. */
 function editDistance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > 40 || left.length > 100 || right.length > 100) return Number.MAX_SAFE_INTEGER;
-  const rows = Array.from({ length: left.length + 1 }, (_, row) => Array.from({ length: right.length + 1 }, (__, column) => (row === 0 ? column : column === 0 ? row : 0)));
+  if (Math.abs(left.length - right.length) > 40 || left.length > 100 || right.length > 100)
+    return Number.MAX_SAFE_INTEGER;
+  const rows = Array.from({ length: left.length + 1 }, (_, row) =>
+    Array.from({ length: right.length + 1 }, (__, column) => (row === 0 ? column : column === 0 ? row : 0)),
+  );
   const cell = (row: number, column: number): number => rows[row]?.[column] ?? 0;
   for (let row = 1; row <= left.length; row += 1) {
     for (let column = 1; column <= right.length; column += 1) {
       const same = left[row - 1] === right[column - 1];
-      let value = Math.min(cell(row - 1, column) + 1, cell(row, column - 1) + 1, cell(row - 1, column - 1) + (same ? 0 : 1));
-      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) value = Math.min(value, cell(row - 2, column - 2) + 1);
+      let value = Math.min(
+        cell(row - 1, column) + 1,
+        cell(row, column - 1) + 1,
+        cell(row - 1, column - 1) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1])
+        value = Math.min(value, cell(row - 2, column - 2) + 1);
       (rows[row] as number[])[column] = value;
     }
   }

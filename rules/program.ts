@@ -56,9 +56,11 @@ export function createProgram(parts: Omit<Program, 'entries' | 'index'>): Progra
 
 function entriesOf({ rules, streams }: Pick<Program, 'rules' | 'streams'>): readonly Entry[] {
   const entries: Entry[] = [];
-  for (const { id, enabled, condition, actions } of rules) if (enabled) entries.push({ id, condition, actions, stream: -1 });
+  for (const { id, enabled, condition, actions } of rules)
+    if (enabled) entries.push({ id, condition, actions, stream: -1 });
   for (const [stream, { definition, condition }] of streams.entries()) {
-    if (definition.enabled && definition.id !== defaultStream) entries.push({ id: definition.id, condition, actions: [], stream });
+    if (definition.enabled && definition.id !== defaultStream)
+      entries.push({ id: definition.id, condition, actions: [], stream });
   }
   return entries;
 }
@@ -74,8 +76,12 @@ export const leavesDefault = (streams: readonly unknown[]): number => streams.le
  */
 export function outcomeOf({ streams, obfuscation }: Program, matched: ReadonlySet<number>): Outcome {
   const taken = [...matched].flatMap((stream) => streams[stream] ?? []).filter((stream) => stream.definition.enabled);
-  const leaves = matched.has(leavesDefault(streams)) || taken.some((stream) => stream.definition.remove_matches_from_default_stream);
-  const keeping = (stays: boolean): readonly CompiledStream[] => streams.filter((stream) => (stream.definition.id === defaultStream ? stays : taken.includes(stream) && (stays || !stream.onlyWithinDefault)));
+  const leaves =
+    matched.has(leavesDefault(streams)) || taken.some((stream) => stream.definition.remove_matches_from_default_stream);
+  const keeping = (stays: boolean): readonly CompiledStream[] =>
+    streams.filter((stream) =>
+      stream.definition.id === defaultStream ? stays : taken.includes(stream) && (stays || !stream.onlyWithinDefault),
+    );
   const left = leaves && !taken.some((stream) => stream.definition.id === defaultStream) ? keeping(false) : [];
   const kept = left.length > 0 ? left : keeping(true);
   const ids = kept.map((stream) => stream.definition.id).sort();

@@ -6,7 +6,11 @@ import type { Definition } from './definitions.js';
 import { didYouMean, shown, type Place } from './problems.js';
 
 /** `mayName`: streams that are not there, and that a role may name all the same. */
-export function buildRoles(definitions: readonly Definition<RuleFileRole>[], streamIds: readonly string[], mayName: 'all' | ReadonlySet<string> = new Set()): readonly FileRole[] {
+export function buildRoles(
+  definitions: readonly Definition<RuleFileRole>[],
+  streamIds: readonly string[],
+  mayName: 'all' | ReadonlySet<string> = new Set(),
+): readonly FileRole[] {
   const names = new Map(shippedRoleNames.map((name) => [keyOfName(name), 'The role ships, and stays as it is.']));
   return definitions.map(({ id, settings, place, placeOf }) => {
     const taken = names.get(keyOfName(id));
@@ -21,9 +25,24 @@ export function buildRoles(definitions: readonly Definition<RuleFileRole>[], str
   });
 }
 
-function checkStreams(named: readonly string[], place: Place, streamIds: readonly string[], isThere: (stream: string) => boolean): void {
+function checkStreams(
+  named: readonly string[],
+  place: Place,
+  streamIds: readonly string[],
+  isThere: (stream: string) => boolean,
+): void {
   for (const [at, id] of named.entries()) {
-    if (id === auditStream) place.at(at).report('No role of one\'s own opens Audit logs.', { got: shown(id), allowed: 'the roles Administrator and AuditViewer read it' });
-    else if (!isThere(id)) place.at(at).report('There is no stream of this id.', { got: shown(id), allowed: streamIds.filter((stream) => stream !== auditStream).join(', '), suggestion: didYouMean(id, streamIds), confidential: true });
+    if (id === auditStream)
+      place.at(at).report("No role of one's own opens Audit logs.", {
+        got: shown(id),
+        allowed: 'the roles Administrator and AuditViewer read it',
+      });
+    else if (!isThere(id))
+      place.at(at).report('There is no stream of this id.', {
+        got: shown(id),
+        allowed: streamIds.filter((stream) => stream !== auditStream).join(', '),
+        suggestion: didYouMean(id, streamIds),
+        confidential: true,
+      });
   }
 }

@@ -27,13 +27,23 @@ export async function readRuleSource(folder: string, options: ReadOptions = { de
 
 async function readFolder(folder: string, prefix: string): Promise<RuleSource['files']> {
   const names = (await listFolder(folder)).filter((name) => /^[^.].*\.ya?ml$/.test(name)).sort();
-  if (names.length > maxFiles) throw rulesErrors.create('RULES_FILE_TOO_LARGE', { place: folder, got: `${names.length} files`, allowed: `${maxFiles} files` });
+  if (names.length > maxFiles)
+    throw rulesErrors.create('RULES_FILE_TOO_LARGE', {
+      place: folder,
+      got: `${names.length} files`,
+      allowed: `${maxFiles} files`,
+    });
   const files: { name: string; text: string }[] = [];
   let total = 0;
   for (const name of names) {
     const text = await readText(join(folder, name));
     total += text.length;
-    if (total > maxSourceBytes) throw rulesErrors.create('RULES_FILE_TOO_LARGE', { place: join(folder, name), got: `${total} characters so far`, allowed: `${maxSourceBytes} characters in all files` });
+    if (total > maxSourceBytes)
+      throw rulesErrors.create('RULES_FILE_TOO_LARGE', {
+        place: join(folder, name),
+        got: `${total} characters so far`,
+        allowed: `${maxSourceBytes} characters in all files`,
+      });
     files.push({ name: `${prefix}${name}`, text });
   }
   return files;

@@ -30,12 +30,22 @@ export interface CompiledStream {
   readonly condition: Condition;
 }
 
-export function buildStreams(definitions: readonly Definition<RuleFileStream>[], indexSets: readonly IndexSetDefinition[]): readonly CompiledStream[] {
+export function buildStreams(
+  definitions: readonly Definition<RuleFileStream>[],
+  indexSets: readonly IndexSetDefinition[],
+): readonly CompiledStream[] {
   const sets = indexSets.map((set) => set.id);
   const streams = definitions.map((definition) => buildStream(definition, sets));
   const byDefault = definitions.find((definition) => definition.id === defaultStream);
-  if (byDefault?.settings.enabled === false) byDefault.placeOf('enabled').report('All messages cannot be switched off: it holds what no other stream takes.', { got: 'false', allowed: 'true' });
-  if (byDefault?.settings.remove_matches_from_default_stream === true) byDefault.placeOf('remove_matches_from_default_stream').report('All messages is the default stream itself.', { got: 'true', allowed: 'false' });
+  if (byDefault?.settings.enabled === false)
+    byDefault.placeOf('enabled').report('All messages cannot be switched off: it holds what no other stream takes.', {
+      got: 'false',
+      allowed: 'true',
+    });
+  if (byDefault?.settings.remove_matches_from_default_stream === true)
+    byDefault
+      .placeOf('remove_matches_from_default_stream')
+      .report('All messages is the default stream itself.', { got: 'true', allowed: 'false' });
   if (byDefault === undefined) {
     return [fallbackDefault(sets[0] ?? defaultIndexSet, sets), ...streams];
   }
@@ -45,15 +55,27 @@ export function buildStreams(definitions: readonly Definition<RuleFileStream>[],
 /** Rule files without the shipped ones still need a place for every message. */
 function fallbackDefault(first: string, sets: readonly string[]): CompiledStream {
   const definition: StreamDefinition = {
-    id: defaultStream, title: 'All messages', description: '', index_set: sets.includes(defaultIndexSet) ? defaultIndexSet : first,
-    remove_matches_from_default_stream: false, enabled: true,
+    id: defaultStream,
+    title: 'All messages',
+    description: '',
+    index_set: sets.includes(defaultIndexSet) ? defaultIndexSet : first,
+    remove_matches_from_default_stream: false,
+    enabled: true,
   };
   return { definition, file: '', onlyWithinDefault: false, condition: everyMessage };
 }
 
-function buildStream({ id, settings, place, placeOf }: Definition<RuleFileStream>, sets: readonly string[]): CompiledStream {
+function buildStream(
+  { id, settings, place, placeOf }: Definition<RuleFileStream>,
+  sets: readonly string[],
+): CompiledStream {
   const indexSet = settings.index_set ?? defaultIndexSet;
-  if (!sets.includes(indexSet)) placeOf('index_set').report('There is no index set of this id.', { got: shown(indexSet), allowed: sets.join(', '), suggestion: didYouMean(indexSet, sets) });
+  if (!sets.includes(indexSet))
+    placeOf('index_set').report('There is no index set of this id.', {
+      got: shown(indexSet),
+      allowed: sets.join(', '),
+      suggestion: didYouMean(indexSet, sets),
+    });
   const both = settings.when !== undefined && settings.rules !== undefined;
   if (both) placeOf('rules').report('A stream has `when` or `rules`, not both.');
   return {
@@ -84,8 +106,10 @@ export function streamRule(rule: RuleFileStreamRule, place: Place): Condition {
   const { type, field = '', inverted = false } = rule;
   if (type !== 'always' && type !== 'input' && field === '') place.report(`A rule of type ${type} needs \`field\`.`);
   const wanted = rule.value === undefined ? '' : String(rule.value);
-  if (type !== 'always' && type !== 'presence' && wanted === '') place.report(`A rule of type ${type} needs \`value\`.`, { got: shown(rule.value) });
-  if (type === 'greater' || type === 'smaller') return numberRule(type === 'greater' ? 'greater' : 'less', field, rule, place);
+  if (type !== 'always' && type !== 'presence' && wanted === '')
+    place.report(`A rule of type ${type} needs \`value\`.`, { got: shown(rule.value) });
+  if (type === 'greater' || type === 'smaller')
+    return numberRule(type === 'greater' ? 'greater' : 'less', field, rule, place);
   const plain = plainRule(rule.type, field, wanted, place);
   return inverted ? negation(plain) : plain;
 }
@@ -93,7 +117,9 @@ export function streamRule(rule: RuleFileStreamRule, place: Place): Condition {
 function numberRule(comparison: Comparison, field: string, rule: RuleFileStreamRule, place: Place): Condition {
   const limit = numberOf(rule.value);
   if (Number.isNaN(limit)) {
-    place.at('value').report('Only numbers can be greater or smaller.', { got: shown(rule.value), allowed: 'a number' });
+    place
+      .at('value')
+      .report('Only numbers can be greater or smaller.', { got: shown(rule.value), allowed: 'a number' });
     return never;
   }
   return rule.inverted === true ? notComparing(field, comparison, limit) : comparing(field, comparison, limit);
@@ -112,7 +138,10 @@ function plainRule(type: RuleFileStreamRule['type'], field: string, wanted: stri
     case 'regex': {
       const pattern = compilePattern(wanted);
       if (!('error' in pattern)) return finding(field, pattern);
-      place.at('value').report(`The pattern cannot be compiled: ${pattern.error}.`, { got: shown(wanted), allowed: 'RE2 syntax, without look-around and back-references' });
+      place.at('value').report(`The pattern cannot be compiled: ${pattern.error}.`, {
+        got: shown(wanted),
+        allowed: 'RE2 syntax, without look-around and back-references',
+      });
       return never;
     }
     default:

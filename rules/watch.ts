@@ -28,7 +28,11 @@ export interface RuleWatch {
 }
 
 /** Calls back once for each state of the files that differs from the last; a state that cannot be read is reported once. */
-export function watchRules(folder: string, onChange: (change: RuleChange) => void, options: WatchOptions = {}): RuleWatch {
+export function watchRules(
+  folder: string,
+  onChange: (change: RuleChange) => void,
+  options: WatchOptions = {},
+): RuleWatch {
   const { defaults = true, quietMs = 200, pollMs = 2_000, more } = options;
   let last = options.version ?? '';
   let reading = false;

@@ -15,12 +15,15 @@ export const unrestrictedScope: SearchScope = { streams: 'all', except: [], dead
 
 /** What a person may do beside reading and editing streams: one word per kind of thing. The texts are those of `docs/reference/roles.md`. */
 const capabilityTexts = {
-  'views:edit': 'Keep searches and views of one\'s own.',
-  'system:read': 'See the state of the system: receivers, outputs, rules, index sets, warnings, throughput. How many documents an index holds is told only to those who may read all of them, or edit index sets.',
-  'users:edit': 'Create, change and delete users, and give roles, all within one\'s own rights.',
-  'roles:edit': 'Create, change and delete roles within one\'s own rights.',
-  'rules:edit': 'Change rules, and try them. Rules decide which stream a message goes to, Audit logs too: this opens what comes in from then on.',
-  'streams:create': 'Create streams; whoever creates one reads and edits it. The rules of a stream decide what it holds: this opens what comes in from then on, except for Audit logs.',
+  'views:edit': "Keep searches and views of one's own.",
+  'system:read':
+    'See the state of the system: receivers, outputs, rules, index sets, warnings, throughput. How many documents an index holds is told only to those who may read all of them, or edit index sets.',
+  'users:edit': "Create, change and delete users, and give roles, all within one's own rights.",
+  'roles:edit': "Create, change and delete roles within one's own rights.",
+  'rules:edit':
+    'Change rules, and try them. Rules decide which stream a message goes to, Audit logs too: this opens what comes in from then on.',
+  'streams:create':
+    'Create streams; whoever creates one reads and edits it. The rules of a stream decide what it holds: this opens what comes in from then on, except for Audit logs.',
   'index-sets:edit': 'Create, change, rotate and delete index sets; close, reopen and delete indices.',
   'outputs:edit': 'Create outputs, and change those whose streams one may edit.',
   'receivers:edit': 'Create, change, start and stop receivers.',

@@ -13,7 +13,15 @@ export type LogDocument = Record<string, FieldValue | readonly string[]>;
 
 /** Names that only Sluice sets: a sender's field of that name is kept as `sender_<name>`. */
 export const ownFields = [
-  'receive_time', 'receiver', 'peer_address', 'streams', 'rule_set_version', 'adjustments', 'other_fields', '_id', '_index',
+  'receive_time',
+  'receiver',
+  'peer_address',
+  'streams',
+  'rule_set_version',
+  'adjustments',
+  'other_fields',
+  '_id',
+  '_index',
 ] as const;
 
 /**

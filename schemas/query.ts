@@ -24,7 +24,12 @@ export type QueryNode =
   | { readonly kind: 'wildcard'; readonly field: string | undefined; readonly pattern: string }
   /** RE2 syntax, anchored at both ends. */
   | { readonly kind: 'regex'; readonly field: string | undefined; readonly pattern: string }
-  | { readonly kind: 'range'; readonly field: string; readonly from: RangeEnd | undefined; readonly to: RangeEnd | undefined }
+  | {
+      readonly kind: 'range';
+      readonly field: string;
+      readonly from: RangeEnd | undefined;
+      readonly to: RangeEnd | undefined;
+    }
   | { readonly kind: 'exists'; readonly field: string };
 
 export interface RangeEnd {
@@ -84,9 +89,15 @@ export interface SearchResult {
 }
 
 /** Every document in order, of what is searchable at the first page. */
-export type ScanRequest = Pick<SearchRequest, 'indices' | 'query' | 'from' | 'to' | 'sort' | 'fields' | 'signal' | 'timeoutMs'>;
+export type ScanRequest = Pick<
+  SearchRequest,
+  'indices' | 'query' | 'from' | 'to' | 'sort' | 'fields' | 'signal' | 'timeoutMs'
+>;
 
-export type BucketInterval = { readonly unit: 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'; readonly count: number };
+export type BucketInterval = {
+  readonly unit: 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
+  readonly count: number;
+};
 
 export interface Grouping {
   readonly kind: 'values' | 'time';
@@ -105,7 +116,17 @@ export interface Grouping {
  * not exceed (nearest rank). `variance` and `deviation` are those of the whole population, null where they are beyond the largest number.
  */
 export interface Metric {
-  readonly kind: 'count' | 'cardinality' | 'min' | 'max' | 'sum' | 'average' | 'percentile' | 'sum_of_squares' | 'variance' | 'deviation';
+  readonly kind:
+    | 'count'
+    | 'cardinality'
+    | 'min'
+    | 'max'
+    | 'sum'
+    | 'average'
+    | 'percentile'
+    | 'sum_of_squares'
+    | 'variance'
+    | 'deviation';
   readonly field?: string | undefined;
   readonly percentile?: number | undefined;
 }

@@ -26,7 +26,9 @@ export function lowerCase(text: string): string {
 
 export function wordsOf(text: string): string[] {
   const small = lowerCase(text);
-  const words = plainText.test(small) ? small.match(plainWord) ?? [] : small.split(separators).filter((word) => word !== '');
+  const words = plainText.test(small)
+    ? (small.match(plainWord) ?? [])
+    : small.split(separators).filter((word) => word !== '');
   return small.length < maxWordLength ? words : words.map((word) => word.slice(0, maxWordLength));
 }
 

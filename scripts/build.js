@@ -15,7 +15,8 @@ function newest(folder) {
     if (left.has(entry.name) || entry.name.startsWith('build')) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) latest = Math.max(latest, newest(path));
-    else if (/\.ts$|^tsconfig\.json$|^package-lock\.json$/.test(entry.name)) latest = Math.max(latest, statSync(path).mtimeMs);
+    else if (/\.ts$|^tsconfig\.json$|^package-lock\.json$/.test(entry.name))
+      latest = Math.max(latest, statSync(path).mtimeMs);
   }
   return latest;
 }
@@ -34,7 +35,8 @@ function removeStale(folder, known, prefix = '') {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) removeStale(path, known, `${prefix}${entry.name}/`);
-    else if (/\.js(\.map)?$/.test(entry.name) && !known.has(`${prefix}${entry.name.replace(/\.js(\.map)?$/, '')}`)) rmSync(path);
+    else if (/\.js(\.map)?$/.test(entry.name) && !known.has(`${prefix}${entry.name.replace(/\.js(\.map)?$/, '')}`))
+      rmSync(path);
   }
 }
 

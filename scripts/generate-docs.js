@@ -20,23 +20,44 @@ function filesNamed(name, folder = build) {
 
 const tables = new Map();
 for (const file of filesNamed('errors.js').filter((path) => path !== 'core/errors.js')) {
-  for (const value of Object.values(await load(file))) if (value?.kinds !== undefined) tables.set(file.replace(/\.js$/, '.ts'), value.kinds);
+  for (const value of Object.values(await load(file)))
+    if (value?.kinds !== undefined) tables.set(file.replace(/\.js$/, '.ts'), value.kinds);
 }
 const declared = [];
 for (const file of filesNamed('metrics.js').filter((path) => path !== 'core/metrics.js')) {
   for (const value of Object.values(await load(file))) {
-    if (value !== null && typeof value === 'object') declared.push(...Object.values(value).filter((metric) => typeof metric?.help === 'string' && typeof metric?.name === 'string'));
+    if (value !== null && typeof value === 'object')
+      declared.push(
+        ...Object.values(value).filter(
+          (metric) => typeof metric?.help === 'string' && typeof metric?.name === 'string',
+        ),
+      );
   }
 }
-const pages = { 'docs/reference/errors.md': errorsReference(tables), 'docs/reference/metrics.md': metricsReference(declared) };
+const pages = {
+  'docs/reference/errors.md': errorsReference(tables),
+  'docs/reference/metrics.md': metricsReference(declared),
+};
 pages['docs/reference/roles.md'] = await rolesPage();
 pages['docs/upgrading.md'] = upgradingPage(readFileSync(join(root, 'docs/upgrading.md'), 'utf8'), formatVersions);
 
 /** From the routes of an API over nothing: none of them is asked. */
 async function rolesPage() {
-  const [{ createApiServer }, { rolesReference }, { loadConfig }, { Registry }, { silentLog }] = await Promise.all(['api/http/server.js', 'api/http/roles-reference.js', 'config/load.js', 'core/metrics.js', 'core/log.js'].map(load));
+  const [{ createApiServer }, { rolesReference }, { loadConfig }, { Registry }, { silentLog }] = await Promise.all(
+    ['api/http/server.js', 'api/http/roles-reference.js', 'config/load.js', 'core/metrics.js', 'core/log.js'].map(load),
+  );
   const { config } = loadConfig({ folder: join(root, 'examples', 'none'), environment: {} });
-  const services = { config, access: {}, searcher: {}, state: {}, sluice: {}, audit: {}, registry: new Registry(), log: silentLog, rules: () => undefined };
+  const services = {
+    config,
+    access: {},
+    searcher: {},
+    state: {},
+    sluice: {},
+    audit: {},
+    registry: new Registry(),
+    log: silentLog,
+    rules: () => undefined,
+  };
   const server = await createApiServer({ options: config.api, services });
   const page = rolesReference(server.table.routes);
   await server.stop(0);
@@ -50,7 +71,9 @@ for (const [page, text] of Object.entries(pages)) {
     let kept = '';
     try {
       kept = readFileSync(join(root, page), 'utf8');
-    } catch { /* a missing page is out of date */ }
+    } catch {
+      /* a missing page is out of date */
+    }
     if (kept === text) continue;
     stale += 1;
     process.stderr.write(`${page} is out of date: run \`npm run docs\`\n`);

@@ -14,7 +14,9 @@ const sourceFile = join(folder, 'src', 'zlib_sync.cc');
 
 const held = '(int) (chunk_size + 8192)';
 const repairs = [
-  ['static NAN_METHOD(Push) {', `~ZlibSyncInflate() {
+  [
+    'static NAN_METHOD(Push) {',
+    `~ZlibSyncInflate() {
             inflateEnd(&stream);
             Nan::AdjustExternalMemory(-${held});
         }
@@ -34,13 +36,23 @@ const repairs = [
             info.GetReturnValue().Set(self->stream.avail_in);
         }
 
-        static NAN_METHOD(Push) {`],
-  ['int err = inflateInit2(', `Nan::AdjustExternalMemory(${held});
-            int err = inflateInit2(`],
-  ['Nan::SetPrototypeMethod(tpl, "push", Push);', `Nan::SetPrototypeMethod(tpl, "push", Push);
-            Nan::SetPrototypeMethod(tpl, "reset", Reset);`],
-  ['Nan::SetAccessor(itpl, Nan::New<String>("err")', `Nan::SetAccessor(itpl, Nan::New<String>("remaining").ToLocalChecked(), GetRemaining);
-            Nan::SetAccessor(itpl, Nan::New<String>("err")`],
+        static NAN_METHOD(Push) {`,
+  ],
+  [
+    'int err = inflateInit2(',
+    `Nan::AdjustExternalMemory(${held});
+            int err = inflateInit2(`,
+  ],
+  [
+    'Nan::SetPrototypeMethod(tpl, "push", Push);',
+    `Nan::SetPrototypeMethod(tpl, "push", Push);
+            Nan::SetPrototypeMethod(tpl, "reset", Reset);`,
+  ],
+  [
+    'Nan::SetAccessor(itpl, Nan::New<String>("err")',
+    `Nan::SetAccessor(itpl, Nan::New<String>("remaining").ToLocalChecked(), GetRemaining);
+            Nan::SetAccessor(itpl, Nan::New<String>("err")`,
+  ],
 ];
 
 /** The repaired source; undefined when the source is not the one that the repairs were written for. */
@@ -56,24 +68,35 @@ function repaired(source) {
 
 /** In a process of its own, since a loaded build cannot be loaded anew. */
 function works() {
-  const probe = 'const { Inflate } = require(process.argv[1]); const i = new Inflate({ windowBits: 47 }); i.reset(); process.exit(i.remaining === 0 ? 0 : 1)';
+  const probe =
+    'const { Inflate } = require(process.argv[1]); const i = new Inflate({ windowBits: 47 }); i.reset(); process.exit(i.remaining === 0 ? 0 : 1)';
   return spawnSync(process.execPath, ['-e', probe, folder], { stdio: 'ignore' }).status === 0;
 }
 
 function rebuild() {
   const npm = process.env.npm_execpath;
   const [command, first] = npm !== undefined && npm.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  return spawnSync(command, [...first, 'rebuild', 'zlib-sync'], { cwd: root, stdio: 'ignore', shell: process.platform === 'win32' }).status === 0;
+  return (
+    spawnSync(command, [...first, 'rebuild', 'zlib-sync'], {
+      cwd: root,
+      stdio: 'ignore',
+      shell: process.platform === 'win32',
+    }).status === 0
+  );
 }
 
 function repair() {
-  if (!existsSync(sourceFile)) return 'zlib-sync is not installed (no C++ compiler?): gzip and zlib are inflated by node:zlib, which needs nothing else.';
+  if (!existsSync(sourceFile))
+    return 'zlib-sync is not installed (no C++ compiler?): gzip and zlib are inflated by node:zlib, which needs nothing else.';
   const source = readFileSync(sourceFile, 'utf8');
   const text = repaired(source);
-  if (text === undefined) return 'This zlib-sync is not the version that the repair knows: gzip and zlib are inflated by node:zlib.';
+  if (text === undefined)
+    return 'This zlib-sync is not the version that the repair knows: gzip and zlib are inflated by node:zlib.';
   if (text !== source) writeFileSync(sourceFile, text);
   else if (works()) return undefined;
-  return rebuild() && works() ? undefined : 'zlib-sync could not be built here: gzip and zlib are inflated by node:zlib, which needs nothing else.';
+  return rebuild() && works()
+    ? undefined
+    : 'zlib-sync could not be built here: gzip and zlib are inflated by node:zlib, which needs nothing else.';
 }
 
 let note;

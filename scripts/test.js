@@ -35,7 +35,10 @@ async function provideEngines() {
       if (wanted.includes('kafka')) process.env[names.kafka] = running.kafka.join(',');
       if (wanted.includes('opensearch')) process.env[names.opensearch] = running.opensearch;
     } catch (error) {
-      reason = String(error.stderr ?? error).trim().split('\n').at(-1);
+      reason = String(error.stderr ?? error)
+        .trim()
+        .split('\n')
+        .at(-1);
     }
   }
   if (reason !== undefined) console.log(`Left out: the tests that need ${wanted.join(' or ')}: ${reason}.`);
@@ -52,7 +55,11 @@ function buildTap(tap) {
 function runTap(output) {
   const tap = join(dirname(createRequire(import.meta.url).resolve('tap/package.json')), 'dist/esm/run.mjs');
   buildTap(tap);
-  child = spawn(process.execPath, [tap, `--output-file=${output}`, ...(process.stdout.isTTY ? [] : ['--reporter=terse']), ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+  child = spawn(
+    process.execPath,
+    [tap, `--output-file=${output}`, ...(process.stdout.isTTY ? [] : ['--reporter=terse']), ...process.argv.slice(2)],
+    { cwd: root, stdio: 'inherit' },
+  );
   return new Promise((resolve) =>
     child.on('close', (code, signal) => {
       if (signal !== null) console.log(`The test runner ended with ${signal}.`);

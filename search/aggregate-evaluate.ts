@@ -1,8 +1,21 @@
 /** The reference meaning of an aggregation: what both stores must answer for plain documents. */
 import { compareCodePoints } from '../core/values.js';
-import { defaultBucketLimit, type AggregateRequest, type Bucket, type BucketInterval, type Grouping, type Metric } from '../schemas/query.js';
+import {
+  defaultBucketLimit,
+  type AggregateRequest,
+  type Bucket,
+  type BucketInterval,
+  type Grouping,
+  type Metric,
+} from '../schemas/query.js';
 import { lowerCase } from '../schemas/words.js';
-import { isLatest, type AggregateAnswer, type AskedAggregate, type MetricValue, type SearchBucket } from './contract.js';
+import {
+  isLatest,
+  type AggregateAnswer,
+  type AskedAggregate,
+  type MetricValue,
+  type SearchBucket,
+} from './contract.js';
 import { compileQuery, timeFields } from './evaluate.js';
 
 type Document = Readonly<Record<string, unknown>>;
@@ -13,25 +26,41 @@ interface Member {
   readonly documents: readonly Document[];
 }
 
-export function aggregateDocuments(documents: readonly Document[], request: Asked): Pick<AggregateAnswer, 'total' | 'buckets' | 'whole' | 'otherDocuments'> {
+export function aggregateDocuments(
+  documents: readonly Document[],
+  request: Asked,
+): Pick<AggregateAnswer, 'total' | 'buckets' | 'whole' | 'otherDocuments'> {
   const matches = compileQuery(request.query);
   const { from = -Infinity, to = Infinity } = request;
   const found = documents.filter((document) => {
     const time = Date.parse(String(document['timestamp']));
-    return matches(document) && ((request.from === undefined && request.to === undefined) || (time >= from && time < to));
+    return (
+      matches(document) && ((request.from === undefined && request.to === undefined) || (time >= from && time < to))
+    );
   });
   let otherDocuments = 0;
   let level: Member[] = [{ key: [], documents: found }];
   for (const [at, group] of request.groups.entries()) {
     level = level.flatMap((outer) => {
       const members = membersOf(outer, group).sort(memberOrder(request, group, at));
-      const limit = group.kind === 'values' ? group.limit ?? defaultBucketLimit : Infinity;
+      const limit = group.kind === 'values' ? (group.limit ?? defaultBucketLimit) : Infinity;
       otherDocuments += members.slice(limit).reduce((sum, member) => sum + member.documents.length, 0);
       return members.slice(0, limit);
     });
   }
-  const bucketOf = (member: Member): SearchBucket => ({ key: member.key, documents: member.documents.length, values: request.metrics.map((metric) => (isLatest(metric) ? latestOf(member.documents, metric.field) : measure(member.documents, metric))) });
-  return { total: found.length, buckets: level.map(bucketOf), otherDocuments, ...(request.whole === true ? { whole: bucketOf({ key: [], documents: found }) } : {}) };
+  const bucketOf = (member: Member): SearchBucket => ({
+    key: member.key,
+    documents: member.documents.length,
+    values: request.metrics.map((metric) =>
+      isLatest(metric) ? latestOf(member.documents, metric.field) : measure(member.documents, metric),
+    ),
+  });
+  return {
+    total: found.length,
+    buckets: level.map(bucketOf),
+    otherDocuments,
+    ...(request.whole === true ? { whole: bucketOf({ key: [], documents: found }) } : {}),
+  };
 }
 
 function membersOf(outer: Member, group: Grouping): Member[] {
@@ -39,7 +68,8 @@ function membersOf(outer: Member, group: Grouping): Member[] {
   for (const document of outer.documents) {
     for (const value of valuesOf(document, group.field)) {
       if (group.kind === 'time' && typeof value !== 'number') continue;
-      const own = group.kind === 'time' ? bucketStart(Number(value), group.interval ?? { unit: 'minute', count: 1 }) : value;
+      const own =
+        group.kind === 'time' ? bucketStart(Number(value), group.interval ?? { unit: 'minute', count: 1 }) : value;
       if (group.kind === 'values' && group.only !== undefined && !group.only.includes(String(own))) continue;
       const name = JSON.stringify(own);
       const member = byKey.get(name) ?? { key: [...outer.key, own], documents: [] };
@@ -54,11 +84,21 @@ function membersOf(outer: Member, group: Grouping): Member[] {
 function valuesOf(document: Document, field: string): Key[] {
   const value = Object.hasOwn(document, field) ? document[field] : undefined;
   const list: unknown[] = Array.isArray(value) ? [...new Set(value as unknown[])] : [value];
-  return list.filter((one): one is Key => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
-    .map((one) => (timeFields.has(field) ? Date.parse(String(one)) : field === 'source' ? lowerCase(String(one)) : one));
+  return list
+    .filter((one): one is Key => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
+    .map((one) =>
+      timeFields.has(field) ? Date.parse(String(one)) : field === 'source' ? lowerCase(String(one)) : one,
+    );
 }
 
-const widths = { millisecond: 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
+const widths = {
+  millisecond: 1,
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+} as const;
 const firstMonday = Date.UTC(1970, 0, 5);
 
 /** The beginning of the bucket that holds a time. */
@@ -78,12 +118,15 @@ export function bucketStart(time: number, { unit, count }: BucketInterval): numb
 export function bucketEnd(start: number, { unit, count }: BucketInterval): number {
   const date = new Date(start);
   if (unit === 'year') return Date.UTC(date.getUTCFullYear() + count, 0, 1);
-  return unit === 'month' ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + count, 1) : start + widths[unit] * count;
+  return unit === 'month'
+    ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + count, 1)
+    : start + widths[unit] * count;
 }
 
 /** Numbers before texts; booleans as their texts. */
 function compareKeys(left: Key, right: Key): number {
-  if (typeof left === 'number' || typeof right === 'number') return typeof left === typeof right ? Number(left) - Number(right) : typeof left === 'number' ? -1 : 1;
+  if (typeof left === 'number' || typeof right === 'number')
+    return typeof left === typeof right ? Number(left) - Number(right) : typeof left === 'number' ? -1 : 1;
   return compareCodePoints(String(left), String(right));
 }
 
@@ -105,7 +148,10 @@ function memberOrder({ sort, metrics }: Asked, group: Grouping, at: number): (le
 
 /** Of equal times the document with the larger id, or the later one. */
 function latestOf(documents: readonly Document[], field: string): MetricValue {
-  const order = (document: Document): readonly [number, string] => [Date.parse(String(document['timestamp'])), typeof document['_id'] === 'string' ? document['_id'] : ''];
+  const order = (document: Document): readonly [number, string] => [
+    Date.parse(String(document['timestamp'])),
+    typeof document['_id'] === 'string' ? document['_id'] : '',
+  ];
   const [first, ...others] = documents.filter((document) => valuesOf(document, field).length > 0);
   if (first === undefined) return null;
   const newest = others.reduce((best, one) => {

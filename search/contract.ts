@@ -76,7 +76,9 @@ export interface SearchBucket extends Pick<Bucket, 'key' | 'documents'> {
   readonly values: readonly MetricValue[];
 }
 
-export interface AggregateAnswer extends Omit<AggregateResult, 'buckets' | 'whole' | 'failures'>, Pick<MessagesAnswer, 'failures' | 'tookMs'> {
+export interface AggregateAnswer
+  extends Omit<AggregateResult, 'buckets' | 'whole' | 'failures'>,
+    Pick<MessagesAnswer, 'failures' | 'tookMs'> {
   readonly buckets: readonly SearchBucket[];
   readonly whole?: SearchBucket | undefined;
 }
@@ -97,7 +99,10 @@ export interface Searcher {
    * All rows in order, of what is searchable when the first batch is taken and nothing that comes later; in batches, as fast as they are taken.
    * Whole or it rejects. The deadline is that of each batch.
    */
-  rows(request: SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined }, options: SearchOptions): AsyncIterable<readonly SearchHit[]>;
+  rows(
+    request: SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined },
+    options: SearchOptions,
+  ): AsyncIterable<readonly SearchHit[]>;
   /** Messages as they become searchable, oldest first, each once, until the signal. The first batch is empty: what becomes searchable from then on is new. */
   tail(request: SearchQuestion, options: TailOptions): AsyncIterable<readonly SearchHit[]>;
   /** Undefined: not there, or not to be seen (the same answer). */

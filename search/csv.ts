@@ -13,7 +13,10 @@ export function csvHeader(fields: readonly string[]): string {
 }
 
 export function csvLines(hits: readonly SearchHit[], fields: readonly string[]): string {
-  return stringify(hits.map((hit) => fields.map((field) => cellOf(fieldOf(hit, field)))), options);
+  return stringify(
+    hits.map((hit) => fields.map((field) => cellOf(fieldOf(hit, field)))),
+    options,
+  );
 }
 
 export function fieldOf(hit: SearchHit, field: string): unknown {

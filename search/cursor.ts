@@ -10,13 +10,19 @@ export interface SortOrder {
 export const newestFirst: SortOrder = { field: 'timestamp', direction: 'desc' };
 
 export function writeCursor(place: SearchAfter, sort: SortOrder): string {
-  return Buffer.from(JSON.stringify([sort.field, sort.direction, place.sortValue, place.id, place.index ?? null])).toString('base64url');
+  return Buffer.from(
+    JSON.stringify([sort.field, sort.direction, place.sortValue, place.id, place.index ?? null]),
+  ).toString('base64url');
 }
 
 /** Throws SEARCH_CURSOR_INVALID for a text that no page of this order has given. */
 export function readCursor(text: string, sort: SortOrder): SearchAfter {
   const refuse = (got: string): never => {
-    throw searchErrors.create('SEARCH_CURSOR_INVALID', { place: 'after', got, allowed: '`next` of an answer to the same query in the same order' });
+    throw searchErrors.create('SEARCH_CURSOR_INVALID', {
+      place: 'after',
+      got,
+      allowed: '`next` of an answer to the same query in the same order',
+    });
   };
   let parts: unknown;
   try {
@@ -28,6 +34,7 @@ export function readCursor(text: string, sort: SortOrder): SearchAfter {
   const [field, direction, sortValue, id, index] = parts as unknown[];
   if (field !== sort.field || direction !== sort.direction) return refuse('one of another order');
   const isValue = sortValue === null || typeof sortValue === 'string' || typeof sortValue === 'number';
-  if (!isValue || typeof id !== 'string' || !(index === null || typeof index === 'string')) return refuse('a text that is none');
+  if (!isValue || typeof id !== 'string' || !(index === null || typeof index === 'string'))
+    return refuse('a text that is none');
   return { sortValue, id, ...(index === null ? {} : { index }) };
 }

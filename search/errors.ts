@@ -9,7 +9,10 @@ export const searchErrors = defineErrors({
   SEARCH_QUERY_TIME: { retryable: false, summary: 'The query compares a time with something that is no time.' },
   SEARCH_QUERY_TOO_LARGE: { retryable: false, summary: 'The query is larger than the limits.' },
   SEARCH_QUERY_INVALID: { retryable: false, summary: 'The query cannot be run.' },
-  SEARCH_QUERY_WILDCARD: { retryable: false, summary: 'The query begins a word with a wildcard, which is not allowed here.' },
+  SEARCH_QUERY_WILDCARD: {
+    retryable: false,
+    summary: 'The query begins a word with a wildcard, which is not allowed here.',
+  },
   SEARCH_SORT_ORDER: { retryable: false, summary: 'The order cannot be read.' },
   SEARCH_SORT_FIELD: { retryable: false, summary: 'Messages cannot be sorted by this field.' },
   SEARCH_AGGREGATE_INVALID: { retryable: false, summary: 'The aggregation cannot be run.' },
@@ -17,8 +20,14 @@ export const searchErrors = defineErrors({
   SEARCH_INDEX_SET: { retryable: false, summary: 'There is no such index set.' },
   SEARCH_LIMIT: { retryable: false, summary: 'More messages are asked for than one answer gives.' },
   SEARCH_QUEUE_FULL: { retryable: true, summary: 'Too many searches wait for their turn; ask again later.' },
-  SEARCH_DEADLINE_EXCEEDED: { retryable: false, summary: 'The search was cancelled, since it took too long; a shorter time range or a narrower query is faster.' },
+  SEARCH_DEADLINE_EXCEEDED: {
+    retryable: false,
+    summary: 'The search was cancelled, since it took too long; a shorter time range or a narrower query is faster.',
+  },
   SEARCH_CANCELLED: { retryable: false, summary: 'The search was cancelled.' },
-  SEARCH_SNAPSHOT_LOST: { retryable: true, summary: 'An index was deleted or closed while its rows were being read; start again.' },
+  SEARCH_SNAPSHOT_LOST: {
+    retryable: true,
+    summary: 'An index was deleted or closed while its rows were being read; start again.',
+  },
   SEARCH_TIME_RANGE: { retryable: false, summary: 'The time range cannot be read.' },
 });

@@ -50,7 +50,9 @@ export function compileQuery(node: QueryNode): Matcher {
     case 'phrase':
       return eachField(node.field, (field) => equalityTest(field, node.text));
     case 'wildcard':
-      return eachField(node.field, (field) => patternTest(field, wildcardExpression(ignoresCase(field) ? lowerCase(node.pattern) : node.pattern)));
+      return eachField(node.field, (field) =>
+        patternTest(field, wildcardExpression(ignoresCase(field) ? lowerCase(node.pattern) : node.pattern)),
+      );
     case 'regex':
       return eachField(node.field, (field) => patternTest(field, node.pattern));
   }
@@ -108,14 +110,19 @@ function rangeTest(field: string, from: RangeEnd | undefined, to: RangeEnd | und
   const numeric = [from, to].every((end) => end === undefined || typeof end.value === 'number');
   if (numeric) return (value) => typeof value === 'number' && within(from, to, (end) => value - Number(end));
   const fold = field === 'source' ? lowerCase : (text: string) => text;
-  return (value) => typeof value === 'string' && within(from, to, (end) => compareCodePoints(fold(value), fold(String(end))));
+  return (value) =>
+    typeof value === 'string' && within(from, to, (end) => compareCodePoints(fold(value), fold(String(end))));
 }
 
 function endTime(end: string | number): number {
   return typeof end === 'number' ? end : Date.parse(end);
 }
 
-function within(from: RangeEnd | undefined, to: RangeEnd | undefined, compare: (end: string | number) => number): boolean {
+function within(
+  from: RangeEnd | undefined,
+  to: RangeEnd | undefined,
+  compare: (end: string | number) => number,
+): boolean {
   if (from !== undefined) {
     const order = compare(from.value);
     if (!(from.inclusive ? order >= 0 : order > 0)) return false;

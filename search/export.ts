@@ -13,26 +13,38 @@ export interface ExportPiece {
 }
 
 /** `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id` and `_index`; all fields when none are named. */
-export async function* exportText(rows: AsyncIterable<readonly SearchHit[]>, format: ExportFormat, fields: readonly string[] | undefined): AsyncGenerator<ExportPiece> {
+export async function* exportText(
+  rows: AsyncIterable<readonly SearchHit[]>,
+  format: ExportFormat,
+  fields: readonly string[] | undefined,
+): AsyncGenerator<ExportPiece> {
   const columns = fields ?? defaultExportFields;
   let first = true;
   for await (const batch of rows) {
     if (batch.length === 0) continue;
-    const text = format === 'json' ? jsonLines(batch, fields) : (first ? csvHeader(columns) : '') + csvLines(batch, columns);
+    const text =
+      format === 'json' ? jsonLines(batch, fields) : (first ? csvHeader(columns) : '') + csvLines(batch, columns);
     first = false;
     yield { text, rows: batch.length };
   }
 }
 
 /** The fields that have to be read of each row. */
-export function exportedFields(format: ExportFormat, fields: readonly string[] | undefined): readonly string[] | undefined {
+export function exportedFields(
+  format: ExportFormat,
+  fields: readonly string[] | undefined,
+): readonly string[] | undefined {
   return fields ?? (format === 'csv' ? defaultExportFields : undefined);
 }
 
 function jsonLines(hits: readonly SearchHit[], fields: readonly string[] | undefined): string {
   const wanted = fields === undefined ? undefined : new Set(fields);
-  return hits.map((hit) => {
-    const entries = Object.entries(hit.document).filter(([name]) => name !== '_id' && name !== '_index' && (wanted === undefined || wanted.has(name)));
-    return `${JSON.stringify(Object.fromEntries([['_id', hit._id], ['_index', hit._index], ...entries]))}\n`;
-  }).join('');
+  return hits
+    .map((hit) => {
+      const entries = Object.entries(hit.document).filter(
+        ([name]) => name !== '_id' && name !== '_index' && (wanted === undefined || wanted.has(name)),
+      );
+      return `${JSON.stringify(Object.fromEntries([['_id', hit._id], ['_index', hit._index], ...entries]))}\n`;
+    })
+    .join('');
 }

@@ -7,7 +7,8 @@ const quoted = /"((?:[^"\\]|\\[\s\S])*)"/y;
 const plain = /(?:[^\s\]}"\\]|\\[\s\S])+/y;
 const between = /to(?=\s)/iy;
 
-const allowed = 'field:[from TO to], with { or } for an end that is not included and * for an open one; a bracket as text is written in quotes or as \\[';
+const allowed =
+  'field:[from TO to], with { or } for an end that is not included and * for an open one; a bracket as text is written in quotes or as \\[';
 
 export function scanRange(text: string, start: number): RangeToken {
   let at = start + 1;
@@ -24,7 +25,11 @@ export function scanRange(text: string, start: number): RangeToken {
     const found = inQuotes ?? plain.exec(text);
     if (found === null) fail('SEARCH_QUERY_SYNTAX', { start, end: text.length }, text.slice(start), allowed);
     at += found[0].length;
-    return { text: (inQuotes?.[1] ?? found[0]).replace(/\\([\s\S])/g, '$1'), quoted: inQuotes !== null, place: { start: from, end: at } };
+    return {
+      text: (inQuotes?.[1] ?? found[0]).replace(/\\([\s\S])/g, '$1'),
+      quoted: inQuotes !== null,
+      place: { start: from, end: at },
+    };
   };
   const from = end();
   skip();
@@ -36,5 +41,13 @@ export function scanRange(text: string, start: number): RangeToken {
   skip();
   const closing = text.charAt(at);
   if (closing !== ']' && closing !== '}') fail('SEARCH_QUERY_UNCLOSED', { start, end: at }, text.slice(start), allowed);
-  return { kind: 'range', start, end: at + 1, from, to, includesFrom: text.charAt(start) === '[', includesTo: closing === ']' };
+  return {
+    kind: 'range',
+    start,
+    end: at + 1,
+    from,
+    to,
+    includesFrom: text.charAt(start) === '[',
+    includesTo: closing === ']',
+  };
 }

@@ -42,7 +42,12 @@ function scanToken(scan: Scan, at: number): number {
     case '/': {
       const end = expressionEnd(text, at);
       if (end === undefined) break;
-      tokens.push({ kind: 'regex', start: at, end, text: text.slice(at + 1, end - 1).replace(/\\([\s\S])/g, (pair, one: string) => (one === '/' ? one : pair)) });
+      tokens.push({
+        kind: 'regex',
+        start: at,
+        end,
+        text: text.slice(at + 1, end - 1).replace(/\\([\s\S])/g, (pair, one: string) => (one === '/' ? one : pair)),
+      });
       return end;
     }
     case '>':
@@ -81,7 +86,11 @@ function signAt(scan: Scan, at: number): Exclude<SignToken['kind'], 'end'> | und
   if (one === ':') return last?.kind === 'word' || last?.kind === 'phrase' ? 'colon' : undefined;
   if (one === '&' || one === '|') {
     const behind = scan.text.charAt(at + 2);
-    return next === one && (space.test(behind) || behind === '(' || isBehindClause(scan, at)) ? (one === '&' ? 'and' : 'or') : undefined;
+    return next === one && (space.test(behind) || behind === '(' || isBehindClause(scan, at))
+      ? one === '&'
+        ? 'and'
+        : 'or'
+      : undefined;
   }
   const kind = prefixes[one];
   return kind === undefined || isValue(last) || next === '' || space.test(next) || next === ')' ? undefined : kind;
@@ -117,7 +126,12 @@ function scanPhrase(scan: Scan, start: number): number {
     if (one === '\\' && at + 1 < text.length) at += 1;
     content += text.charAt(at);
   }
-  return fail('SEARCH_QUERY_UNCLOSED', { start, end: text.length }, text.slice(start), 'a phrase ends with "; \\" is a quotation mark within it or in a term');
+  return fail(
+    'SEARCH_QUERY_UNCLOSED',
+    { start, end: text.length },
+    text.slice(start),
+    'a phrase ends with "; \\" is a quotation mark within it or in a term',
+  );
 }
 
 /** The place behind the closing slash when an expression stands here. Each slash of the text is looked at once or twice. */
@@ -136,7 +150,14 @@ function scanWord(scan: Scan, start: number, takesColons: boolean): number {
   for (; at < text.length; at += 1) {
     const one = text.charAt(at);
     if (one === '\\') {
-      if (at + 1 === text.length) fail('SEARCH_QUERY_SYNTAX', { start: at, end: at + 1 }, '\\ at the end', 'a character behind \\; \\\\ is one \\', '\\\\');
+      if (at + 1 === text.length)
+        fail(
+          'SEARCH_QUERY_SYNTAX',
+          { start: at, end: at + 1 },
+          '\\ at the end',
+          'a character behind \\; \\\\ is one \\',
+          '\\\\',
+        );
       at += 1;
       content += text.charAt(at);
       continue;

@@ -59,10 +59,28 @@ export function parsePlaced(text: string, options: QueryOptions = {}): PlacedQue
   const { maxLength = 65_536, maxClauses = 1000, maxDepth = 16 } = options;
   const places: Cursor['places'] = new Map();
   try {
-    if (text.length > maxLength) return fail('SEARCH_QUERY_TOO_LARGE', { start: maxLength, end: text.length }, `${text.length} characters`, `${maxLength} characters`);
+    if (text.length > maxLength)
+      return fail(
+        'SEARCH_QUERY_TOO_LARGE',
+        { start: maxLength, end: text.length },
+        `${text.length} characters`,
+        `${maxLength} characters`,
+      );
     if (text.trim() === '') return { kind: 'query', node: all, places };
-    const context = { now: options.now ?? Date.now(), aliases: options.aliases ?? true, leadingWildcards: options.leadingWildcards ?? true };
-    const node = parseWhole({ tokens: tokenize(text), text, context, maxParentheses: maxDepth * 4, places, at: 0, open: 0 });
+    const context = {
+      now: options.now ?? Date.now(),
+      aliases: options.aliases ?? true,
+      leadingWildcards: options.leadingWildcards ?? true,
+    };
+    const node = parseWhole({
+      tokens: tokenize(text),
+      text,
+      context,
+      maxParentheses: maxDepth * 4,
+      places,
+      at: 0,
+      open: 0,
+    });
     checkSize(node, places, { maxClauses, maxDepth });
     return { kind: 'query', node, places };
   } catch (thrown) {
@@ -94,7 +112,9 @@ function written(cursor: Cursor, place: Place): string {
 function parseWhole(cursor: Cursor): QueryNode {
   const node = parseSequence(cursor, undefined);
   const token = peek(cursor);
-  return token.kind === 'end' ? node : fail('SEARCH_QUERY_SYNTAX', token, ') without (', 'a ( for each ); as text it is written in quotes or as \\)');
+  return token.kind === 'end'
+    ? node
+    : fail('SEARCH_QUERY_SYNTAX', token, ') without (', 'a ( for each ); as text it is written in quotes or as \\)');
 }
 
 function parseSequence(cursor: Cursor, field: string | undefined): QueryNode {
@@ -115,7 +135,11 @@ function parseChain(cursor: Cursor, field: string | undefined, explicit: boolean
   while (takeOperator(cursor, 'and')) chain.push(parseUnary(cursor, field));
   const only = chain[0];
   if (only !== undefined && chain.length === 1) return { ...only, explicit };
-  return { occur: 'should', explicit, node: and(chain.map(({ occur, node }) => (occur === 'never' ? not(node) : node))) };
+  return {
+    occur: 'should',
+    explicit,
+    node: and(chain.map(({ occur, node }) => (occur === 'never' ? not(node) : node))),
+  };
 }
 
 /** Takes `AND` or `OR` where a clause follows; without one a small `and` is left to be a word. */
@@ -125,7 +149,12 @@ function takeOperator(cursor: Cursor, operator: 'and' | 'or'): boolean {
   if (token.kind !== operator && operatorOf(token, behind) !== operator) return false;
   if (behind.kind === 'end' || behind.kind === 'close') {
     if (token.kind === 'word' && token.raw !== token.raw.toUpperCase()) return false;
-    return fail('SEARCH_QUERY_SYNTAX', token, `${written(cursor, token)} without a clause behind it`, `a clause on both sides; the word itself is written "${written(cursor, token)}"`);
+    return fail(
+      'SEARCH_QUERY_SYNTAX',
+      token,
+      `${written(cursor, token)} without a clause behind it`,
+      `a clause on both sides; the word itself is written "${written(cursor, token)}"`,
+    );
   }
   cursor.at += 1;
   return true;
@@ -175,7 +204,13 @@ function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefi
   switch (token.kind) {
     case 'word':
       if (name === undefined && /^(?:AND|OR|NOT)$/.test(token.raw)) {
-        return fail('SEARCH_QUERY_SYNTAX', token, `${token.raw} where a clause is expected`, `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`, `"${token.raw}"`);
+        return fail(
+          'SEARCH_QUERY_SYNTAX',
+          token,
+          `${token.raw} where a clause is expected`,
+          `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`,
+          `"${token.raw}"`,
+        );
       }
       return wordLeaf(context, field, token);
     case 'phrase':
@@ -189,7 +224,10 @@ function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefi
     case 'open':
       return parseGroup(cursor, field, token);
     default: {
-      const allowed = name === undefined ? 'a word, "a phrase", field:value, a range or ( ... )' : `a value behind ${written(cursor, { start: name.start, end: token.start }).trim()}; any value: _exists_:${written(cursor, name)}`;
+      const allowed =
+        name === undefined
+          ? 'a word, "a phrase", field:value, a range or ( ... )'
+          : `a value behind ${written(cursor, { start: name.start, end: token.start }).trim()}; any value: _exists_:${written(cursor, name)}`;
       return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), allowed);
     }
   }
@@ -197,17 +235,42 @@ function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefi
 
 function parseComparison(cursor: Cursor, field: string | undefined, operator: string, place: Place): QueryNode {
   const token = peek(cursor);
-  if (token.kind !== 'word' && token.kind !== 'phrase') return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), `a number, time or text behind ${operator}`);
+  if (token.kind !== 'word' && token.kind !== 'phrase')
+    return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), `a number, time or text behind ${operator}`);
   cursor.at += 1;
-  return comparisonLeaf(cursor.context, field, operator, { text: token.text, quoted: token.kind === 'phrase', place: token }, { start: place.start, end: token.end });
+  return comparisonLeaf(
+    cursor.context,
+    field,
+    operator,
+    { text: token.text, quoted: token.kind === 'phrase', place: token },
+    { start: place.start, end: token.end },
+  );
 }
 
 function parseGroup(cursor: Cursor, field: string | undefined, opening: Place): QueryNode {
   cursor.open += 1;
-  if (cursor.open > cursor.maxParentheses) return fail('SEARCH_QUERY_TOO_LARGE', opening, `${cursor.open} parentheses within each other`, `${cursor.maxParentheses}`);
-  if (peek(cursor).kind === 'close') return fail('SEARCH_QUERY_SYNTAX', { start: opening.start, end: peek(cursor).end }, 'empty parentheses', 'at least one clause within them');
+  if (cursor.open > cursor.maxParentheses)
+    return fail(
+      'SEARCH_QUERY_TOO_LARGE',
+      opening,
+      `${cursor.open} parentheses within each other`,
+      `${cursor.maxParentheses}`,
+    );
+  if (peek(cursor).kind === 'close')
+    return fail(
+      'SEARCH_QUERY_SYNTAX',
+      { start: opening.start, end: peek(cursor).end },
+      'empty parentheses',
+      'at least one clause within them',
+    );
   const node = parseSequence(cursor, field);
-  if (peek(cursor).kind !== 'close') return fail('SEARCH_QUERY_UNCLOSED', opening, '( without )', 'a ) for each (; as text it is written in quotes or as \\(');
+  if (peek(cursor).kind !== 'close')
+    return fail(
+      'SEARCH_QUERY_UNCLOSED',
+      opening,
+      '( without )',
+      'a ) for each (; as text it is written in quotes or as \\(',
+    );
   cursor.at += 1;
   cursor.open -= 1;
   return node;
@@ -221,19 +284,32 @@ function operatorOf(token: Token, next: Token): 'and' | 'or' | 'not' | undefined
 
 function startsClause(token: Token, next: Token): boolean {
   const operator = operatorOf(token, next);
-  return token.kind !== 'end' && token.kind !== 'close' && token.kind !== 'and' && token.kind !== 'or' && operator !== 'and' && operator !== 'or';
+  return (
+    token.kind !== 'end' &&
+    token.kind !== 'close' &&
+    token.kind !== 'and' &&
+    token.kind !== 'or' &&
+    operator !== 'and' &&
+    operator !== 'or'
+  );
 }
 
 function fieldName(token: WordToken | TextToken): string {
-  if (token.text === '_missing_') return fail('SEARCH_QUERY_FIELD', token, '_missing_', 'NOT _exists_:field', 'NOT _exists_');
-  if (/^_?exists?_?$/i.test(token.text) && token.text.includes('_') && token.text !== '_exists_') return fail('SEARCH_QUERY_FIELD', token, token.text, '_exists_:field', '_exists_');
-  if (token.kind === 'word' && token.wildcards.length > 0 && token.text !== '*') return fail('SEARCH_QUERY_FIELD', token, token.raw, 'the name of one field; a star in a name is written \\*');
+  if (token.text === '_missing_')
+    return fail('SEARCH_QUERY_FIELD', token, '_missing_', 'NOT _exists_:field', 'NOT _exists_');
+  if (/^_?exists?_?$/i.test(token.text) && token.text.includes('_') && token.text !== '_exists_')
+    return fail('SEARCH_QUERY_FIELD', token, token.text, '_exists_:field', '_exists_');
+  if (token.kind === 'word' && token.wildcards.length > 0 && token.text !== '*')
+    return fail('SEARCH_QUERY_FIELD', token, token.raw, 'the name of one field; a star in a name is written \\*');
   return token.text;
 }
 
 function combine(items: readonly Item[]): QueryNode {
-  const of = (wanted: Occur) => items.filter((item) => item.occur === wanted && !(item.explicit && wanted !== 'should'));
-  const plain = items.filter((item) => item.explicit || item.occur === 'should').map((item) => (item.occur === 'never' ? not(item.node) : item.node));
+  const of = (wanted: Occur) =>
+    items.filter((item) => item.occur === wanted && !(item.explicit && wanted !== 'should'));
+  const plain = items
+    .filter((item) => item.explicit || item.occur === 'should')
+    .map((item) => (item.occur === 'never' ? not(item.node) : item.node));
   const musts = of('must').map((item) => item.node);
   const nevers = of('never').map((item) => not(item.node));
   if (musts.length > 0) return and([...musts, ...nevers]);

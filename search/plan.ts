@@ -44,11 +44,20 @@ export function readQuery({ settings, now }: Pick<PlanContext, 'settings' | 'now
   const node = parseQuery(text, { ...queryOptions(settings), now: now() });
   if (!isQueryProblem(node)) return node;
   const cause = queryError(node);
-  throw searchErrors.create('SEARCH_QUERY_INVALID', { place: cause.place, got: `${cause.got ?? ''}: ${searchErrors.kinds[node.code].summary.replace(/\.$/, '')}`, allowed: cause.allowed, cause });
+  throw searchErrors.create('SEARCH_QUERY_INVALID', {
+    place: cause.place,
+    got: `${cause.got ?? ''}: ${searchErrors.kinds[node.code].summary.replace(/\.$/, '')}`,
+    allowed: cause.allowed,
+    cause,
+  });
 }
 
 /** A set that is not there and one that may not be seen are the same: nothing. */
-function searchedSets({ indexSets, deadLetterSet }: PlanContext, wanted: readonly string[] | undefined, scope: SearchScope): readonly string[] {
+function searchedSets(
+  { indexSets, deadLetterSet }: PlanContext,
+  wanted: readonly string[] | undefined,
+  scope: SearchScope,
+): readonly string[] {
   const known = new Set(indexSets().filter((set) => set !== deadLetterSet));
   if (wanted === undefined) return [...known];
   return [...new Set(wanted)].filter((set) => known.has(set) || (set === deadLetterSet && scope.deadLetters));
@@ -64,5 +73,10 @@ const lists: ReadonlySet<string> = new Set(['streams', 'adjustments', 'other_fie
 
 export function checkSort(sort: SortOrder): void {
   if (standardFields.get(sort.field) !== 'text' && !lists.has(sort.field) && sort.field !== '') return;
-  throw searchErrors.create('SEARCH_SORT_FIELD', { place: 'sort', got: sort.field, allowed: 'any field but those that are cut into words (message, full_message) or hold lists (streams, adjustments, other_fields)' });
+  throw searchErrors.create('SEARCH_SORT_FIELD', {
+    place: 'sort',
+    got: sort.field,
+    allowed:
+      'any field but those that are cut into words (message, full_message) or hold lists (streams, adjustments, other_fields)',
+  });
 }

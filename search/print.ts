@@ -35,7 +35,10 @@ function printAlternatives(children: readonly QueryNode[]): string[] {
 
 function isAliasOf(left: QueryNode, right: QueryNode | undefined): boolean {
   if (right === undefined || !('field' in left) || left.field === undefined || !('field' in right)) return false;
-  return secondNames.get(left.field) === right.field && printLeaf({ ...left, field: '_' }) === printLeaf({ ...right, field: '_' });
+  return (
+    secondNames.get(left.field) === right.field &&
+    printLeaf({ ...left, field: '_' }) === printLeaf({ ...right, field: '_' })
+  );
 }
 
 function printInner(node: QueryNode): string {
@@ -56,7 +59,10 @@ function printLeaf(node: Leaf): string {
     case 'phrase':
       return `${name}"${node.text.replace(/["\\]/g, '\\$&')}"`;
     case 'wildcard':
-      return `${name}${node.pattern.split(/([*?])/).map((part, at) => (at % 2 === 1 ? part : escapeText(part))).join('')}`;
+      return `${name}${node.pattern
+        .split(/([*?])/)
+        .map((part, at) => (at % 2 === 1 ? part : escapeText(part)))
+        .join('')}`;
     case 'regex':
       return `${name}/${node.pattern.replace(/\\[\s\S]|\//g, (part) => (part === '/' ? '\\/' : part))}/`;
     case 'range': {

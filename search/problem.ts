@@ -31,7 +31,15 @@ export interface Place {
 }
 
 export function fail(code: QueryProblemCode, place: Place, got: string, allowed: string, didYouMean?: string): never {
-  throw new QueryFailure({ kind: 'problem', code, position: place.start, length: place.end - place.start, got: shorten(got), allowed, didYouMean });
+  throw new QueryFailure({
+    kind: 'problem',
+    code,
+    position: place.start,
+    length: place.end - place.start,
+    got: shorten(got),
+    allowed,
+    didYouMean,
+  });
 }
 
 export function isQueryProblem(value: { readonly kind: string }): value is QueryProblem {
@@ -45,7 +53,11 @@ export function problemText(problem: QueryProblem): string {
 
 export function queryError(problem: QueryProblem): SluiceError {
   const suggestion = problem.didYouMean === undefined ? '' : `. Did you mean ${problem.didYouMean}`;
-  return searchErrors.create(problem.code, { place: `character ${problem.position + 1}`, got: problem.got, allowed: `${problem.allowed}${suggestion}` });
+  return searchErrors.create(problem.code, {
+    place: `character ${problem.position + 1}`,
+    got: problem.got,
+    allowed: `${problem.allowed}${suggestion}`,
+  });
 }
 
 /** The line of the query with a caret under the place, at most `width` characters around it. */

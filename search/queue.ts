@@ -44,7 +44,13 @@ export function createFairQueue(places: number, maxWaiting: number): FairQueue {
         running += 1;
         return Promise.resolve(once(leave));
       }
-      if (waiting >= maxWaiting) return Promise.reject(searchErrors.create('SEARCH_QUEUE_FULL', { got: `${waiting} waiting`, allowed: `${maxWaiting} (setting search.queue_length)` }));
+      if (waiting >= maxWaiting)
+        return Promise.reject(
+          searchErrors.create('SEARCH_QUEUE_FULL', {
+            got: `${waiting} waiting`,
+            allowed: `${maxWaiting} (setting search.queue_length)`,
+          }),
+        );
       return new Promise((resolve, reject) => {
         const cancelled = (): void => {
           remove(key, entry);

@@ -10,9 +10,14 @@ import { countEnd, takeTurn, type Turn } from './run.js';
 import { withoutHiddenStreams } from './scope.js';
 import type { SearchContext } from './search-context.js';
 
-export type RowsRequest = SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined };
+export type RowsRequest = SearchQuestion &
+  Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined };
 
-export async function* rows(context: SearchContext, request: RowsRequest, options: SearchOptions): AsyncGenerator<readonly SearchHit[]> {
+export async function* rows(
+  context: SearchContext,
+  request: RowsRequest,
+  options: SearchOptions,
+): AsyncGenerator<readonly SearchHit[]> {
   const sort = request.sort ?? newestFirst;
   checkSort(sort);
   // The scan outlives a turn: its signal follows that of the turn at work.
@@ -25,7 +30,9 @@ export async function* rows(context: SearchContext, request: RowsRequest, option
     try {
       if (iterator === undefined) {
         const plan = await planSearch(context, request, options.scope);
-        iterator = context.store.scan({ ...plan, sort, fields: request.fields, signal: scanning.signal, timeoutMs: turn.timeoutMs })[Symbol.asyncIterator]();
+        iterator = context.store
+          .scan({ ...plan, sort, fields: request.fields, signal: scanning.signal, timeoutMs: turn.timeoutMs })
+          [Symbol.asyncIterator]();
       }
       const result = await iterator.next();
       return result.done === true ? undefined : result.value;

@@ -22,7 +22,12 @@ export interface Turn {
 }
 
 /** A whole search of one turn, with its time and outcome in the metrics. */
-export async function runSearch<Answer>(context: RunContext, kind: SearchKind, options: Omit<SearchOptions, 'scope'>, work: (turn: Turn) => Promise<Answer>): Promise<Answer> {
+export async function runSearch<Answer>(
+  context: RunContext,
+  kind: SearchKind,
+  options: Omit<SearchOptions, 'scope'>,
+  work: (turn: Turn) => Promise<Answer>,
+): Promise<Answer> {
   const observe = context.metrics.searchDuration.startTimer({ kind });
   try {
     const answer = await takeTurn(context, options, work);
@@ -38,17 +43,29 @@ export async function runSearch<Answer>(context: RunContext, kind: SearchKind, o
 
 /** Counts a search that has ended: well, when there is no cause. */
 export function countEnd({ metrics }: RunContext, kind: SearchKind, cause: unknown): void {
-  metrics.searches.inc({ kind, outcome: cause === undefined ? 'ok' : outcomes[isSluiceError(cause) ? cause.code : ''] ?? 'failed' });
+  metrics.searches.inc({
+    kind,
+    outcome: cause === undefined ? 'ok' : (outcomes[isSluiceError(cause) ? cause.code : ''] ?? 'failed'),
+  });
 }
 
-export async function takeTurn<Answer>(context: RunContext, options: Omit<SearchOptions, 'scope'>, work: (turn: Turn) => Promise<Answer>): Promise<Answer> {
+export async function takeTurn<Answer>(
+  context: RunContext,
+  options: Omit<SearchOptions, 'scope'>,
+  work: (turn: Turn) => Promise<Answer>,
+): Promise<Answer> {
   const { settings } = context;
   const deadlineMs = Math.min(options.deadlineMs ?? settings.deadline_ms, settings.deadline_ms);
   const ending = new AbortController();
   let late = false;
   const giveUp = (): void => {
     late = true;
-    ending.abort(searchErrors.create('SEARCH_DEADLINE_EXCEEDED', { got: `${deadlineMs} ms`, allowed: 'at most the setting search.deadline_ms' }));
+    ending.abort(
+      searchErrors.create('SEARCH_DEADLINE_EXCEEDED', {
+        got: `${deadlineMs} ms`,
+        allowed: 'at most the setting search.deadline_ms',
+      }),
+    );
   };
   const timer = setTimeout(giveUp, deadlineMs);
   const cancel = (): void => ending.abort(options.signal?.reason);
@@ -56,7 +73,9 @@ export async function takeTurn<Answer>(context: RunContext, options: Omit<Search
   else options.signal?.addEventListener('abort', cancel, { once: true });
   const { signal } = ending;
   try {
-    return await inTurn(context, options.fairnessKey ?? '', signal, () => work({ signal, timeoutMs: deadlineMs + storeGraceMs }));
+    return await inTurn(context, options.fairnessKey ?? '', signal, () =>
+      work({ signal, timeoutMs: deadlineMs + storeGraceMs }),
+    );
   } catch (thrown) {
     throw late ? signal.reason : errorOf(thrown, signal.aborted);
   } finally {
@@ -68,13 +87,29 @@ export async function takeTurn<Answer>(context: RunContext, options: Omit<Search
 /** The signal comes first; this is for a store whose connection hangs. */
 const storeGraceMs = 1_000;
 
-const outcomes: Readonly<Record<string, string>> = { SEARCH_CANCELLED: 'cancelled', SEARCH_DEADLINE_EXCEEDED: 'late', SEARCH_QUEUE_FULL: 'refused', SEARCH_QUERY_INVALID: 'refused' };
+const outcomes: Readonly<Record<string, string>> = {
+  SEARCH_CANCELLED: 'cancelled',
+  SEARCH_DEADLINE_EXCEEDED: 'late',
+  SEARCH_QUEUE_FULL: 'refused',
+  SEARCH_QUERY_INVALID: 'refused',
+};
 
 function isPart(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'failures' in answer && Array.isArray(answer.failures) && answer.failures.length > 0;
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'failures' in answer &&
+    Array.isArray(answer.failures) &&
+    answer.failures.length > 0
+  );
 }
 
-async function inTurn<Answer>({ queue, metrics }: RunContext, key: string, signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+async function inTurn<Answer>(
+  { queue, metrics }: RunContext,
+  key: string,
+  signal: AbortSignal,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
   const show = (): void => {
     metrics.queuedSearches.set(queue.waiting());
     metrics.runningSearches.set(queue.running());
@@ -104,5 +139,10 @@ function orAborted<Answer>(working: Promise<Answer>, signal: AbortSignal): Promi
 function errorOf(thrown: unknown, cancelled: boolean): unknown {
   if (cancelled) return searchErrors.create('SEARCH_CANCELLED', { cause: thrown });
   if (!isSluiceError(thrown) || thrown.code !== 'STORE_QUERY_INVALID') return thrown;
-  return searchErrors.create('SEARCH_QUERY_INVALID', { place: thrown.place, got: thrown.got, allowed: thrown.allowed, cause: thrown });
+  return searchErrors.create('SEARCH_QUERY_INVALID', {
+    place: thrown.place,
+    got: thrown.got,
+    allowed: thrown.allowed,
+    cause: thrown,
+  });
 }

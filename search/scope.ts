@@ -30,7 +30,11 @@ function hideStreams(query: QueryNode, scope: SearchScope): QueryNode {
   return mapClauses(query, (clause) => {
     if (clause.field !== streamsField) return clause;
     const matches = compileQuery(clause);
-    return or(readableStreams(scope).filter((id) => matches({ [streamsField]: [id] })).map(inStream));
+    return or(
+      readableStreams(scope)
+        .filter((id) => matches({ [streamsField]: [id] }))
+        .map(inStream),
+    );
   });
 }
 

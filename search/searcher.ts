@@ -40,7 +40,10 @@ const maxOffset = 1_000_000;
 export function createSearcher(options: SearcherOptions): Searcher {
   const { settings } = options;
   const context: SearchContext = {
-    ...options, now: options.now ?? Date.now, metrics: buildMetrics(options.registry, searchMetrics), queue: createFairQueue(settings.concurrent, settings.queue_length),
+    ...options,
+    now: options.now ?? Date.now,
+    metrics: buildMetrics(options.registry, searchMetrics),
+    queue: createFairQueue(settings.concurrent, settings.queue_length),
   };
   const fields = createKnownFields(context);
   return {
@@ -65,7 +68,11 @@ function whenMissing(thrown: unknown): undefined {
   return undefined;
 }
 
-async function messages(context: SearchContext, request: MessagesRequest, options: SearchOptions): Promise<MessagesAnswer> {
+async function messages(
+  context: SearchContext,
+  request: MessagesRequest,
+  options: SearchOptions,
+): Promise<MessagesAnswer> {
   const started = performance.now();
   const sort = request.sort ?? newestFirst;
   checkSort(sort);
@@ -74,28 +81,63 @@ async function messages(context: SearchContext, request: MessagesRequest, option
   return runSearch(context, 'messages', options, async (turn) => {
     const plan = await planSearch(context, request, options.scope);
     const start = await skip(context, { ...plan, sort }, request.offset ?? 0, after, turn);
-    const result = await context.store.search({ ...plan, ...turn, sort, limit: start === 'nothing' ? 0 : request.limit, count: request.count, fields: request.fields, after: start === 'nothing' ? undefined : start, partial: true });
+    const result = await context.store.search({
+      ...plan,
+      ...turn,
+      sort,
+      limit: start === 'nothing' ? 0 : request.limit,
+      count: request.count,
+      fields: request.fields,
+      after: start === 'nothing' ? undefined : start,
+      partial: true,
+    });
     noteTraffic(result.hits.length);
     const full = request.limit > 0 && result.hits.length === request.limit;
     return {
-      total: result.total, messages: result.hits.map((hit) => withoutHiddenStreams(hit, options.scope)),
+      total: result.total,
+      messages: result.hits.map((hit) => withoutHiddenStreams(hit, options.scope)),
       ...(full && result.next !== undefined ? { next: writeCursor(result.next, sort) } : {}),
-      failures: failuresOf(result), tookMs: Math.round(performance.now() - started),
+      failures: failuresOf(result),
+      tookMs: Math.round(performance.now() - started),
     };
   });
 }
 
 function checkPage({ limit, offset = 0 }: MessagesRequest): void {
-  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit) throw searchErrors.create('SEARCH_LIMIT', { place: 'limit', got: String(limit), allowed: `0 to ${maxLimit}; more page by page with an offset, or with an export` });
-  if (!Number.isSafeInteger(offset) || offset < 0 || offset > maxOffset) throw searchErrors.create('SEARCH_LIMIT', { place: 'offset', got: String(offset), allowed: `0 to ${maxOffset}; further with a shorter time range, or with an export` });
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > maxLimit)
+    throw searchErrors.create('SEARCH_LIMIT', {
+      place: 'limit',
+      got: String(limit),
+      allowed: `0 to ${maxLimit}; more page by page with an offset, or with an export`,
+    });
+  if (!Number.isSafeInteger(offset) || offset < 0 || offset > maxOffset)
+    throw searchErrors.create('SEARCH_LIMIT', {
+      place: 'offset',
+      got: String(offset),
+      allowed: `0 to ${maxOffset}; further with a shorter time range, or with an export`,
+    });
 }
 
 /** The place of the last message that is skipped; `nothing` when there are no more than those. */
-async function skip(context: SearchContext, plan: Plan & { readonly sort: NonNullable<MessagesRequest['sort']> }, offset: number, after: SearchAfter | undefined, turn: Turn): Promise<SearchAfter | undefined | 'nothing'> {
+async function skip(
+  context: SearchContext,
+  plan: Plan & { readonly sort: NonNullable<MessagesRequest['sort']> },
+  offset: number,
+  after: SearchAfter | undefined,
+  turn: Turn,
+): Promise<SearchAfter | undefined | 'nothing'> {
   let place = after;
-  for (let left = offset; left > 0;) {
+  for (let left = offset; left > 0; ) {
     const limit = Math.min(left, maxLimit);
-    const { hits, next } = await context.store.search({ ...plan, ...turn, limit, count: false, fields: [], after: place, partial: true });
+    const { hits, next } = await context.store.search({
+      ...plan,
+      ...turn,
+      limit,
+      count: false,
+      fields: [],
+      after: place,
+      partial: true,
+    });
     if (hits.length < limit || next === undefined) return 'nothing';
     left -= limit;
     place = next;
@@ -103,19 +145,35 @@ async function skip(context: SearchContext, plan: Plan & { readonly sort: NonNul
   return place;
 }
 
-export function failuresOf(result: { readonly skipped: readonly string[]; readonly failures?: MessagesAnswer['failures'] | undefined }): MessagesAnswer['failures'] {
-  return [...result.skipped.map((index) => ({ index, reason: 'it is closed, gone or cannot be read' })), ...(result.failures ?? [])];
+export function failuresOf(result: {
+  readonly skipped: readonly string[];
+  readonly failures?: MessagesAnswer['failures'] | undefined;
+}): MessagesAnswer['failures'] {
+  return [
+    ...result.skipped.map((index) => ({ index, reason: 'it is closed, gone or cannot be read' })),
+    ...(result.failures ?? []),
+  ];
 }
 
-async function aggregate(context: SearchContext, question: AggregateQuestion, options: SearchOptions): ReturnType<Searcher['aggregate']> {
+async function aggregate(
+  context: SearchContext,
+  question: AggregateQuestion,
+  options: SearchOptions,
+): ReturnType<Searcher['aggregate']> {
   const started = performance.now();
   const asked = checkAggregate(question.aggregate, options.scope);
   return runSearch(context, 'aggregate', options, async (turn) => {
     const plan = await planSearch(context, question, options.scope);
     const result = await context.store.aggregate({ ...withoutLatest(asked), ...plan, ...turn, partial: true });
     const buckets = await addLatest(context, plan, turn, asked, result.buckets);
-    const [whole] = result.whole === undefined ? [] : await addLatest(context, plan, turn, { ...asked, groups: [] }, [result.whole]);
-    return { ...result, buckets, ...(whole === undefined ? {} : { whole }), failures: failuresOf(result), tookMs: Math.round(performance.now() - started) };
+    const [whole] =
+      result.whole === undefined ? [] : await addLatest(context, plan, turn, { ...asked, groups: [] }, [result.whole]);
+    return {
+      ...result,
+      buckets,
+      ...(whole === undefined ? {} : { whole }),
+      failures: failuresOf(result),
+      tookMs: Math.round(performance.now() - started),
+    };
   });
 }
-

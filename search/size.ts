@@ -4,7 +4,10 @@ import { fail, type Place } from './problem.js';
 import type { Clause } from './tree.js';
 
 /** Where each clause of a text stands; `name` where it has a field of its own. */
-export type ClausePlaces = ReadonlyMap<QueryNode, { readonly whole: Place; readonly value: Place; readonly name: Place | undefined }>;
+export type ClausePlaces = ReadonlyMap<
+  QueryNode,
+  { readonly whole: Place; readonly value: Place; readonly name: Place | undefined }
+>;
 
 export interface SizeLimits {
   readonly maxClauses: number;
@@ -26,9 +29,21 @@ export function checkSize(node: QueryNode, places: ClausePlaces, { maxClauses, m
   sized.sort((left, right) => left.place.start - right.place.start);
   let clauses = 0;
   const last = sized.find(({ counts }) => (clauses += counts) > maxClauses);
-  if (last !== undefined) fail('SEARCH_QUERY_TOO_LARGE', last.place, `${sized.reduce((sum, { counts }) => sum + counts, 0)} clauses`, `${maxClauses} clauses; one without a field counts three`);
+  if (last !== undefined)
+    fail(
+      'SEARCH_QUERY_TOO_LARGE',
+      last.place,
+      `${sized.reduce((sum, { counts }) => sum + counts, 0)} clauses`,
+      `${maxClauses} clauses; one without a field counts three`,
+    );
   const deep = sized.find(({ depth }) => depth > maxDepth);
-  if (deep !== undefined) fail('SEARCH_QUERY_TOO_LARGE', deep.place, `a nesting of ${sized.reduce((most, { depth }) => Math.max(most, depth), 0)}`, `a nesting of ${maxDepth}`);
+  if (deep !== undefined)
+    fail(
+      'SEARCH_QUERY_TOO_LARGE',
+      deep.place,
+      `a nesting of ${sized.reduce((most, { depth }) => Math.max(most, depth), 0)}`,
+      `a nesting of ${maxDepth}`,
+    );
 }
 
 function collect(node: QueryNode, depth: number, places: ClausePlaces, sized: Sized[]): void {

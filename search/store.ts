@@ -1,5 +1,12 @@
 /** What the search layer needs of an index store; both adapters have it. */
-import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../schemas/query.js';
+import type {
+  AggregateRequest,
+  AggregateResult,
+  ScanRequest,
+  SearchHit,
+  SearchRequest,
+  SearchResult,
+} from '../schemas/query.js';
 
 export type SearchFieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
 
@@ -12,6 +19,9 @@ export interface SearchableStore {
   scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]>;
   /** Names of the fields that documents of the query have. */
   occurringFields(request: ScanRequest): Promise<ReadonlySet<string>>;
-  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly stub: boolean }>>;
+  read(
+    index: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly stub: boolean }>>;
   fieldTypes(index: string): Promise<ReadonlyMap<string, SearchFieldType>>;
 }

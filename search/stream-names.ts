@@ -11,7 +11,12 @@ const shownName = /^[0-9a-f]{24}$/i;
 export function nameStreams(query: QueryNode, streams: () => readonly string[]): QueryNode {
   let idsByShown: ReadonlyMap<string, string> | undefined;
   return mapClauses(query, (clause) => {
-    if (clause.field !== streamsField || (clause.kind !== 'term' && clause.kind !== 'phrase') || !shownName.test(clause.text)) return clause;
+    if (
+      clause.field !== streamsField ||
+      (clause.kind !== 'term' && clause.kind !== 'phrase') ||
+      !shownName.test(clause.text)
+    )
+      return clause;
     const ids = streams();
     if (ids.includes(clause.text)) return clause;
     idsByShown ??= new Map(ids.map((id) => [apiIdOf(id), id]));

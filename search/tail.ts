@@ -77,14 +77,18 @@ class Window {
   }
 }
 
-export async function* tail(context: SearchContext, request: SearchQuestion, options: TailOptions): AsyncGenerator<readonly SearchHit[]> {
+export async function* tail(
+  context: SearchContext,
+  request: SearchQuestion,
+  options: TailOptions,
+): AsyncGenerator<readonly SearchHit[]> {
   const window = new Window(context.now());
   let cause: unknown;
   try {
     // What is there already is not new.
     for await (const hits of newHits(context, request, options, window, [])) void hits;
     yield [];
-    for (let isSlow = false; !isAborted(options.signal);) {
+    for (let isSlow = false; !isAborted(options.signal); ) {
       await pause(context.settings.tail_poll_ms, options.signal);
       if (isAborted(options.signal)) return;
       if (isSlow) await catchUp(context, request, options, window);
@@ -108,10 +112,20 @@ export async function* tail(context: SearchContext, request: SearchQuestion, opt
 }
 
 /** Leaves out what a slow reader is too far behind of. */
-async function catchUp(context: SearchContext, request: SearchQuestion, options: TailOptions, window: Window): Promise<void> {
+async function catchUp(
+  context: SearchContext,
+  request: SearchQuestion,
+  options: TailOptions,
+  window: Window,
+): Promise<void> {
   if (options.onSkipped === undefined) return;
   const now = context.now();
-  const missed: QueryNode = { kind: 'range', field: 'receive_time', from: { value: window.newest, inclusive: true }, to: { value: now, inclusive: false } };
+  const missed: QueryNode = {
+    kind: 'range',
+    field: 'receive_time',
+    from: { value: window.newest, inclusive: true },
+    to: { value: now, inclusive: false },
+  };
   const { total } = await takeTurn(context, options, async (turn) => {
     const plan = await planSearch(context, request, options.scope);
     return context.store.search({ ...plan, ...turn, query: and([missed, plan.query]), limit: 0, partial: true });
@@ -126,17 +140,37 @@ function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-async function* newHits(context: SearchContext, request: SearchQuestion, options: SearchOptions, window: Window, fields: readonly string[] | undefined): AsyncGenerator<SearchHit[]> {
+async function* newHits(
+  context: SearchContext,
+  request: SearchQuestion,
+  options: SearchOptions,
+  window: Window,
+  fields: readonly string[] | undefined,
+): AsyncGenerator<SearchHit[]> {
   const { from } = window;
-  const since: QueryNode = { kind: 'range', field: 'receive_time', from: { value: from, inclusive: true }, to: undefined };
+  const since: QueryNode = {
+    kind: 'range',
+    field: 'receive_time',
+    from: { value: from, inclusive: true },
+    to: undefined,
+  };
   const page = new PageSize();
   let after: SearchAfter | undefined;
-  for (let left = maxLook; left > 0;) {
+  for (let left = maxLook; left > 0; ) {
     const limit = Math.min(left, page.size);
     const { hits, next } = await takeTurn(context, options, async (turn) => {
       const plan = await planSearch(context, request, options.scope);
       const wanted = fields === undefined ? undefined : [...fields, 'receive_time'];
-      return context.store.search({ ...plan, ...turn, query: and([since, plan.query]), sort: oldestFirst, limit, after, fields: wanted, partial: true });
+      return context.store.search({
+        ...plan,
+        ...turn,
+        query: and([since, plan.query]),
+        sort: oldestFirst,
+        limit,
+        after,
+        fields: wanted,
+        partial: true,
+      });
     });
     page.learn(hits.map(({ document }) => document));
     yield hits.filter((hit) => window.add(hit, Date.parse(String(hit.document['receive_time']))));

@@ -9,20 +9,35 @@ export interface TimeSpan {
   readonly last: number;
 }
 
-const isoTime = /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?)?)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+const isoTime =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?)?)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
 const mathStep = /([+-])(\d{1,9})([yMwdhHms])|\/([yMwdhHms])/y;
-const factors: Readonly<Record<string, number>> = { w: 604_800_000, d: 86_400_000, h: 3_600_000, H: 3_600_000, m: 60_000, s: 1000 };
+const factors: Readonly<Record<string, number>> = {
+  w: 604_800_000,
+  d: 86_400_000,
+  h: 3_600_000,
+  H: 3_600_000,
+  m: 60_000,
+  s: 1000,
+};
 /** Below this a plain number is seconds (until the year 5138), from it on milliseconds (since 1973). */
 const firstMilliseconds = 1e11;
 /** What JavaScript's Date can hold. */
 const lastTime = 8.64e15;
 
-export const timeForms = 'ISO 8601 (2026-01-02, 2026-01-02T03:04:05.678Z, "2026-01-02 03:04:05"), epoch seconds or milliseconds, now, now-5m, now/d';
+export const timeForms =
+  'ISO 8601 (2026-01-02, 2026-01-02T03:04:05.678Z, "2026-01-02 03:04:05"), epoch seconds or milliseconds, now, now-5m, now/d';
 
 /** `toUniversal`: of times without a zone, given as if they were UTC (which they are without it). */
-export function parseTime(text: string, now: number, toUniversal: (local: number) => number = (local) => local): TimeSpan | undefined {
+export function parseTime(
+  text: string,
+  now: number,
+  toUniversal: (local: number) => number = (local) => local,
+): TimeSpan | undefined {
   const trimmed = text.trim();
-  const span = trimmed.startsWith('now') ? mathOver({ first: now, last: now }, trimmed.slice(3)) : parseFixed(trimmed, toUniversal);
+  const span = trimmed.startsWith('now')
+    ? mathOver({ first: now, last: now }, trimmed.slice(3))
+    : parseFixed(trimmed, toUniversal);
   // What is beyond is NaN already where calendars were asked.
   if (span === undefined || !(Math.abs(span.first) <= lastTime && Math.abs(span.last) <= lastTime)) return undefined;
   return span;
@@ -43,18 +58,52 @@ function parseIso(text: string, toUniversal: (local: number) => number): TimeSpa
   const match = isoTime.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
-  const numbers = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1), Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0), Number((fraction ?? '0').padEnd(3, '0').slice(0, 3))] as const;
+  const numbers = [
+    Number(year),
+    Number(month ?? 1) - 1,
+    Number(day ?? 1),
+    Number(hour ?? 0),
+    Number(minute ?? 0),
+    Number(second ?? 0),
+    Number((fraction ?? '0').padEnd(3, '0').slice(0, 3)),
+  ] as const;
   const local = utc(...numbers);
   const read = new Date(local);
-  const fits = read.getUTCMonth() === numbers[1] && read.getUTCDate() === numbers[2] && numbers[3] < 24 && numbers[4] < 60 && numbers[5] < 60;
+  const fits =
+    read.getUTCMonth() === numbers[1] &&
+    read.getUTCDate() === numbers[2] &&
+    numbers[3] < 24 &&
+    numbers[4] < 60 &&
+    numbers[5] < 60;
   if (!fits) return undefined;
-  const unit = month === undefined ? 'y' : day === undefined ? 'M' : hour === undefined ? 'd' : minute === undefined ? 'h' : second === undefined ? 'm' : fraction === undefined ? 's' : undefined;
+  const unit =
+    month === undefined
+      ? 'y'
+      : day === undefined
+        ? 'M'
+        : hour === undefined
+          ? 'd'
+          : minute === undefined
+            ? 'h'
+            : second === undefined
+              ? 'm'
+              : fraction === undefined
+                ? 's'
+                : undefined;
   const shifted = zone === undefined ? toUniversal : (time: number): number => time - zoneShift(zone);
   const last = unit === undefined ? local : step(local, unit, 1) - 1;
   return { first: shifted(local), last: shifted(last) };
 }
 
-function utc(year: number, month: number, day: number, hour: number, minute: number, second: number, millisecond: number): number {
+function utc(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+  millisecond: number,
+): number {
   const date = new Date(Date.UTC(2000, month, day, hour, minute, second, millisecond));
   // Date.UTC takes years under 100 for those of the twentieth century.
   date.setUTCFullYear(year, month, day);

@@ -21,7 +21,12 @@ export function not(node: QueryNode): QueryNode {
   return node.kind === 'none' ? all : { kind: 'not', child: node };
 }
 
-function join(kind: 'and' | 'or', nodes: readonly QueryNode[], neutral: 'all' | 'none', deciding: 'all' | 'none'): QueryNode {
+function join(
+  kind: 'and' | 'or',
+  nodes: readonly QueryNode[],
+  neutral: 'all' | 'none',
+  deciding: 'all' | 'none',
+): QueryNode {
   const children: QueryNode[] = [];
   for (const node of nodes) {
     if (node.kind === deciding) return node;

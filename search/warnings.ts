@@ -18,7 +18,8 @@ export interface QueryWarning {
 /** Each field that is not known once. A query that was parsed without aliases: one name of two suffices. No types at all (nothing is stored, or nothing may be read): nothing to warn of. */
 export function queryWarnings({ places }: PlacedQuery, types: FieldTypes): readonly QueryWarning[] {
   if (types.size === 0) return [];
-  const typeOf = (name: string | undefined): SearchFieldType | undefined => (name === undefined ? undefined : name === '_id' ? 'string' : (types.get(name) ?? standardFields.get(name)));
+  const typeOf = (name: string | undefined): SearchFieldType | undefined =>
+    name === undefined ? undefined : name === '_id' ? 'string' : (types.get(name) ?? standardFields.get(name));
   const unknown = new Map<string, QueryWarning>();
   const values: QueryWarning[] = [];
   for (const [node, { whole, value, name }] of places) {
@@ -26,8 +27,20 @@ export function queryWarnings({ places }: PlacedQuery, types: FieldTypes): reado
     const { field } = clause;
     if (field === undefined || unknown.has(field)) continue;
     const type = typeOf(field) ?? typeOf(partnerOf(field));
-    if (type === undefined) unknown.set(field, { kind: 'field', field, place: clause.kind === 'exists' ? whole : (name ?? whole), message: `${field}: No index has this field.` });
-    else if (!canHold(type, clause)) values.push({ kind: 'value', field, place: value, message: `${field}: The field holds ${type === 'number' ? 'numbers' : 'true and false'}, which this value never matches. Allowed: ${type === 'number' ? 'a number, or a range with numbers' : 'true or false'}.` });
+    if (type === undefined)
+      unknown.set(field, {
+        kind: 'field',
+        field,
+        place: clause.kind === 'exists' ? whole : (name ?? whole),
+        message: `${field}: No index has this field.`,
+      });
+    else if (!canHold(type, clause))
+      values.push({
+        kind: 'value',
+        field,
+        place: value,
+        message: `${field}: The field holds ${type === 'number' ? 'numbers' : 'true and false'}, which this value never matches. Allowed: ${type === 'number' ? 'a number, or a range with numbers' : 'true or false'}.`,
+      });
   }
   return [...unknown.values(), ...values].sort((left, right) => left.place.start - right.place.start);
 }
@@ -39,9 +52,13 @@ function canHold(type: SearchFieldType, clause: Clause): boolean {
       return true;
     case 'term':
     case 'phrase':
-      return type === 'number' ? readNumber(clause.text) !== undefined : clause.text === 'true' || clause.text === 'false';
+      return type === 'number'
+        ? readNumber(clause.text) !== undefined
+        : clause.text === 'true' || clause.text === 'false';
     case 'range':
-      return type === 'number' && [clause.from, clause.to].every((end) => end === undefined || typeof end.value === 'number');
+      return (
+        type === 'number' && [clause.from, clause.to].every((end) => end === undefined || typeof end.value === 'number')
+      );
     default:
       return false;
   }

@@ -118,7 +118,11 @@ class LevelState implements StateStore {
       this.#changes += 1;
       const revision = `${this.#starts}.${this.#changes}`;
       const text = `{"revision":"${revision}","value":${json}}`;
-      await this.#write(key, (database) => database.put(entryKey(key), text, { sync: true }), (found) => found?.revision === revision);
+      await this.#write(
+        key,
+        (database) => database.put(entryKey(key), text, { sync: true }),
+        (found) => found?.revision === revision,
+      );
       return parseEntry(key, text);
     });
   }
@@ -126,7 +130,11 @@ class LevelState implements StateStore {
   delete(key: string, expected: string): Promise<void> {
     return this.#inTurn(key, async () => {
       await this.#expect(key, expected);
-      await this.#write(key, (database) => database.del(entryKey(key), { sync: true }), (found) => found === undefined);
+      await this.#write(
+        key,
+        (database) => database.del(entryKey(key), { sync: true }),
+        (found) => found === undefined,
+      );
     });
   }
 
@@ -152,9 +160,11 @@ class LevelState implements StateStore {
     this.#assertUsable(key);
     const before = this.#turns.get(key) ?? Promise.resolve();
     const result = before.then(change);
-    const turn = result.catch(() => {}).finally(() => {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-    });
+    const turn = result
+      .catch(() => {})
+      .finally(() => {
+        if (this.#turns.get(key) === turn) this.#turns.delete(key);
+      });
     this.#turns.set(key, turn);
     const done = await result;
     this.#announce(key);
@@ -165,13 +175,21 @@ class LevelState implements StateStore {
     const text = await this.#read((database) => database.get(entryKey(key)));
     const found = text === undefined ? undefined : parseEntry(key, text).revision;
     if (found === expected) return;
-    throw stateErrors.create('STATE_CONFLICT', { place: key, got: `revision ${found ?? 'none'}`, allowed: `revision ${expected ?? 'none'}` });
+    throw stateErrors.create('STATE_CONFLICT', {
+      place: key,
+      got: `revision ${found ?? 'none'}`,
+      allowed: `revision ${expected ?? 'none'}`,
+    });
   }
 
   async #assertRoom(key: string, bytes: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.#folder);
     if (bavail * bsize - bytes >= this.#reserveBytes) return;
-    throw stateErrors.create('STATE_WRITE_FAILED', { place: key, got: `${formatBytes(bavail * bsize)} free`, allowed: `${formatBytes(this.#reserveBytes)} stay free` });
+    throw stateErrors.create('STATE_WRITE_FAILED', {
+      place: key,
+      got: `${formatBytes(bavail * bsize)} free`,
+      allowed: `${formatBytes(this.#reserveBytes)} stay free`,
+    });
   }
 
   async #read<Result>(read: (database: ClassicLevel) => Promise<Result>): Promise<Result> {
@@ -187,7 +205,11 @@ class LevelState implements StateStore {
    * After a write that failed LevelDB takes no further one, and does not know whether this one will be there when it is opened
    * again: it is opened again at once, and the entry tells.
    */
-  async #write(key: string, write: (database: ClassicLevel) => Promise<void>, happened: (found: StateEntry | undefined) => boolean): Promise<void> {
+  async #write(
+    key: string,
+    write: (database: ClassicLevel) => Promise<void>,
+    happened: (found: StateEntry | undefined) => boolean,
+  ): Promise<void> {
     const database = await this.#opened();
     try {
       await write(database);
@@ -226,7 +248,11 @@ class LevelState implements StateStore {
       await database.open();
       return database;
     } catch (thrown) {
-      const inUse = thrown instanceof Error && thrown.cause instanceof Error && 'code' in thrown.cause && thrown.cause.code === 'LEVEL_LOCKED';
+      const inUse =
+        thrown instanceof Error &&
+        thrown.cause instanceof Error &&
+        'code' in thrown.cause &&
+        thrown.cause.code === 'LEVEL_LOCKED';
       throw inUse ? stateErrors.create('STATE_FOLDER_IN_USE', { place: this.#folder, cause: thrown }) : thrown;
     }
   }
@@ -240,7 +266,8 @@ class LevelState implements StateStore {
   #assertUsable(key: string): void {
     if (!this.#running) throw stateErrors.create('STATE_NOT_STARTED');
     const bytes = Buffer.byteLength(key);
-    if (bytes === 0 || bytes > maxKeyBytes) throw stateErrors.create('STATE_KEY_INVALID', { got: `${bytes} bytes`, allowed: `1 to ${maxKeyBytes} bytes` });
+    if (bytes === 0 || bytes > maxKeyBytes)
+      throw stateErrors.create('STATE_KEY_INVALID', { got: `${bytes} bytes`, allowed: `1 to ${maxKeyBytes} bytes` });
   }
 
   /** Changes of one turn of the event loop are told once. */

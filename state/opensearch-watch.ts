@@ -38,7 +38,10 @@ export async function createIndexWatch(options: IndexWatchOptions): Promise<Inde
   const look = async (watcher: Watcher): Promise<void> => {
     const entries = await options.list(watcher.prefix);
     const now = entries.map((entry) => `${entry.key} ${entry.revision}`).join('\n');
-    const changed = watcher.seen === undefined ? entries.some((entry) => options.sequenceOf(entry) > watcher.since) : watcher.seen !== now;
+    const changed =
+      watcher.seen === undefined
+        ? entries.some((entry) => options.sequenceOf(entry) > watcher.since)
+        : watcher.seen !== now;
     watcher.seen = now;
     if (changed && watchers.has(watcher)) watcher.onChange();
   };
@@ -50,9 +53,15 @@ export async function createIndexWatch(options: IndexWatchOptions): Promise<Inde
   const schedule = (): void => {
     if (stopped) return;
     timer = setTimeout(() => {
-      void poll().catch((error: unknown) => {
-        if (!stopped) options.log.warn({ index: options.place, error: errorText(error) }, 'watching the state failed; it is tried again');
-      }).then(schedule);
+      void poll()
+        .catch((error: unknown) => {
+          if (!stopped)
+            options.log.warn(
+              { index: options.place, error: errorText(error) },
+              'watching the state failed; it is tried again',
+            );
+        })
+        .then(schedule);
     }, pollMs).unref();
   };
   schedule();

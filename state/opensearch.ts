@@ -1,5 +1,12 @@
 /** State that several processes share, in one index of OpenSearch. Compare-and-set by sequence number and primary term. */
-import { createOpenSearchClient, faultOf, type OpenSearchClient, type OpenSearchConnection, type OpenSearchReply, type OpenSearchRequest } from '../core/opensearch-client.js';
+import {
+  createOpenSearchClient,
+  faultOf,
+  type OpenSearchClient,
+  type OpenSearchConnection,
+  type OpenSearchReply,
+  type OpenSearchRequest,
+} from '../core/opensearch-client.js';
 import { errorText } from '../core/errors.js';
 import { formatVersions } from '../core/format-versions.js';
 import { bringUpToDate } from '../core/formats/migrate.js';
@@ -33,7 +40,11 @@ interface Stored {
 }
 
 const settings = { number_of_shards: 1, auto_expand_replicas: '0-1', hidden: true, refresh_interval: '1s' };
-const mappings = { dynamic: false, _meta: { sluice: stampOf(formatVersions.stateIndex) }, properties: { key: { type: 'keyword' }, value: { type: 'keyword', index: false, doc_values: false } } };
+const mappings = {
+  dynamic: false,
+  _meta: { sluice: stampOf(formatVersions.stateIndex) },
+  properties: { key: { type: 'keyword' }, value: { type: 'keyword', index: false, doc_values: false } },
+};
 
 class OpenSearchState implements StateStore {
   readonly #options: OpenSearchStateOptions;
@@ -58,12 +69,25 @@ class OpenSearchState implements StateStore {
     const client = createOpenSearchClient(this.#options);
     this.#client = client;
     try {
-      const reply = await this.#send({ method: 'PUT', path: this.#path, body: { settings, mappings, aliases: { [this.#alias()]: { is_hidden: true } } } });
-      if (reply.status >= 300 && faultOf(reply).type !== 'resource_already_exists_exception') throw this.#unexpected(reply);
-      await this.#expect({ method: 'GET', path: `/_cluster/health${this.#path}`, query: { wait_for_status: 'yellow', timeout: '10s' } });
+      const reply = await this.#send({
+        method: 'PUT',
+        path: this.#path,
+        body: { settings, mappings, aliases: { [this.#alias()]: { is_hidden: true } } },
+      });
+      if (reply.status >= 300 && faultOf(reply).type !== 'resource_already_exists_exception')
+        throw this.#unexpected(reply);
+      await this.#expect({
+        method: 'GET',
+        path: `/_cluster/health${this.#path}`,
+        query: { wait_for_status: 'yellow', timeout: '10s' },
+      });
       await this.#bringUpToDate();
       this.#watch = await createIndexWatch({
-        log: this.#options.log, place: this.#options.index, newest: () => this.#newest(), list: (prefix) => this.list(prefix), sequenceOf: (entry) => Number(entry.revision.split('.')[0]),
+        log: this.#options.log,
+        place: this.#options.index,
+        newest: () => this.#newest(),
+        list: (prefix) => this.list(prefix),
+        sequenceOf: (entry) => Number(entry.revision.split('.')[0]),
       });
     } catch (thrown) {
       this.#client = undefined;
@@ -78,12 +102,18 @@ class OpenSearchState implements StateStore {
     let meta: { readonly sluice?: unknown } = {};
     const read = async () => {
       const reply = await this.#expect({ method: 'GET', path: `${this.#path}/_mapping` });
-      const [found] = Object.values(reply.body as Record<string, { readonly mappings?: { readonly _meta?: typeof meta } }>);
+      const [found] = Object.values(
+        reply.body as Record<string, { readonly mappings?: { readonly _meta?: typeof meta } }>,
+      );
       meta = found?.mappings?._meta ?? {};
       return readStamp(meta.sluice, place);
     };
     const write = async (stamp: object) => {
-      await this.#expect({ method: 'PUT', path: `${this.#path}/_mapping`, body: { _meta: { ...meta, sluice: stamp } } });
+      await this.#expect({
+        method: 'PUT',
+        path: `${this.#path}/_mapping`,
+        body: { _meta: { ...meta, sluice: stamp } },
+      });
       return true;
     };
     await bringUpToDate(formatVersions.stateIndex, { place, read, write }, {}, this.#options.log);
@@ -110,10 +140,15 @@ class OpenSearchState implements StateStore {
     const text: string | undefined = JSON.stringify(value);
     if (text === undefined) throw stateErrors.create('STATE_VALUE_INVALID', { place: key, got: typeof value });
     const operation = expected === undefined ? '_create' : '_doc';
-    const reply = await this.#expect({
-      method: 'PUT', path: `${this.#writePath}/${operation}/${encodeURIComponent(key)}`,
-      query: { require_alias: true, ...(expected === undefined ? {} : conditionOf(key, expected)) }, body: { key, value: text },
-    }, [409]);
+    const reply = await this.#expect(
+      {
+        method: 'PUT',
+        path: `${this.#writePath}/${operation}/${encodeURIComponent(key)}`,
+        query: { require_alias: true, ...(expected === undefined ? {} : conditionOf(key, expected)) },
+        body: { key, value: text },
+      },
+      [409],
+    );
     if (reply.status === 409) throw conflict(key, expected);
     return entryOf({ ...(reply.body as Stored), _source: { value: text } });
   }
@@ -121,11 +156,17 @@ class OpenSearchState implements StateStore {
   async list(prefix: string): Promise<readonly StateEntry[]> {
     await this.#expect({ method: 'POST', path: `${this.#path}/_refresh` });
     const entries: StateEntry[] = [];
-    for (let after: string | undefined; ;) {
+    for (let after: string | undefined; ; ) {
       const reply = await this.#expect({
-        method: 'POST', path: `${this.#path}/_search`, query: { allow_partial_search_results: false },
+        method: 'POST',
+        path: `${this.#path}/_search`,
+        query: { allow_partial_search_results: false },
         body: {
-          size: pageSize, sort: ['key'], seq_no_primary_term: true, query: { prefix: { key: { value: prefix } } }, ...(after === undefined ? {} : { search_after: [after] }),
+          size: pageSize,
+          sort: ['key'],
+          seq_no_primary_term: true,
+          query: { prefix: { key: { value: prefix } } },
+          ...(after === undefined ? {} : { search_after: [after] }),
         },
       });
       const { hits } = (reply.body as { hits: { hits: readonly Stored[] } }).hits;
@@ -137,7 +178,10 @@ class OpenSearchState implements StateStore {
 
   async delete(key: string, expected: string): Promise<void> {
     this.#running();
-    const reply = await this.#expect({ method: 'DELETE', path: `${this.#path}/_doc/${encodeURIComponent(key)}`, query: conditionOf(key, expected) }, [404, 409]);
+    const reply = await this.#expect(
+      { method: 'DELETE', path: `${this.#path}/_doc/${encodeURIComponent(key)}`, query: conditionOf(key, expected) },
+      [404, 409],
+    );
     if (reply.status === 404 && (reply.body as { result?: string }).result === undefined) throw this.#unexpected(reply);
     if (reply.status >= 400) throw conflict(key, expected);
   }
@@ -149,8 +193,14 @@ class OpenSearchState implements StateStore {
 
   /** Every put and every delete takes the next sequence number. */
   async #newest(): Promise<number> {
-    const reply = await this.#expect({ method: 'GET', path: `${this.#path}/_stats/docs`, query: { level: 'shards', filter_path: 'indices.*.shards.*.seq_no.max_seq_no' } });
-    const { indices = {} } = reply.body as { indices?: Record<string, { shards: Record<string, { seq_no: { max_seq_no: number } }[]> }> };
+    const reply = await this.#expect({
+      method: 'GET',
+      path: `${this.#path}/_stats/docs`,
+      query: { level: 'shards', filter_path: 'indices.*.shards.*.seq_no.max_seq_no' },
+    });
+    const { indices = {} } = reply.body as {
+      indices?: Record<string, { shards: Record<string, { seq_no: { max_seq_no: number } }[]> }>;
+    };
     const copies = Object.values(indices).flatMap((index) => Object.values(index.shards).flat());
     return Math.max(-1, ...copies.map((copy) => copy.seq_no.max_seq_no));
   }
@@ -166,7 +216,11 @@ class OpenSearchState implements StateStore {
     try {
       return await client.request(request);
     } catch (thrown) {
-      throw stateErrors.create('STATE_UNAVAILABLE', { place: this.#options.index, got: errorText(thrown), cause: thrown });
+      throw stateErrors.create('STATE_UNAVAILABLE', {
+        place: this.#options.index,
+        got: errorText(thrown),
+        cause: thrown,
+      });
     }
   }
 
@@ -177,12 +231,19 @@ class OpenSearchState implements StateStore {
 
   #unexpected(reply: OpenSearchReply): Error {
     const { type, reason } = faultOf(reply);
-    return stateErrors.create('STATE_UNAVAILABLE', { place: this.#options.index, got: `${reply.status} ${type}: ${reason}`.slice(0, 500) });
+    return stateErrors.create('STATE_UNAVAILABLE', {
+      place: this.#options.index,
+      got: `${reply.status} ${type}: ${reason}`.slice(0, 500),
+    });
   }
 }
 
 function entryOf(stored: Stored): StateEntry {
-  return { key: stored._id, value: JSON.parse(stored._source?.value ?? 'null') as unknown, revision: `${stored._seq_no}.${stored._primary_term}` };
+  return {
+    key: stored._id,
+    value: JSON.parse(stored._source?.value ?? 'null') as unknown,
+    revision: `${stored._seq_no}.${stored._primary_term}`,
+  };
 }
 
 function conditionOf(key: string, revision: string): { if_seq_no: string; if_primary_term: string } {
@@ -192,10 +253,15 @@ function conditionOf(key: string, revision: string): { if_seq_no: string; if_pri
 }
 
 function conflict(key: string, expected: string | undefined): Error {
-  return stateErrors.create('STATE_CONFLICT', { place: key, got: 'another revision', allowed: `revision ${expected ?? 'none'}` });
+  return stateErrors.create('STATE_CONFLICT', {
+    place: key,
+    got: 'another revision',
+    allowed: `revision ${expected ?? 'none'}`,
+  });
 }
 
 function checkKey(key: string): void {
   const bytes = Buffer.byteLength(key);
-  if (bytes === 0 || bytes > maxKeyBytes) throw stateErrors.create('STATE_KEY_INVALID', { got: `${bytes} bytes`, allowed: `1 to ${maxKeyBytes} bytes` });
+  if (bytes === 0 || bytes > maxKeyBytes)
+    throw stateErrors.create('STATE_KEY_INVALID', { got: `${bytes} bytes`, allowed: `1 to ${maxKeyBytes} bytes` });
 }

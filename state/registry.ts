@@ -15,7 +15,14 @@ type Kind = Config['store']['kind'];
 export const stateStores: Readonly<Record<Kind, (config: Config, context: Context) => StateStore>> = {
   embedded: (config, { log }) => createLevelState({ folder: join(config.data_folder, 'state'), log }),
   opensearch: (config, { log }) => {
-    const { nodes, username, password, tls, request_timeout_ms: requestTimeoutMs, state_index: index } = config.store.opensearch;
+    const {
+      nodes,
+      username,
+      password,
+      tls,
+      request_timeout_ms: requestTimeoutMs,
+      state_index: index,
+    } = config.store.opensearch;
     return createOpenSearchState({ nodes, username, password, tls, requestTimeoutMs, index, log });
   },
 };

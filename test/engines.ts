@@ -24,11 +24,21 @@ export function openSearchNode(): string | undefined {
 
 /** For tap's options: `t.test(title, skipWithoutKafka(), ...)`. */
 export function skipWithoutKafka(): { skip: string | false } {
-  return { skip: kafkaBrokers() === undefined ? 'needs Kafka: set SLUICE_TEST_KAFKA, or run npm test where Java 21 and Maven are' : false };
+  return {
+    skip:
+      kafkaBrokers() === undefined
+        ? 'needs Kafka: set SLUICE_TEST_KAFKA, or run npm test where Java 21 and Maven are'
+        : false,
+  };
 }
 
 export function skipWithoutOpenSearch(): { skip: string | false } {
-  return { skip: openSearchNode() === undefined ? 'needs OpenSearch: set SLUICE_TEST_OPENSEARCH, or run npm test where Java 21 and Maven are' : false };
+  return {
+    skip:
+      openSearchNode() === undefined
+        ? 'needs OpenSearch: set SLUICE_TEST_OPENSEARCH, or run npm test where Java 21 and Maven are'
+        : false,
+  };
 }
 
 /** For tests that start engines of their own. */
@@ -39,22 +49,34 @@ export function skipWithoutEngines(): { skip: string | false } {
 
 /** A Java of version 21 or later, as the engine script finds it. */
 function findJava(): string | undefined {
-  const installed = existsSync('/usr/lib/jvm') ? readdirSync('/usr/lib/jvm').map((name) => join('/usr/lib/jvm', name, 'bin/java')) : [];
+  const installed = existsSync('/usr/lib/jvm')
+    ? readdirSync('/usr/lib/jvm').map((name) => join('/usr/lib/jvm', name, 'bin/java'))
+    : [];
   const home = process.env['JAVA_HOME'];
-  const candidates = [process.env['ENGINES_JAVA'], home === undefined ? undefined : join(home, 'bin/java'), 'java', ...installed];
+  const candidates = [
+    process.env['ENGINES_JAVA'],
+    home === undefined ? undefined : join(home, 'bin/java'),
+    'java',
+    ...installed,
+  ];
   return candidates.find((candidate) => candidate !== undefined && candidate !== '' && javaMajor(candidate) >= 21);
 }
 
 function javaMajor(java: string): number {
   try {
-    return Number(/version "(\d+)/.exec(execFileSync('sh', ['-c', '"$0" -version 2>&1', java], { encoding: 'utf8' }))?.[1] ?? 0);
+    return Number(
+      /version "(\d+)/.exec(execFileSync('sh', ['-c', '"$0" -version 2>&1', java], { encoding: 'utf8' }))?.[1] ?? 0,
+    );
   } catch {
     return 0;
   }
 }
 
 function jarsFolder(): string {
-  return process.env['ENGINES_JARS'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sluice-engines', 'jars');
+  return (
+    process.env['ENGINES_JARS'] ??
+    join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'sluice-engines', 'jars')
+  );
 }
 
 let missing: { readonly reason: string | undefined } | undefined;

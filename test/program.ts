@@ -32,7 +32,15 @@ export interface Status {
   readonly rule_set_version: string;
   readonly admin_port: number;
   readonly epoch: { readonly number: number; readonly indices: Readonly<Record<string, string>> };
-  readonly index_sets: readonly { readonly id: string; readonly indices: readonly { readonly name: string; readonly documents: number; readonly bytes: number; readonly open: boolean }[] }[];
+  readonly index_sets: readonly {
+    readonly id: string;
+    readonly indices: readonly {
+      readonly name: string;
+      readonly documents: number;
+      readonly bytes: number;
+      readonly open: boolean;
+    }[];
+  }[];
 }
 
 export interface Program {
@@ -49,11 +57,18 @@ export interface Program {
 }
 
 /** Node.js for `spawn`, without the hooks that the test runner adds to the variables of every child: `env` replaces itself with it. */
-export const node: readonly [command: string, ...leading: readonly string[]] = ['/usr/bin/env', '-u', 'NODE_OPTIONS', process.execPath];
+export const node: readonly [command: string, ...leading: readonly string[]] = [
+  '/usr/bin/env',
+  '-u',
+  'NODE_OPTIONS',
+  process.execPath,
+];
 
 /** This process's variables without settings of the tests, which the program would take for its own. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SLUICE_|NODE_OPTIONS$|_?TAP)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(SLUICE_|NODE_OPTIONS$|_?TAP)/.test(name)),
+  );
 }
 
 interface Teardown {
@@ -61,7 +76,9 @@ interface Teardown {
 }
 
 export const receiversOnFreePorts = [
-  { type: 'gelf_tcp', host: '127.0.0.1', port: 0 }, { type: 'gelf_udp', host: '127.0.0.1', port: 0 }, { type: 'gelf_http', host: '127.0.0.1', port: 0 },
+  { type: 'gelf_tcp', host: '127.0.0.1', port: 0 },
+  { type: 'gelf_udp', host: '127.0.0.1', port: 0 },
+  { type: 'gelf_http', host: '127.0.0.1', port: 0 },
 ];
 
 export function testFolder(t: Teardown): string {
@@ -74,30 +91,74 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
   const folder = options.folder ?? testFolder(t);
   const settingsFile = join(folder, `sluice-${options.role ?? 'all'}.yaml`);
   const dataFolder = join(folder, 'data');
-  writeFileSync(settingsFile, stringify({
-    data_folder: dataFolder, log_level: 'info', admin: { port: 0 }, api: { port: 0 }, receivers: receiversOnFreePorts, ...options.settings,
-  }));
+  writeFileSync(
+    settingsFile,
+    stringify({
+      data_folder: dataFolder,
+      log_level: 'info',
+      admin: { port: 0 },
+      api: { port: 0 },
+      receivers: receiversOnFreePorts,
+      ...options.settings,
+    }),
+  );
   const [command, ...leading] = [...(options.within ?? []), ...node] as [string, ...string[]];
-  const child = spawn(command, [...leading, options.commandLine ?? commandLine, 'start', '--config', settingsFile, '--role', options.role ?? 'all'], {
-    cwd: packageRoot, env: { ...cleanEnvironment(), ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    command,
+    [
+      ...leading,
+      options.commandLine ?? commandLine,
+      'start',
+      '--config',
+      settingsFile,
+      '--role',
+      options.role ?? 'all',
+    ],
+    {
+      cwd: packageRoot,
+      env: { ...cleanEnvironment(), ...options.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => { output = (output + text).slice(-200_000); });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { output = (output + text).slice(-200_000); });
-  const ended = new Promise<number | string>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? -1)));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-200_000);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-200_000);
+  });
+  const ended = new Promise<number | string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1)),
+  );
   t.teardown(async () => {
     child.kill('SIGKILL');
     await ended;
   });
-  const control = createControlClient(controlSocketPath(dataFolder, process.env['XDG_RUNTIME_DIR'], options.role === 'receiver' || (options.role !== undefined && ['output', 'api'].includes(options.role) && (options.role as 'output' | 'api'))));
+  const control = createControlClient(
+    controlSocketPath(
+      dataFolder,
+      process.env['XDG_RUNTIME_DIR'],
+      options.role === 'receiver' ||
+        (options.role !== undefined && ['output', 'api'].includes(options.role) && (options.role as 'output' | 'api')),
+    ),
+  );
   const status = async (): Promise<Status> => (await control.request('GET', '/status')) as Status;
-  const first = await until(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program ended: ${child.exitCode ?? child.signalCode}\n${output}`);
-    if (!output.includes('is running')) return undefined;
-    return status().catch(() => undefined);
-  }, 60_000, () => `the program did not start:\n${output}`);
+  const first = await until(
+    async () => {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`the program ended: ${child.exitCode ?? child.signalCode}\n${output}`);
+      if (!output.includes('is running')) return undefined;
+      return status().catch(() => undefined);
+    },
+    60_000,
+    () => `the program did not start:\n${output}`,
+  );
   return {
-    folder, settingsFile, child, control, status,
+    folder,
+    settingsFile,
+    child,
+    control,
+    status,
     port: (protocol) => first.receivers.find((receiver) => receiver.protocol === protocol)?.port ?? 0,
     output: () => output,
     end: (signal = 'SIGTERM') => {
@@ -108,7 +169,11 @@ export async function startProgram(t: Teardown, options: ProgramOptions = {}): P
 }
 
 /** Polls until there is an answer; the condition decides, not the clock. */
-export async function until<Value>(probe: () => Promise<Value | undefined> | Value | undefined, deadlineMs: number, explain: () => string): Promise<Value> {
+export async function until<Value>(
+  probe: () => Promise<Value | undefined> | Value | undefined,
+  deadlineMs: number,
+  explain: () => string,
+): Promise<Value> {
   const deadline = Date.now() + deadlineMs * patience;
   for (;;) {
     const value = await probe();
@@ -120,5 +185,9 @@ export async function until<Value>(probe: () => Promise<Value | undefined> | Val
 
 /** Resolves when everything accepted has been processed. */
 export function workedOff(program: Program, deadlineMs = 60_000): Promise<true> {
-  return until(async () => ((await program.status()).lag === 0 ? true : undefined), deadlineMs, () => `the backlog was not worked off:\n${program.output().slice(-5000)}`);
+  return until(
+    async () => ((await program.status()).lag === 0 ? true : undefined),
+    deadlineMs,
+    () => `the backlog was not worked off:\n${program.output().slice(-5000)}`,
+  );
 }

@@ -33,7 +33,8 @@ export interface Answers {
 }
 
 export function createAnswers(options: AnswersOptions): Answers {
-  const ask = (worker: number, path: string): Promise<unknown> => createControlClient(options.controlPathOf(worker), patienceMs).request('GET', path);
+  const ask = (worker: number, path: string): Promise<unknown> =>
+    createControlClient(options.controlPathOf(worker), patienceMs).request('GET', path);
   const running = (): readonly number[] => options.states().flatMap(({ worker, ready }) => (ready ? [worker] : []));
 
   const healthOf = async ({ worker, ready }: WorkerState): Promise<HealthReport['checks']> => {
@@ -50,10 +51,12 @@ export function createAnswers(options: AnswersOptions): Answers {
     return { ok: checks.every(({ ok }) => ok), checks };
   };
   const learnMetrics = async (): Promise<void> => {
-    await Promise.all(running().map(async (worker) => {
-      const answer = await ask(worker, workerPaths.metrics).catch(() => undefined);
-      if (answer !== undefined) options.metrics.learn(worker, answer as readonly MetricSnapshot[]);
-    }));
+    await Promise.all(
+      running().map(async (worker) => {
+        const answer = await ask(worker, workerPaths.metrics).catch(() => undefined);
+        if (answer !== undefined) options.metrics.learn(worker, answer as readonly MetricSnapshot[]);
+      }),
+    );
   };
 
   return {
@@ -66,8 +69,15 @@ export function createAnswers(options: AnswersOptions): Answers {
     routes: {
       ...createWatchAnswers(running, options.controlPathOf),
       'GET /status': async () => {
-        const answers = (await Promise.allSettled(running().map((worker) => ask(worker, '/status')))).flatMap((one) => (one.status === 'fulfilled' ? [one.value as StatusPart] : []));
-        return mergeStatus(answers, { pid: process.pid, workers: options.states(), ready: await ready(), admin_port: options.adminPort() });
+        const answers = (await Promise.allSettled(running().map((worker) => ask(worker, '/status')))).flatMap((one) =>
+          one.status === 'fulfilled' ? [one.value as StatusPart] : [],
+        );
+        return mergeStatus(answers, {
+          pid: process.pid,
+          workers: options.states(),
+          ready: await ready(),
+          admin_port: options.adminPort(),
+        });
       },
     },
     async forward(incoming, response) {
@@ -89,15 +99,32 @@ interface StatusPart {
 }
 
 /** What all workers see alike (lag, rules, index sets) is said by one; what each has of its own is joined. */
-function mergeStatus(answers: readonly StatusPart[], own: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function mergeStatus(
+  answers: readonly StatusPart[],
+  own: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   const receivers = new Map(answers.flatMap((answer) => answer.receivers).map((receiver) => [receiver.name, receiver]));
   const newest = [...answers].sort((one, other) => epochOf(other) - epochOf(one))[0];
-  const partitions = answers.some((answer) => answer.partitions !== undefined) ? { partitions: answers.flatMap((answer) => answer.partitions ?? []).sort() } : {};
+  const partitions = answers.some((answer) => answer.partitions !== undefined)
+    ? { partitions: answers.flatMap((answer) => answer.partitions ?? []).sort() }
+    : {};
   const counts = sumCounts(answers.map((answer) => answer.counts ?? {}));
   const oldest = Math.max(0, ...answers.map((answer) => answer.oldest_unprocessed_seconds ?? 0));
-  const problems = answers.flatMap((answer) => answer.problems ?? []).sort((one, other) => (one.time < other.time ? -1 : 1));
+  const problems = answers
+    .flatMap((answer) => answer.problems ?? [])
+    .sort((one, other) => (one.time < other.time ? -1 : 1));
   const outputs = busiest(answers.flatMap((answer) => answer.outputs ?? []));
-  return { index_sets: [], ...newest, receivers: [...receivers.values()], ...partitions, counts, oldest_unprocessed_seconds: oldest, problems, outputs, ...own };
+  return {
+    index_sets: [],
+    ...newest,
+    receivers: [...receivers.values()],
+    ...partitions,
+    counts,
+    oldest_unprocessed_seconds: oldest,
+    problems,
+    outputs,
+    ...own,
+  };
 }
 
 /** An output belongs to one of the workers; in the others it is idle. */
@@ -119,8 +146,13 @@ async function forwardTo(socketPath: string, incoming: IncomingMessage, response
     outgoing.once('response', resolve);
     outgoing.once('error', (error) => reject(workerErrors.create('WORKERS_NONE_ANSWERS', { cause: error })));
   });
-  await Promise.all([pipeline(incoming, outgoing), answered.then((answer) => {
-    response.writeHead(answer.statusCode ?? 500, { 'content-type': answer.headers['content-type'] ?? 'application/json' });
-    return pipeline(answer, response);
-  })]);
+  await Promise.all([
+    pipeline(incoming, outgoing),
+    answered.then((answer) => {
+      response.writeHead(answer.statusCode ?? 500, {
+        'content-type': answer.headers['content-type'] ?? 'application/json',
+      });
+      return pipeline(answer, response);
+    }),
+  ]);
 }

@@ -20,7 +20,13 @@ export type ToWorker = WorkerStart | { readonly type: 'stop'; readonly deadlineM
 
 /** What the terminal shows of a running program. */
 export interface ProgramFacts {
-  readonly receivers: readonly { readonly name: string; readonly protocol: string; readonly host: string; readonly port: number; readonly tls: boolean }[];
+  readonly receivers: readonly {
+    readonly name: string;
+    readonly protocol: string;
+    readonly host: string;
+    readonly port: number;
+    readonly tls: boolean;
+  }[];
   readonly inflater: string;
   readonly stores: boolean;
   readonly maxTotalBytes: number | undefined;

@@ -30,7 +30,12 @@ export function createMergedMetrics(): MergedMetrics {
       latest.delete(worker);
       kept = merge([kept, counts]).getMetricsAsArray() as unknown as readonly MetricSnapshot[];
     },
-    text: async (own) => merge([...latest.values(), kept, (await own.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[]]).metrics(),
+    text: async (own) =>
+      merge([
+        ...latest.values(),
+        kept,
+        (await own.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[],
+      ]).metrics(),
   };
 }
 

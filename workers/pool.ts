@@ -45,7 +45,14 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#places = Array.from({ length: options.count }, (_, at) => ({ index: at + 1, restarts: createRestarts(), current: undefined, startedAt: 0, ready: false, restartsMade: 0 }));
+    this.#places = Array.from({ length: options.count }, (_, at) => ({
+      index: at + 1,
+      restarts: createRestarts(),
+      current: undefined,
+      startedAt: 0,
+      ready: false,
+      restartsMade: 0,
+    }));
   }
 
   /** Resolves with what each worker runs when all do; rejects with the first failure. */
@@ -57,7 +64,12 @@ export class WorkerPool {
   }
 
   states(): readonly WorkerState[] {
-    return this.#places.map(({ index, current, ready, restartsMade }) => ({ worker: index, pid: current?.pid, ready, restarts: restartsMade }));
+    return this.#places.map(({ index, current, ready, restartsMade }) => ({
+      worker: index,
+      pid: current?.pid,
+      ready,
+      restarts: restartsMade,
+    }));
   }
 
   /** Safe twice. */
@@ -79,7 +91,12 @@ export class WorkerPool {
     const worker = forkWorker(this.#options.startOf(place.index));
     place.current = worker;
     place.startedAt = Date.now();
-    worker.started.then(() => { place.ready = true; }, () => undefined);
+    worker.started.then(
+      () => {
+        place.ready = true;
+      },
+      () => undefined,
+    );
     void worker.ended.then(() => {
       place.ready = false;
       place.current = undefined;
@@ -100,7 +117,11 @@ export class WorkerPool {
       if (this.#stopped.signal.aborted) return;
       const delayMs = place.restarts.afterDeath(Date.now() - place.startedAt);
       this.#say(place, end, delayMs);
-      if (delayMs === undefined) throw workerErrors.create('WORKERS_KEEP_DYING', { place: `worker ${place.index}`, got: end === undefined ? undefined : howEnded(end) });
+      if (delayMs === undefined)
+        throw workerErrors.create('WORKERS_KEEP_DYING', {
+          place: `worker ${place.index}`,
+          got: end === undefined ? undefined : howEnded(end),
+        });
       await sleep(delayMs, undefined, { signal: this.#stopped.signal, ref: false });
       this.#fork(place);
       place.restartsMade += 1;
@@ -109,8 +130,17 @@ export class WorkerPool {
   }
 
   #say(place: Place, end: WorkerEnd | undefined, delayMs: number | undefined): void {
-    const facts = { worker: place.index, ended: end === undefined ? undefined : howEnded(end), start_again_after_ms: delayMs };
-    this.#options.log.error(facts, delayMs === undefined ? 'a worker ended again and again; giving up' : 'a worker ended; it is started again, and what it was at is delivered again');
+    const facts = {
+      worker: place.index,
+      ended: end === undefined ? undefined : howEnded(end),
+      start_again_after_ms: delayMs,
+    };
+    this.#options.log.error(
+      facts,
+      delayMs === undefined
+        ? 'a worker ended again and again; giving up'
+        : 'a worker ended; it is started again, and what it was at is delivered again',
+    );
   }
 }
 

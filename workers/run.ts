@@ -33,7 +33,11 @@ export function workerCount(config: Config, roles: Roles): number {
   const shared = config.topics.kind === 'kafka' && (!roles.processor || config.store.kind === 'opensearch');
   if (config.workers === 'auto') return shared ? availableParallelism() : 1;
   const count = Number(config.workers);
-  if (count > 1 && !shared) throw workerErrors.create('WORKERS_IMPOSSIBLE', { place: 'workers', got: `${count} with topics.kind: ${config.topics.kind} and store.kind: ${config.store.kind}` });
+  if (count > 1 && !shared)
+    throw workerErrors.create('WORKERS_IMPOSSIBLE', {
+      place: 'workers',
+      got: `${count} with topics.kind: ${config.topics.kind} and store.kind: ${config.store.kind}`,
+    });
   return count;
 }
 
@@ -43,12 +47,28 @@ export function createWorkers(options: WorkersOptions): RunningProgram {
   const own = buildMetrics(options.registry, workerMetrics);
   own.configured.set(count);
   const pool = new WorkerPool({
-    count, log, onFatal: options.onFatal,
-    startOf: (index) => ({ type: 'start', index, count, config, roles, logFile, controlPath: options.controlPathOf(index) }),
+    count,
+    log,
+    onFatal: options.onFatal,
+    startOf: (index) => ({
+      type: 'start',
+      index,
+      count,
+      config,
+      roles,
+      logFile,
+      controlPath: options.controlPathOf(index),
+    }),
     onEnd: (index) => metrics.departed(index),
     onRestart: (index) => own.restarts.inc({ worker: index }),
   });
-  const answers = createAnswers({ states: () => pool.states(), controlPathOf: options.controlPathOf, metrics, registry: options.registry, adminPort: options.adminPort });
+  const answers = createAnswers({
+    states: () => pool.states(),
+    controlPathOf: options.controlPathOf,
+    metrics,
+    registry: options.registry,
+    adminPort: options.adminPort,
+  });
   let learning: NodeJS.Timeout | undefined;
 
   return {
@@ -60,7 +80,12 @@ export function createWorkers(options: WorkersOptions): RunningProgram {
       for (const { worker } of pool.states()) own.restarts.inc({ worker }, 0);
       learning = setInterval(() => void answers.learnMetrics(), learnMetricsMs).unref();
       const receivers = new Map(facts.flatMap((one) => one.receivers).map((receiver) => [receiver.name, receiver]));
-      return { ...(facts[0] as ProgramFacts), api: facts.find(({ api }) => api !== undefined)?.api, firstPasswords: facts.flatMap(({ firstPasswords }) => firstPasswords ?? []), receivers: config.receivers.flatMap(({ name }) => receivers.get(name) ?? []) };
+      return {
+        ...(facts[0] as ProgramFacts),
+        api: facts.find(({ api }) => api !== undefined)?.api,
+        firstPasswords: facts.flatMap(({ firstPasswords }) => firstPasswords ?? []),
+        receivers: config.receivers.flatMap(({ name }) => receivers.get(name) ?? []),
+      };
     },
     async stop(deadlineMs) {
       clearInterval(learning);

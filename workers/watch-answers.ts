@@ -5,18 +5,38 @@ import type { SenderAccount } from '../pipeline/view/senders.js';
 import type { Top } from '../pipeline/view/view.js';
 import { sumCounts } from './counts.js';
 
-export function createWatchAnswers(running: () => readonly number[], controlPathOf: (worker: number) => string): Readonly<Record<string, ControlHandler>> {
+export function createWatchAnswers(
+  running: () => readonly number[],
+  controlPathOf: (worker: number) => string,
+): Readonly<Record<string, ControlHandler>> {
   return {
-    'GET /top': async () => mergeTops(await Promise.all(running().map(async (worker) => (await createControlClient(controlPathOf(worker)).request('GET', '/top')) as Top))),
+    'GET /top': async () =>
+      mergeTops(
+        await Promise.all(
+          running().map(
+            async (worker) => (await createControlClient(controlPathOf(worker)).request('GET', '/top')) as Top,
+          ),
+        ),
+      ),
     'POST /tap': async (body, { line, signal }) => {
       let told = false;
       // A worker without the target (UDP runs in one of them) says so; the answer fails when all do.
-      const ended = await Promise.allSettled(running().map((worker) => createControlClient(controlPathOf(worker)).stream('POST', '/tap', body, async (value) => {
-        const first = (value as { readonly target?: unknown }).target !== undefined;
-        if (first && told) return;
-        told ||= first;
-        await line(value);
-      }, signal)));
+      const ended = await Promise.allSettled(
+        running().map((worker) =>
+          createControlClient(controlPathOf(worker)).stream(
+            'POST',
+            '/tap',
+            body,
+            async (value) => {
+              const first = (value as { readonly target?: unknown }).target !== undefined;
+              if (first && told) return;
+              told ||= first;
+              await line(value);
+            },
+            signal,
+          ),
+        ),
+      );
       const failed = ended.find((result) => result.status === 'rejected');
       if (!told && failed !== undefined) throw toError(failed.reason);
       return undefined;
@@ -31,13 +51,24 @@ function mergeTops(tops: readonly Top[]): Top {
     const known = senders.get(key);
     senders.set(key, known === undefined ? account : mergeAccounts(known, account));
   }
-  return { at: Date.now(), senders: [...senders.values()], streams: sumCounts(tops.map((top) => top.streams)), rules: sumCounts(tops.map((top) => top.rules)) };
+  return {
+    at: Date.now(),
+    senders: [...senders.values()],
+    streams: sumCounts(tops.map((top) => top.streams)),
+    rules: sumCounts(tops.map((top) => top.rules)),
+  };
 }
 
 function mergeAccounts(one: SenderAccount, other: SenderAccount): SenderAccount {
   const later = one.lastSeen > other.lastSeen ? one : other;
   return {
-    ...one, messages: one.messages + other.messages, bytes: one.bytes + other.bytes, refused: one.refused + other.refused, shed: one.shed + other.shed,
-    firstSeen: Math.min(one.firstSeen, other.firstSeen), lastSeen: later.lastSeen, clockSkewMs: later.clockSkewMs ?? one.clockSkewMs ?? other.clockSkewMs,
+    ...one,
+    messages: one.messages + other.messages,
+    bytes: one.bytes + other.bytes,
+    refused: one.refused + other.refused,
+    shed: one.shed + other.shed,
+    firstSeen: Math.min(one.firstSeen, other.firstSeen),
+    lastSeen: later.lastSeen,
+    clockSkewMs: later.clockSkewMs ?? one.clockSkewMs ?? other.clockSkewMs,
   };
 }

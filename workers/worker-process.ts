@@ -25,7 +25,9 @@ const sharing = { UV_TCP_SINGLE_ACCEPT: '1' };
 export function forkWorker(start: WorkerStart): WorkerProcess {
   const worker = cluster.fork(sharing);
   let failure: Error | undefined;
-  const ended = new Promise<WorkerEnd>((resolve) => worker.once('exit', (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal, failure })));
+  const ended = new Promise<WorkerEnd>((resolve) =>
+    worker.once('exit', (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal, failure })),
+  );
   const started = new Promise<ProgramFacts>((resolve, reject) => {
     worker.on('message', (message: FromWorker) => {
       if (message.type === 'online') tell(worker, start);
@@ -35,11 +37,19 @@ export function forkWorker(start: WorkerStart): WorkerProcess {
         reject(failure);
       }
     });
-    void ended.then(({ code, signal }) => reject(failure ?? new Error(`worker ${start.index} ended while it started (${signal ?? `exit code ${code}`})`)));
+    void ended.then(({ code, signal }) =>
+      reject(failure ?? new Error(`worker ${start.index} ended while it started (${signal ?? `exit code ${code}`})`)),
+    );
   });
   started.catch(() => undefined);
   worker.on('error', () => undefined);
-  return { pid: worker.process.pid ?? 0, started, ended, stop: (deadlineMs) => tell(worker, { type: 'stop', deadlineMs }), kill: () => void worker.process.kill('SIGKILL') };
+  return {
+    pid: worker.process.pid ?? 0,
+    started,
+    ended,
+    stop: (deadlineMs) => tell(worker, { type: 'stop', deadlineMs }),
+    kill: () => void worker.process.kill('SIGKILL'),
+  };
 }
 
 /** One that has just ended cannot be told anything; `ended` says so. */

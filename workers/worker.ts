@@ -21,9 +21,12 @@ process.on('message', (message: ToWorker) => {
   if (message.type === 'stop' && !begun) process.exit(0);
   if (message.type !== 'start') return;
   begun = true;
-  run(message).then((code) => process.exit(code), (error: unknown) => {
-    tell({ type: 'failed', code: codeOf(error), text: errorText(error) }, () => process.exit(1));
-  });
+  run(message).then(
+    (code) => process.exit(code),
+    (error: unknown) => {
+      tell({ type: 'failed', code: codeOf(error), text: errorText(error) }, () => process.exit(1));
+    },
+  );
 });
 tell({ type: 'online' });
 
@@ -34,9 +37,16 @@ async function run(start: WorkerStart): Promise<number> {
   const registry = new Registry();
   collectProcessMetrics(registry);
   let end: (result: { code: number; deadlineMs: number }) => void = () => undefined;
-  const finished = new Promise<{ code: number; deadlineMs: number }>((resolve) => { end = resolve; });
+  const finished = new Promise<{ code: number; deadlineMs: number }>((resolve) => {
+    end = resolve;
+  });
   const sluice = new Sluice({
-    config, roles, registry, log, problems, worker: { index, count },
+    config,
+    roles,
+    registry,
+    log,
+    problems,
+    worker: { index, count },
     onFatal: (error) => {
       log.fatal({ error: errorText(error) }, 'cannot go on; stopping');
       tell({ type: 'failed', code: codeOf(error), text: errorText(error) });
@@ -46,7 +56,10 @@ async function run(start: WorkerStart): Promise<number> {
   process.on('message', (message: ToWorker) => {
     if (message.type === 'stop') end({ code: 0, deadlineMs: message.deadlineMs });
   });
-  catchSignals(() => end({ code: 0, deadlineMs: ownStopDeadlineMs }), () => process.exit(interruptedCode));
+  catchSignals(
+    () => end({ code: 0, deadlineMs: ownStopDeadlineMs }),
+    () => process.exit(interruptedCode),
+  );
   const control = createControlServer(start.controlPath, {
     ...controlRoutes(sluice, () => undefined),
     ...userControlRoutes({ sluice, config, log, registry }),
@@ -61,10 +74,26 @@ async function run(start: WorkerStart): Promise<number> {
   let deadlineMs = ownStopDeadlineMs;
   try {
     await control.start();
-    const stoppedEarly = await Promise.race([sluice.start().then(() => api?.start()).then(() => sluice.startRuntimeReceivers()), finished]);
+    const stoppedEarly = await Promise.race([
+      sluice
+        .start()
+        .then(() => api?.start())
+        .then(() => sluice.startRuntimeReceivers()),
+      finished,
+    ]);
     if (stoppedEarly !== undefined) return stoppedEarly.code;
     const receivers = sluice.receivers.map((receiver) => ({ name: receiver.name, ...receiver.address() }));
-    tell({ type: 'ready', facts: { receivers, inflater: sluice.inflaterName, stores: sluice.store !== undefined, maxTotalBytes: sluice.maxTotalBytes, api: api?.address(), firstPasswords: api?.firstPasswords() } });
+    tell({
+      type: 'ready',
+      facts: {
+        receivers,
+        inflater: sluice.inflaterName,
+        stores: sluice.store !== undefined,
+        maxTotalBytes: sluice.maxTotalBytes,
+        api: api?.address(),
+        firstPasswords: api?.firstPasswords(),
+      },
+    });
     log.info({ receivers }, 'worker started');
     const result = await finished;
     ({ deadlineMs } = result);

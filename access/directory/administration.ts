@@ -26,7 +26,12 @@ export function createDirectoryAdministration({ source, people, throttle }: Dire
   const merged = (change: Partial<LdapOptions>): LdapOptions => {
     const kept = source.settings();
     const settings = { ...kept, ...change };
-    const sameServers = settings.urls.every((url) => kept.urls.includes(url)) && settings.bind_dn === kept.bind_dn && (settings.reject_unauthorized || !kept.reject_unauthorized) && (settings.start_tls || !kept.start_tls) && settings.ca_file === kept.ca_file;
+    const sameServers =
+      settings.urls.every((url) => kept.urls.includes(url)) &&
+      settings.bind_dn === kept.bind_dn &&
+      (settings.reject_unauthorized || !kept.reject_unauthorized) &&
+      (settings.start_tls || !kept.start_tls) &&
+      settings.ca_file === kept.ca_file;
     return { ...settings, bind_password: change.bind_password ?? (sameServers ? kept.bind_password : '') };
   };
   return {
@@ -37,8 +42,15 @@ export function createDirectoryAdministration({ source, people, throttle }: Dire
     },
     async setDirectory(by, settings) {
       assertMay(by, 'authentication:edit');
-      if (source.fromFile) throw accessErrors.create('ACCESS_READ_ONLY', { place: 'access.ldap', allowed: 'a change of the settings file, which sets it' });
-      if (!by.administrator) throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'an administrator: the directory decides who becomes one' });
+      if (source.fromFile)
+        throw accessErrors.create('ACCESS_READ_ONLY', {
+          place: 'access.ldap',
+          allowed: 'a change of the settings file, which sets it',
+        });
+      if (!by.administrator)
+        throw accessErrors.create('ACCESS_FORBIDDEN', {
+          allowed: 'an administrator: the directory decides who becomes one',
+        });
       assertMappings(settings, people.allRoles(), people.streams());
       const next = merged(withoutUndefined(settings));
       if (next.enabled) checkLdapSettings(next);
@@ -58,15 +70,20 @@ export function createDirectoryAdministration({ source, people, throttle }: Dire
       assertMay(by, 'authentication:edit');
       // A wrong password counts as a wrong login: a test is no place to guess from.
       const attempt = await throttle?.attempt(username, `tests of ${by.userId}`);
-      return telling(async () => {
-        assertMappings(settings, people.allRoles(), people.streams());
-        const tried = merged(withoutUndefined(settings));
-        checkLdapSettings(tried);
-        const user = await createLdapDirectory(tried).login(username, password);
-        if (user === undefined) attempt?.failed();
-        else attempt?.succeeded();
-        return user === undefined ? { success: false, message: 'The directory knows no such user, or the password is another one.' } : outcomeOf(people, tried, user);
-      }, () => attempt?.abandoned());
+      return telling(
+        async () => {
+          assertMappings(settings, people.allRoles(), people.streams());
+          const tried = merged(withoutUndefined(settings));
+          checkLdapSettings(tried);
+          const user = await createLdapDirectory(tried).login(username, password);
+          if (user === undefined) attempt?.failed();
+          else attempt?.succeeded();
+          return user === undefined
+            ? { success: false, message: 'The directory knows no such user, or the password is another one.' }
+            : outcomeOf(people, tried, user);
+        },
+        () => attempt?.abandoned(),
+      );
     },
   };
 }
@@ -76,13 +93,25 @@ function outcomeOf(people: People, settings: LdapOptions, user: DirectoryUser): 
   const { roles, read, edit } = rightsByGroups(settings, user.groups, people.allRoles(), people.streams());
   const local = people.byName(user.username);
   const isLocal = local !== undefined && !local.external;
-  const outcome = roles.length > 0 ? 'The login succeeds.' : 'The password is right, but no role fits the groups of this user: the login is refused.';
+  const outcome =
+    roles.length > 0
+      ? 'The login succeeds.'
+      : 'The password is right, but no role fits the groups of this user: the login is refused.';
   const message = isLocal ? 'The password is right, but a local user has this name and comes first.' : outcome;
-  return { success: roles.length > 0 && !isLocal, message, user, roles, streams: [...read.map((id) => `${id}/view`), ...edit.map((id) => `${id}/edit`)] };
+  return {
+    success: roles.length > 0 && !isLocal,
+    message,
+    user,
+    roles,
+    streams: [...read.map((id) => `${id}/view`), ...edit.map((id) => `${id}/edit`)],
+  };
 }
 
 /** What goes wrong is the answer. */
-async function telling<Outcome>(test: () => Promise<Outcome>, onFailure: () => void = () => undefined): Promise<Outcome | { readonly success: false; readonly message: string }> {
+async function telling<Outcome>(
+  test: () => Promise<Outcome>,
+  onFailure: () => void = () => undefined,
+): Promise<Outcome | { readonly success: false; readonly message: string }> {
   try {
     return await test();
   } catch (thrown) {

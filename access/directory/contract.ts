@@ -44,6 +44,9 @@ export interface DirectoryAdministration {
   /** What is left out stays as it is. */
   setDirectory(by: Identity, settings: Partial<LdapOptions>): Promise<DirectorySettings>;
   /** With the given settings, or with those in force. Never rejects for what the directory answers. */
-  testConnection(by: Identity, settings?: Partial<LdapOptions>): Promise<{ readonly success: boolean; readonly message: string }>;
+  testConnection(
+    by: Identity,
+    settings?: Partial<LdapOptions>,
+  ): Promise<{ readonly success: boolean; readonly message: string }>;
   testLogin(by: Identity, username: string, password: string, settings?: Partial<LdapOptions>): Promise<LoginTest>;
 }

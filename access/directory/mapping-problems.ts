@@ -17,35 +17,81 @@ export interface MappingProblem {
 const mostNames = 30;
 const mostLength = 100;
 
-export function mappingProblems({ role_mapping: roleMapping = [], default_roles: defaults = [], stream_mapping: streamMapping = [] }: Partial<Mappings>, roles: readonly Role[], streams: readonly StreamName[]): readonly MappingProblem[] {
+export function mappingProblems(
+  {
+    role_mapping: roleMapping = [],
+    default_roles: defaults = [],
+    stream_mapping: streamMapping = [],
+  }: Partial<Mappings>,
+  roles: readonly Role[],
+  streams: readonly StreamName[],
+): readonly MappingProblem[] {
   const open = streams.filter(({ id }) => id !== auditStream);
   const ofRole = (place: string, name: string): readonly MappingProblem[] =>
-    roleIsThere(roles, name) ? [] : [{ place, got: quoted(name), allowed: listed('roles', roles.map((role) => role.name)) }];
+    roleIsThere(roles, name)
+      ? []
+      : [
+          {
+            place,
+            got: quoted(name),
+            allowed: listed(
+              'roles',
+              roles.map((role) => role.name),
+            ),
+          },
+        ];
   const ofStream = (place: string, name: string): readonly MappingProblem[] => {
     const named = streamsNamed(streams, name);
     if (named.some((id) => id !== auditStream)) return [];
-    return [{ place, got: `${quoted(name)}${named.length > 0 ? ', which no mapping opens' : ''}`, allowed: listed('streams', open.map(({ title }) => title)) }];
+    return [
+      {
+        place,
+        got: `${quoted(name)}${named.length > 0 ? ', which no mapping opens' : ''}`,
+        allowed: listed(
+          'streams',
+          open.map(({ title }) => title),
+        ),
+      },
+    ];
   };
   return [
-    ...roleMapping.flatMap((entry, at) => entry.roles.flatMap((name, which) => ofRole(`role_mapping[${at}].roles[${which}]`, name))),
+    ...roleMapping.flatMap((entry, at) =>
+      entry.roles.flatMap((name, which) => ofRole(`role_mapping[${at}].roles[${which}]`, name)),
+    ),
     ...defaults.flatMap((name, at) => ofRole(`default_roles[${at}]`, name)),
-    ...streamMapping.flatMap((entry, at) => entry.streams.flatMap((name, which) => ofStream(`stream_mapping[${at}].streams[${which}]`, name))),
+    ...streamMapping.flatMap((entry, at) =>
+      entry.streams.flatMap((name, which) => ofStream(`stream_mapping[${at}].streams[${which}]`, name)),
+    ),
   ];
 }
 
-export function assertMappings(mappings: Partial<Mappings>, roles: readonly Role[], streams: readonly StreamName[]): void {
+export function assertMappings(
+  mappings: Partial<Mappings>,
+  roles: readonly Role[],
+  streams: readonly StreamName[],
+): void {
   const [first] = mappingProblems(mappings, roles, streams);
-  if (first !== undefined) throw accessErrors.create('ACCESS_DIRECTORY_SETTINGS_INVALID', { ...first, place: `access.ldap.${first.place}` });
+  if (first !== undefined)
+    throw accessErrors.create('ACCESS_DIRECTORY_SETTINGS_INVALID', { ...first, place: `access.ldap.${first.place}` });
 }
 
 /** Warns of each once, and again when it was put right meanwhile: the settings file is read before roles and streams of the API are known. */
-export function createMappingWarnings(log: Log): (settings: LdapOptions, roles: readonly Role[], streams: readonly StreamName[]) => void {
+export function createMappingWarnings(
+  log: Log,
+): (settings: LdapOptions, roles: readonly Role[], streams: readonly StreamName[]) => void {
   let known = new Set<string>();
   return (settings, roles, streams) => {
     // Some ship: none are known yet.
     if (streams.length === 0) return;
-    const problems = mappingProblems(settings, roles, streams).map(({ place, got, allowed }) => ({ sign: `${place} ${got}`, setting: `access.ldap.${place}`, got, allowed }));
-    for (const { sign, ...problem } of problems) if (!known.has(sign)) log.warn(problem, `a mapping of the directory gives nothing: ${problem.setting} is ${problem.got}`);
+    const problems = mappingProblems(settings, roles, streams).map(({ place, got, allowed }) => ({
+      sign: `${place} ${got}`,
+      setting: `access.ldap.${place}`,
+      got,
+      allowed,
+    }));
+    for (const { sign, ...problem } of problems)
+      if (!known.has(sign))
+        log.warn(problem, `a mapping of the directory gives nothing: ${problem.setting} is ${problem.got}`);
     known = new Set(problems.map(({ sign }) => sign));
   };
 }
@@ -56,5 +102,7 @@ function quoted(name: string): string {
 
 function listed(what: string, names: readonly string[]): string {
   const more = names.length > mostNames ? `, and ${names.length - mostNames} more` : '';
-  return names.length === 0 ? `${what} that there are; now there are none` : `${names.slice(0, mostNames).join(', ')}${more}`;
+  return names.length === 0
+    ? `${what} that there are; now there are none`
+    : `${names.slice(0, mostNames).join(', ')}${more}`;
 }

@@ -15,12 +15,24 @@ export interface MappedRights {
 
 export type Mappings = Pick<LdapOptions, 'role_mapping' | 'default_roles' | 'stream_mapping'>;
 
-export function rightsByGroups({ role_mapping: roleMapping, default_roles: defaults, stream_mapping: streamMapping }: Mappings, groups: readonly string[], roles: readonly Role[], streams: readonly StreamName[]): MappedRights {
+export function rightsByGroups(
+  { role_mapping: roleMapping, default_roles: defaults, stream_mapping: streamMapping }: Mappings,
+  groups: readonly string[],
+  roles: readonly Role[],
+  streams: readonly StreamName[],
+): MappedRights {
   const names = groups.flatMap((dn) => [keyOfName(dn), ...commonName(dn)]);
   const fits = (group: string): boolean => names.some((name) => matches(keyOfName(group), name));
-  const chosen = (roleMapping.find(({ group }) => fits(group))?.roles ?? defaults).filter((name) => roleIsThere(roles, name)).map(keyOfName);
+  const chosen = (roleMapping.find(({ group }) => fits(group))?.roles ?? defaults)
+    .filter((name) => roleIsThere(roles, name))
+    .map(keyOfName);
   const grants = streamMapping.filter(({ group }) => fits(group)).flatMap((entry) => entry.streams);
-  const ids = (right: 'view' | 'edit'): readonly string[] => [...new Set(grants.filter((entry) => grantOf(entry).right === right).flatMap((entry) => streamsNamed(streams, entry)))].filter((id) => id !== auditStream);
+  const ids = (right: 'view' | 'edit'): readonly string[] =>
+    [
+      ...new Set(
+        grants.filter((entry) => grantOf(entry).right === right).flatMap((entry) => streamsNamed(streams, entry)),
+      ),
+    ].filter((id) => id !== auditStream);
   return { roles: [...new Set(chosen)], read: ids('view'), edit: ids('edit') };
 }
 
@@ -32,7 +44,9 @@ export function roleIsThere(roles: readonly Role[], name: string): boolean {
 /** Ids of all streams that an entry of a mapping names, Audit logs too. */
 export function streamsNamed(streams: readonly StreamName[], entry: string): readonly string[] {
   const key = keyOfName(grantOf(entry).stream.trim());
-  return streams.filter(({ id, title }) => id === key || apiIdOf(id) === key || keyOfName(title) === key).map(({ id }) => id);
+  return streams
+    .filter(({ id, title }) => id === key || apiIdOf(id) === key || keyOfName(title) === key)
+    .map(({ id }) => id);
 }
 
 /** The value of the first part of a distinguished name: `cn=Log readers,ou=groups,...` is `log readers`. */
@@ -43,7 +57,9 @@ function commonName(dn: string): readonly string[] {
 
 /** RFC 4514: a backslash before a character, or before two hexadecimal digits of a byte. */
 function unescape(text: string): string {
-  return text.replace(/(?:\\[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('\\', ''), 'hex').toString('utf8')).replace(/\\(.)/g, '$1');
+  return text
+    .replace(/(?:\\[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('\\', ''), 'hex').toString('utf8'))
+    .replace(/\\(.)/g, '$1');
 }
 
 /** Linear: each text between two stars is looked for once, after the one before. */
@@ -64,5 +80,7 @@ export function matches(pattern: string, text: string): boolean {
 /** `manage` and `own` are what peers call it. */
 function grantOf(text: string): { readonly stream: string; readonly right: 'view' | 'edit' } {
   const [, stream, right] = /^(.*)\/(view|edit|manage|own)$/i.exec(text) ?? [];
-  return stream === undefined ? { stream: text, right: 'view' } : { stream, right: right?.toLowerCase() === 'view' ? 'view' : 'edit' };
+  return stream === undefined
+    ? { stream: text, right: 'view' }
+    : { stream, right: right?.toLowerCase() === 'view' ? 'view' : 'edit' };
 }

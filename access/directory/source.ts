@@ -25,7 +25,15 @@ export interface DirectorySource {
   set(settings: LdapOptions): Promise<void>;
 }
 
-export function createDirectorySource({ settings: fromSettings, state, log }: { readonly settings: LdapOptions; readonly state: StateStore; readonly log: Log }): DirectorySource {
+export function createDirectorySource({
+  settings: fromSettings,
+  state,
+  log,
+}: {
+  readonly settings: LdapOptions;
+  readonly state: StateStore;
+  readonly log: Log;
+}): DirectorySource {
   const fromFile = fromSettings.enabled;
   let settings = fromSettings;
   let active: ActiveDirectory | undefined;
@@ -50,7 +58,9 @@ export function createDirectorySource({ settings: fromSettings, state, log }: { 
       }
       await read();
       stopWatching = state.watch(key, () => {
-        void read().catch((error: unknown) => log.warn({ error: errorText(error) }, 'the settings of the directory could not be read again'));
+        void read().catch((error: unknown) =>
+          log.warn({ error: errorText(error) }, 'the settings of the directory could not be read again'),
+        );
       });
     },
     stop: () => stopWatching(),

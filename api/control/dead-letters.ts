@@ -38,7 +38,11 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   const letters = () => operationsOf(sluice).deadLetters;
 
   /** The first line names the job, the last one is its report. */
-  const run = async <Report>(signal: AbortSignal, line: (value: unknown) => Promise<void>, work: (work: Work) => Promise<Report>): Promise<undefined> => {
+  const run = async <Report>(
+    signal: AbortSignal,
+    line: (value: unknown) => Promise<void>,
+    work: (work: Work) => Promise<Report>,
+  ): Promise<undefined> => {
     const job = randomBytes(6).toString('hex');
     const controller = new AbortController();
     const abort = (): void => controller.abort();
@@ -50,7 +54,12 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
       await line({ report });
     } catch (error) {
       // The lines before it have been sent: the status cannot say it any more.
-      await line({ error: { code: (error as { code?: unknown }).code ?? 'INTERNAL', message: error instanceof Error ? error.message : String(error) } });
+      await line({
+        error: {
+          code: (error as { code?: unknown }).code ?? 'INTERNAL',
+          message: error instanceof Error ? error.message : String(error),
+        },
+      });
     } finally {
       jobs.delete(job);
       signal.removeEventListener('abort', abort);
@@ -61,9 +70,14 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   return {
     'POST /dead-letters/list': async (body, { signal, line }) => {
       const { limit = defaultLimit } = bodyOf(body);
-      const total = await letters().list(selectionOf(bodyOf(body)), limit, async (page) => {
-        for (const { id, place, document } of page) await line({ letter: { _id: id, _index: place, document } });
-      }, signal);
+      const total = await letters().list(
+        selectionOf(bodyOf(body)),
+        limit,
+        async (page) => {
+          for (const { id, place, document } of page) await line({ letter: { _id: id, _index: place, document } });
+        },
+        signal,
+      );
       await line({ total });
       return undefined;
     },
@@ -76,7 +90,9 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
     'POST /dead-letters/replay': (body, { signal, line }) => {
       const { limit = Infinity, dry_run: dryRun } = bodyOf(body);
       const selection = chosen(bodyOf(body));
-      return run(signal, line, async (work) => (dryRun === true ? letters().plan(selection, limit, work) : letters().replay(selection, limit, work)));
+      return run(signal, line, async (work) =>
+        dryRun === true ? letters().plan(selection, limit, work) : letters().replay(selection, limit, work),
+      );
     },
     'POST /dead-letters/drop': (body, { signal, line }) => {
       const { limit = Infinity, by = '' } = bodyOf(body);
@@ -94,9 +110,11 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
 export function bodyOf(body: unknown): LettersBody {
   const request = (body ?? {}) as LettersBody;
   const { limit, state, ids } = request;
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) throw wrong('limit', limit, 'a whole number');
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
+    throw wrong('limit', limit, 'a whole number');
   if (state !== undefined && !states.includes(state)) throw wrong('state', state, states.join(', '));
-  if (ids !== undefined && !(Array.isArray(ids) && ids.every((id) => typeof id === 'string'))) throw wrong('ids', ids, 'a list of texts');
+  if (ids !== undefined && !(Array.isArray(ids) && ids.every((id) => typeof id === 'string')))
+    throw wrong('ids', ids, 'a list of texts');
   return request;
 }
 
@@ -107,14 +125,34 @@ function wrong(place: string, got: unknown, allowed: string): Error {
 export function selectionOf(body: LettersBody): Selection {
   const query = parseQuery(body.query ?? '');
   if (isQueryProblem(query)) throw queryError(query);
-  const { ids, code, reason, receiver, peer, index_set: indexSet, state = ids === undefined ? 'open' : 'all', from, to } = body;
+  const {
+    ids,
+    code,
+    reason,
+    receiver,
+    peer,
+    index_set: indexSet,
+    state = ids === undefined ? 'open' : 'all',
+    from,
+    to,
+  } = body;
   return { ids, code, reason, receiver, peer, indexSet, state, query, from, to };
 }
 
 /** What changes letters must say which. */
 export function chosen(body: LettersBody): Selection {
-  const filters: readonly (keyof LettersBody)[] = ['ids', 'code', 'reason', 'receiver', 'peer', 'index_set', 'from', 'to'];
-  const named = filters.some((name) => body[name] !== undefined) || (body.query ?? '').trim() !== '' || body.all === true;
+  const filters: readonly (keyof LettersBody)[] = [
+    'ids',
+    'code',
+    'reason',
+    'receiver',
+    'peer',
+    'index_set',
+    'from',
+    'to',
+  ];
+  const named =
+    filters.some((name) => body[name] !== undefined) || (body.query ?? '').trim() !== '' || body.all === true;
   if (!named) throw deadLetterErrors.create('DEAD_LETTER_SELECTION_MISSING');
   return selectionOf(body);
 }

@@ -41,7 +41,11 @@ export interface ExportBody extends SearchBody {
 }
 
 /** Lines of an export: the total first, then pieces of the file, then the end or what ended it. */
-export type ExportLine = { readonly total: number } | { readonly text: string; readonly rows: number } | { readonly done: true } | { readonly error: { readonly type: string; readonly message: string } };
+export type ExportLine =
+  | { readonly total: number }
+  | { readonly text: string; readonly rows: number }
+  | { readonly done: true }
+  | { readonly error: { readonly type: string; readonly message: string } };
 /** Lines of a tail: first that it has begun. */
 export type TailLine = { readonly begun: true } | { readonly hits: readonly SearchHit[] };
 
@@ -53,14 +57,27 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
   const search = async (body: unknown, signal: AbortSignal): Promise<SearchAnswer> => {
     const request = (body ?? {}) as SearchBody;
     const limit = Math.min(request.limit ?? 100, maxLimit);
-    const answer = await searcher().messages({ ...request, ...questionOf(sluice, request), limit }, { scope: unrestrictedScope, signal, fairnessKey: key });
-    return { total: answer.total, hits: answer.messages, next: answer.next, skipped: answer.failures.map(({ index }) => index), failures: answer.failures };
+    const answer = await searcher().messages(
+      { ...request, ...questionOf(sluice, request), limit },
+      { scope: unrestrictedScope, signal, fairnessKey: key },
+    );
+    return {
+      total: answer.total,
+      hits: answer.messages,
+      next: answer.next,
+      skipped: answer.failures.map(({ index }) => index),
+      failures: answer.failures,
+    };
   };
   return {
     'POST /search': (body, { signal }) => search(body, signal),
     'POST /tail': async (body, { signal, line }) => {
       let begun = false;
-      for await (const hits of searcher().tail(questionOf(sluice, body ?? {}), { scope: unrestrictedScope, signal, fairnessKey: key })) {
+      for await (const hits of searcher().tail(questionOf(sluice, body ?? {}), {
+        scope: unrestrictedScope,
+        signal,
+        fairnessKey: key,
+      })) {
         await line(begun ? { hits } : { begun: true });
         begun = true;
       }
@@ -74,9 +91,11 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
       const { index_sets: sets } = (body ?? {}) as { index_sets?: readonly string[] };
       for (const index of await openIndices(sluice, sets)) {
         // A process that loses a race for a rotation removes the index that it has made and nobody uses.
-        await storeOf(sluice).scanIds([index], (ids) => line({ index, ids })).catch((error: unknown) => {
-          if (!isSluiceError(error) || error.code !== 'STORE_INDEX_MISSING') throw error;
-        });
+        await storeOf(sluice)
+          .scanIds([index], (ids) => line({ index, ids }))
+          .catch((error: unknown) => {
+            if (!isSluiceError(error) || error.code !== 'STORE_INDEX_MISSING') throw error;
+          });
       }
       return undefined;
     },
@@ -98,17 +117,32 @@ function checkIndexSets(sluice: Sluice, wanted: readonly string[]): void {
   const known = new Set([...(sluice.rules()?.indexSets ?? []).map(({ id }) => id), deadLetterSet]);
   const unknown = wanted.filter((id) => !known.has(id));
   if (wanted.length > 0 && unknown.length === 0) return;
-  throw searchErrors.create('SEARCH_INDEX_SET', { place: 'index set', got: unknown.length === 0 ? 'none' : unknown.join(', '), allowed: [...known].sort().join(', ') });
+  throw searchErrors.create('SEARCH_INDEX_SET', {
+    place: 'index set',
+    got: unknown.length === 0 ? 'none' : unknown.join(', '),
+    allowed: [...known].sort().join(', '),
+  });
 }
 
 /** An error after the first line has no status any more: it is a line itself. */
-async function exportLines(searcher: Searcher, question: SearchQuestion, body: ExportBody, signal: AbortSignal, line: (value: ExportLine) => Promise<void>): Promise<void> {
+async function exportLines(
+  searcher: Searcher,
+  question: SearchQuestion,
+  body: ExportBody,
+  signal: AbortSignal,
+  line: (value: ExportLine) => Promise<void>,
+): Promise<void> {
   const options = { scope: unrestrictedScope, signal, fairnessKey: key };
   const { sort, fields, limit, format = 'csv' } = body;
   const { total } = await searcher.messages({ ...question, limit: 0 }, options);
   await line({ total: limit === undefined ? total : Math.min(total, limit) });
   try {
-    for await (const piece of exportText(searcher.rows({ ...question, sort, limit, fields: exportedFields(format, fields) }, options), format, fields)) await line(piece);
+    for await (const piece of exportText(
+      searcher.rows({ ...question, sort, limit, fields: exportedFields(format, fields) }, options),
+      format,
+      fields,
+    ))
+      await line(piece);
     await line({ done: true });
   } catch (thrown) {
     await line({ error: { type: isSluiceError(thrown) ? thrown.code : 'INTERNAL', message: toError(thrown).message } });

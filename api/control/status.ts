@@ -9,7 +9,13 @@ export function statusRoutes(sluice: Sluice, adminPort: () => number | undefined
 async function status(sluice: Sluice): Promise<Readonly<Record<string, unknown>>> {
   const { processor, store } = sluice;
   await processor?.collect();
-  const sets = await Promise.all((processor?.rules()?.indexSets ?? []).map(async (set) => ({ id: set.id, rotation: set.rotation, indices: (await store?.listIndices(set.id)) ?? [] })));
+  const sets = await Promise.all(
+    (processor?.rules()?.indexSets ?? []).map(async (set) => ({
+      id: set.id,
+      rotation: set.rotation,
+      indices: (await store?.listIndices(set.id)) ?? [],
+    })),
+  );
   return {
     pid: process.pid,
     at: Date.now(),

@@ -19,16 +19,26 @@ export function findTarget(text: string, known: readonly TapTarget[]): TapTarget
   const found = known.filter((target) => target.name === name && (kind === undefined || target.kind === kind));
   const only = found[0];
   if (only !== undefined && found.length === 1) return only;
-  const spelled = (targets: readonly TapTarget[]): string => targets.map((target) => `${target.kind}:${target.name}`).join(', ');
-  if (found.length > 1) throw apiErrors.create('API_REQUEST_INVALID', { got: `"${text}", which is several things`, allowed: spelled(found) });
-  throw apiErrors.create('API_REQUEST_INVALID', { got: `"${text}", which is no receiver, stream or output of this process`, allowed: spelled(known) });
+  const spelled = (targets: readonly TapTarget[]): string =>
+    targets.map((target) => `${target.kind}:${target.name}`).join(', ');
+  if (found.length > 1)
+    throw apiErrors.create('API_REQUEST_INVALID', {
+      got: `"${text}", which is several things`,
+      allowed: spelled(found),
+    });
+  throw apiErrors.create('API_REQUEST_INVALID', {
+    got: `"${text}", which is no receiver, stream or output of this process`,
+    allowed: spelled(known),
+  });
 }
 
 export function watchRoutes(sluice: Sluice): ControlRoutes {
   const targets = async (): Promise<TapTarget[]> => [
     ...sluice.receivers.map(({ name }): TapTarget => ({ kind: 'receiver', name })),
     ...(sluice.processor?.rules()?.streams ?? []).map(({ id }): TapTarget => ({ kind: 'stream', name: id })),
-    ...(await sluice.outputs?.status() ?? []).filter(({ state }) => state !== 'paused').map(({ id }): TapTarget => ({ kind: 'output', name: id })),
+    ...((await sluice.outputs?.status()) ?? [])
+      .filter(({ state }) => state !== 'paused')
+      .map(({ id }): TapTarget => ({ kind: 'output', name: id })),
   ];
   return {
     'GET /top': () => sluice.view.top(),
@@ -54,7 +64,10 @@ export function watchRoutes(sluice: Sluice): ControlRoutes {
         while (!signal.aborted) {
           const next = waiting.shift();
           if (next !== undefined) await line(next);
-          else await new Promise<void>((resolve) => { wake = resolve; });
+          else
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
         }
       } finally {
         close();

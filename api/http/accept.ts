@@ -9,9 +9,13 @@ interface Range {
 export function acceptable(header: string | undefined, produced: readonly string[]): string | undefined {
   if (header === undefined || header.trim() === '') return produced[0];
   const ranges = header.split(',').slice(0, maxRanges).map(parseRange);
-  const qualityOf = (type: string): number => Math.max(0, ...ranges.filter((range) => matches(range.type, type)).map(({ quality }) => quality));
+  const qualityOf = (type: string): number =>
+    Math.max(0, ...ranges.filter((range) => matches(range.type, type)).map(({ quality }) => quality));
   const best = produced.map((type) => ({ type, quality: qualityOf(type) })).filter(({ quality }) => quality > 0);
-  return best.reduce<{ type: string; quality: number } | undefined>((found, one) => (found === undefined || one.quality > found.quality ? one : found), undefined)?.type;
+  return best.reduce<{ type: string; quality: number } | undefined>(
+    (found, one) => (found === undefined || one.quality > found.quality ? one : found),
+    undefined,
+  )?.type;
 }
 
 /** More than any browser sends. */

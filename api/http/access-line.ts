@@ -52,19 +52,28 @@ function pathOf(url: string): string {
 
 /** A session that was not ended is still a key; its id does not belong into a log. */
 export function withoutLiveSession(url: string, status: number): string {
-  return status < 400 || !pathOf(url).startsWith('/api/system/sessions/') ? url : url.replace(/^((?:\/[^/]+){3}\/)[^/?]+/, '$1-');
+  return status < 400 || !pathOf(url).startsWith('/api/system/sessions/')
+    ? url
+    : url.replace(/^((?:\/[^/]+){3}\/)[^/?]+/, '$1-');
 }
 
 function lineTime(at: number): string {
   return new Date(at).toISOString().slice(0, 23).replace('.', ',');
 }
 
-const percent = (text: string): string => [...Buffer.from(text, 'utf8')].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+const percent = (text: string): string =>
+  [...Buffer.from(text, 'utf8')].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 /** Controls, line and paragraph separators, and marks that turn the direction of text. */
 const controls = /[\p{Cc}\p{Cf}\u2028\u2029\p{Cs}]/gu;
 
-const quoted = (text: string, most: number): string => cut(text, most).replace(/[\s"\\]/gu, percent).replace(controls, percent);
-const word = (text: string, most: number): string => cut(text, most).replace(/[\s"\\[\]]/gu, percent).replace(controls, percent);
+const quoted = (text: string, most: number): string =>
+  cut(text, most)
+    .replace(/[\s"\\]/gu, percent)
+    .replace(controls, percent);
+const word = (text: string, most: number): string =>
+  cut(text, most)
+    .replace(/[\s"\\[\]]/gu, percent)
+    .replace(controls, percent);
 const agentText = (text: string): string => cut(text, maxAgent).replace(/["\\]/gu, percent).replace(controls, percent);
 
 /** Text from outside, made fit to stand in one line of a record. */

@@ -23,7 +23,9 @@ export function auditHook(services: ApiServices): (request: FastifyRequest, repl
   };
 }
 
-function createRecorder(services: ApiServices): (request: FastifyRequest, reply: FastifyReply, aborted: boolean) => void {
+function createRecorder(
+  services: ApiServices,
+): (request: FastifyRequest, reply: FastifyReply, aborted: boolean) => void {
   const metrics = buildMetrics(services.registry, apiMetrics);
   return (request, reply, aborted) => {
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
@@ -34,20 +36,37 @@ function createRecorder(services: ApiServices): (request: FastifyRequest, reply:
     if (isSecurityEvent(request.method, request.url)) recordAccess(services, request, reply, at);
     const name = request.routeOptions.config?.audit;
     if (name !== undefined && !request.is404) recordAction(services, request, reply, at, name, aborted);
-    else if (reply.statusCode === 401 && request.headers.authorization !== undefined) recordAction(services, request, reply, at, 'credentials:check', aborted);
+    else if (reply.statusCode === 401 && request.headers.authorization !== undefined)
+      recordAction(services, request, reply, at, 'credentials:check', aborted);
   };
 }
 
 function recordAccess({ audit }: ApiServices, request: FastifyRequest, reply: FastifyReply, at: number): void {
   const { method, ip: address } = request;
   const status = reply.statusCode;
-  const text = accessLine({ at, address, user: userOf(request), method, url: withoutLiveSession(request.url, status), agent: request.headers['user-agent'], status });
+  const text = accessLine({
+    at,
+    address,
+    user: userOf(request),
+    method,
+    url: withoutLiveSession(request.url, status),
+    agent: request.headers['user-agent'],
+    status,
+  });
   audit.record({ text, at, level: 7, address });
   const username = (request.body as { username?: unknown } | null | undefined)?.username;
-  if (method === 'POST' && status === 401 && typeof username === 'string') audit.record({ text: failedLoginLine(at, username), at, level: 6, address });
+  if (method === 'POST' && status === 401 && typeof username === 'string')
+    audit.record({ text: failedLoginLine(at, username), at, level: 6, address });
 }
 
-function recordAction({ audit }: ApiServices, request: FastifyRequest, reply: FastifyReply, at: number, name: string, aborted: boolean): void {
+function recordAction(
+  { audit }: ApiServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  at: number,
+  name: string,
+  aborted: boolean,
+): void {
   const audited = request.audited ?? request.routeOptions.config.audited?.(request) ?? {};
   if (audited.recordedBefore === true && reply.statusCode < 400) return;
   const { ip: address } = request;
@@ -57,8 +76,20 @@ function recordAction({ audit }: ApiServices, request: FastifyRequest, reply: Fa
   const details = detailsOf(audited);
   const text = `audit: ${oneLine(actor, maxActor)} ${name} ${object}${object === '' ? '' : ' '}${outcome}`;
   audit.record({
-    text, at, level: 6, address,
-    fields: { log_id: 'audit', audit_actor: oneLine(actor, maxActor), audit_address: address, audit_action: name, audit_object: object === '' ? undefined : object, audit_outcome: outcome, audit_status: reply.statusCode, audit_details: details },
+    text,
+    at,
+    level: 6,
+    address,
+    fields: {
+      log_id: 'audit',
+      audit_actor: oneLine(actor, maxActor),
+      audit_address: address,
+      audit_action: name,
+      audit_object: object === '' ? undefined : object,
+      audit_outcome: outcome,
+      audit_status: reply.statusCode,
+      audit_details: details,
+    },
   });
 }
 

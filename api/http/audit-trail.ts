@@ -57,7 +57,8 @@ export function createAuditTrail({ sink, container, maxWaiting, registry, log }:
     metrics.auditLost.inc(messages.length);
     for (const message of messages) {
       const { allowed, suppressed } = mayTell('lost');
-      if (allowed) log.error({ audit: message, reason, suppressed }, 'an audit record could not be sent into the pipeline');
+      if (allowed)
+        log.error({ audit: message, reason, suppressed }, 'an audit record could not be sent into the pipeline');
     }
   };
   const send = async (): Promise<void> => {
@@ -65,7 +66,14 @@ export function createAuditTrail({ sink, container, maxWaiting, registry, log }:
       const batch = waiting.splice(0, maxBatch);
       const values = batch.map((message) => gelf(message, container));
       try {
-        await sink.push({ receiver: auditReceiver, lane, receivedAt: Date.now(), values, peers: batch.map(({ address }) => address), bytes: values.reduce((sum, { length }) => sum + length, 0) });
+        await sink.push({
+          receiver: auditReceiver,
+          lane,
+          receivedAt: Date.now(),
+          values,
+          peers: batch.map(({ address }) => address),
+          bytes: values.reduce((sum, { length }) => sum + length, 0),
+        });
         metrics.auditSent.inc(batch.length);
       } catch (error) {
         lose(batch, errorText(error));
@@ -84,7 +92,14 @@ export function createAuditTrail({ sink, container, maxWaiting, registry, log }:
     async stop(deadlineMs) {
       if (sending === undefined) return;
       let timer: NodeJS.Timeout | undefined;
-      await Promise.race([new Promise<void>((resolve) => { idle = resolve; }), new Promise<void>((resolve) => { timer = setTimeout(resolve, deadlineMs); })]);
+      await Promise.race([
+        new Promise<void>((resolve) => {
+          idle = resolve;
+        }),
+        new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, deadlineMs);
+        }),
+      ]);
       clearTimeout(timer);
       lose(waiting.splice(0), 'the program stops');
     },
@@ -92,6 +107,22 @@ export function createAuditTrail({ sink, container, maxWaiting, registry, log }:
 }
 
 function gelf({ text, at, level, fields = {} }: AuditMessage, container: string): Buffer {
-  const additional = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined).map(([name, value]) => [`_${name}`, value]));
-  return Buffer.from(JSON.stringify({ version: '1.1', host: hostname(), short_message: text, timestamp: at / 1000, level, _container: container, _container_name: container, _facility: 'sluice', ...additional }));
+  const additional = Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [`_${name}`, value]),
+  );
+  return Buffer.from(
+    JSON.stringify({
+      version: '1.1',
+      host: hostname(),
+      short_message: text,
+      timestamp: at / 1000,
+      level,
+      _container: container,
+      _container_name: container,
+      _facility: 'sluice',
+      ...additional,
+    }),
+  );
 }

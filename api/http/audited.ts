@@ -19,7 +19,11 @@ export function membersOf(value: unknown): Members {
 /** Those of them that are there. */
 export function someOf(value: unknown, names: readonly string[]): Members {
   const members = membersOf(value);
-  return Object.fromEntries(names.filter((name) => Object.hasOwn(members, name) && members[name] !== undefined).map((name) => [name, members[name]]));
+  return Object.fromEntries(
+    names
+      .filter((name) => Object.hasOwn(members, name) && members[name] !== undefined)
+      .map((name) => [name, members[name]]),
+  );
 }
 
 export function textOf(value: unknown): string | undefined {
@@ -37,7 +41,9 @@ export function defaultObject(request: FastifyRequest): string {
 
 /** `streamId=... ruleId=...`; a session id is a key, and so may be what stands for a token. */
 function parametersOf(request: FastifyRequest): readonly string[] {
-  return Object.entries(membersOf(request.params)).filter(([name]) => !/session|token/i.test(name)).map(([name, value]) => `${name}=${String(value)}`);
+  return Object.entries(membersOf(request.params))
+    .filter(([name]) => !/session|token/i.test(name))
+    .map(([name, value]) => `${name}=${String(value)}`);
 }
 
 const naming = ['username', 'name', 'title', 'index_prefix', 'id', 'rev'];
@@ -45,5 +51,7 @@ const naming = ['username', 'name', 'title', 'index_prefix', 'id', 'rev'];
 /** Nothing else of a body: there may be secrets in it. */
 function namesOf(body: unknown): readonly string[] {
   const { entity } = membersOf(body);
-  return Object.entries({ ...someOf(entity, naming), ...someOf(body, naming) }).filter(([, value]) => typeof value === 'string' || typeof value === 'number').map(([name, value]) => `${name}=${String(value)}`);
+  return Object.entries({ ...someOf(entity, naming), ...someOf(body, naming) })
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .map(([name, value]) => `${name}=${String(value)}`);
 }

@@ -14,7 +14,11 @@ export function takingTexts(app: ApiServer, register: (scope: ApiServer) => void
 /** Routes whose body may be a form of one value for each name. */
 export function takingForms(app: ApiServer, register: (scope: ApiServer) => void): void {
   void app.register(async (scope) => {
-    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: mostFormBytes }, (_, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))));
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: mostFormBytes },
+      (_, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
+    );
     register(scope);
   });
 }

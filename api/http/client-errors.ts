@@ -15,7 +15,9 @@ export function answerClientError({ code = '' }: { readonly code?: string }, soc
   }
   const [status, message] = statuses[code] ?? [400, 'The request is not valid HTTP.'];
   const body = JSON.stringify({ type: 'ApiError', message });
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
   // One who does not close his side would otherwise hold the connection for ever.
   socket.destroySoon();
 }

@@ -9,7 +9,10 @@ const maxCredentialLength = 4_096;
 export const sessionCookie = 'authentication';
 
 /** Undefined: none. Throws 400 for a malformed header. */
-export function credentialsOf(headers: IncomingHttpHeaders, cookies: Readonly<Record<string, string | undefined>>): Credentials | undefined {
+export function credentialsOf(
+  headers: IncomingHttpHeaders,
+  cookies: Readonly<Record<string, string | undefined>>,
+): Credentials | undefined {
   const { authorization } = headers;
   if (authorization === undefined) {
     const sessionId = cookies[sessionCookie];
@@ -34,5 +37,8 @@ function basic(value: string): Credentials {
 }
 
 function malformed(): Error {
-  return failure(400, 'The Authorization header is malformed. Allowed: Basic with base64 of name:password, session:session or token:token, or Bearer with a token.');
+  return failure(
+    400,
+    'The Authorization header is malformed. Allowed: Basic with base64 of name:password, session:session or token:token, or Bearer with a token.',
+  );
 }

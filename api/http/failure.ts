@@ -18,8 +18,17 @@ export interface Failure extends Error {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function failure(status: number, message: string, { type = 'ApiError', body = {}, headers = {}, cause }: FailureDetails = {}): Failure {
-  return Object.assign(new Error(message, { cause }), { [brand]: true as const, status, body: { type, message, ...body }, headers });
+export function failure(
+  status: number,
+  message: string,
+  { type = 'ApiError', body = {}, headers = {}, cause }: FailureDetails = {},
+): Failure {
+  return Object.assign(new Error(message, { cause }), {
+    [brand]: true as const,
+    status,
+    body: { type, message, ...body },
+    headers,
+  });
 }
 
 export function isFailure(value: unknown): value is Failure {
@@ -28,6 +37,8 @@ export function isFailure(value: unknown): value is Failure {
 
 /** A body whose members are wrong, by name: what form fields show. */
 export function invalidMembers(members: Readonly<Record<string, readonly string[]>>): Failure {
-  const errors = Object.fromEntries(Object.entries(members).map(([name, texts]) => [name, texts.map((error) => ({ error }))]));
+  const errors = Object.fromEntries(
+    Object.entries(members).map(([name, texts]) => [name, texts.map((error) => ({ error }))]),
+  );
   return failure(400, 'Validation failed!', { type: 'ValidationApiError', body: { validation_errors: errors } });
 }

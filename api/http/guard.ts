@@ -48,7 +48,11 @@ function namedByBody({ method, routeOptions: { config, schema } }: FastifyReques
 }
 
 /** On a public route, credentials that are no longer valid are as none: one must be able to log in with a stale cookie. */
-async function identify({ access }: ApiServices, request: FastifyRequest, permission: Permission): Promise<Identity | undefined> {
+async function identify(
+  { access }: ApiServices,
+  request: FastifyRequest,
+  permission: Permission,
+): Promise<Identity | undefined> {
   const isPublic = permission === 'public';
   try {
     const credentials = credentialsOf(request.headers, request.cookies);
@@ -65,7 +69,12 @@ function assertRequestedBy(request: FastifyRequest): void {
   throw failure(400, 'CSRF protection header is missing. Please add a "X-Requested-By" header to your request.');
 }
 
-function assertPermission(services: ApiServices, request: FastifyRequest, permission: Permission, identity: Identity): void {
+function assertPermission(
+  services: ApiServices,
+  request: FastifyRequest,
+  permission: Permission,
+  identity: Identity,
+): void {
   switch (permission) {
     case 'public':
     case 'authenticated':
@@ -87,10 +96,19 @@ function forbidden(needed: string): Error {
 }
 
 /** A stream that may not be read is not there. */
-function assertStream(services: ApiServices, request: FastifyRequest, permission: 'stream:read' | 'stream:edit', identity: Identity): void {
+function assertStream(
+  services: ApiServices,
+  request: FastifyRequest,
+  permission: 'stream:read' | 'stream:edit',
+  identity: Identity,
+): void {
   const key = (request.params as { streamId?: string }).streamId ?? '';
   const stream = findStream(services.rules()?.streams ?? [], key) ?? findStream(services.leftOutStreams?.() ?? [], key);
   if (stream === undefined || !mayReadStream(identity.scope, stream.id)) throw failure(404, 'There is no such stream.');
-  if (permission === 'stream:edit' && !mayEditStream(identity, stream.id)) throw failure(403, 'Not allowed: this needs editing of the stream.', { type: 'MissingStreamPermission', body: { streams: [key] } });
+  if (permission === 'stream:edit' && !mayEditStream(identity, stream.id))
+    throw failure(403, 'Not allowed: this needs editing of the stream.', {
+      type: 'MissingStreamPermission',
+      body: { streams: [key] },
+    });
   request.streamId = stream.id;
 }

@@ -13,14 +13,24 @@ export interface DescribedRoute {
 }
 
 export const errorSchema = {
-  type: 'object', required: ['type', 'message'], description: 'What went wrong; more members by kind.',
-  properties: { type: { type: 'string', enum: ['ApiError', 'RequestError', 'ValidationApiError', 'MissingStreamPermission'] }, message: { type: 'string' } },
+  type: 'object',
+  required: ['type', 'message'],
+  description: 'What went wrong; more members by kind.',
+  properties: {
+    type: { type: 'string', enum: ['ApiError', 'RequestError', 'ValidationApiError', 'MissingStreamPermission'] },
+    message: { type: 'string' },
+  },
 };
 
-const retryAfter = { 'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'string', pattern: '^\\d+$' } } };
+const retryAfter = {
+  'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'string', pattern: '^\\d+$' } },
+};
 
 const errors: Readonly<Record<string, { readonly description: string; readonly headers?: object }>> = {
-  400: { description: 'The request is wrong: `path` names the member, `validation_errors` the fields. Or its Authorization header is malformed, or a change has no X-Requested-By.' },
+  400: {
+    description:
+      'The request is wrong: `path` names the member, `validation_errors` the fields. Or its Authorization header is malformed, or a change has no X-Requested-By.',
+  },
   401: { description: 'Credentials are missing or wrong.' },
   403: { description: 'Known, but not allowed.' },
   404: { description: 'Not there, or not to be seen.' },
@@ -32,7 +42,12 @@ const errors: Readonly<Record<string, { readonly description: string; readonly h
   504: { description: 'The search took longer than search.deadline_ms.' },
 };
 
-export const errorResponses: Members = Object.fromEntries(Object.entries(errors).map(([status, response]) => [`Error${status}`, { ...response, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }]));
+export const errorResponses: Members = Object.fromEntries(
+  Object.entries(errors).map(([status, response]) => [
+    `Error${status}`,
+    { ...response, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+  ]),
+);
 
 /** Tags of routes that search, and so have its deadline. */
 const searching: ReadonlySet<string> = new Set(['Search', 'Scripting', 'Messages', 'Export']);
@@ -40,23 +55,39 @@ const searching: ReadonlySet<string> = new Set(['Search', 'Scripting', 'Messages
 /** Errors of a route by status; what it describes itself goes before. */
 export function errorsOf({ url, permission, tags, hasBody }: DescribedRoute): Members {
   const statuses = [
-    '400', ...(permission === 'public' ? [] : ['401']), ...(permission === 'public' || permission === 'authenticated' ? [] : ['403']), ...(url.includes(':') ? ['404'] : []), '406', ...(hasBody ? ['413', '415'] : []), '4XX', '503',
+    '400',
+    ...(permission === 'public' ? [] : ['401']),
+    ...(permission === 'public' || permission === 'authenticated' ? [] : ['403']),
+    ...(url.includes(':') ? ['404'] : []),
+    '406',
+    ...(hasBody ? ['413', '415'] : []),
+    '4XX',
+    '503',
     ...(tags.some((tag) => searching.has(tag)) ? ['504'] : []),
   ];
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
 }
 
 /** What the route itself says of its answers, with a description and each media type that comes. */
-export function answersOf(response: Readonly<Record<string, Members>>, summary: string, produces: readonly string[]): Members {
-  return Object.fromEntries(Object.entries(response).map(([status, answer]) => {
-    const description = typeof answer['description'] === 'string' ? answer['description'] : `${summary}.`;
-    if (answer['type'] === 'null') return [status, { ...answer, description }];
-    return [status, { description, content: answer['content'] ?? mediaOf(answer, produces) }];
-  }));
+export function answersOf(
+  response: Readonly<Record<string, Members>>,
+  summary: string,
+  produces: readonly string[],
+): Members {
+  return Object.fromEntries(
+    Object.entries(response).map(([status, answer]) => {
+      const description = typeof answer['description'] === 'string' ? answer['description'] : `${summary}.`;
+      if (answer['type'] === 'null') return [status, { ...answer, description }];
+      return [status, { description, content: answer['content'] ?? mediaOf(answer, produces) }];
+    }),
+  );
 }
 
 function mediaOf(schema: Members, produces: readonly string[]): Members {
   const texts = produces.filter((type) => !/json/.test(type));
-  if (schema['type'] === 'string' && texts.length > 0) return Object.fromEntries(texts.map((type) => [type, { schema }]));
-  return Object.fromEntries(produces.map((type) => [type, { schema: /json/.test(type) ? schema : { type: 'string' } }]));
+  if (schema['type'] === 'string' && texts.length > 0)
+    return Object.fromEntries(texts.map((type) => [type, { schema }]));
+  return Object.fromEntries(
+    produces.map((type) => [type, { schema: /json/.test(type) ? schema : { type: 'string' } }]),
+  );
 }

@@ -5,10 +5,24 @@ import { administratorCapabilities, allCapabilities, capabilities, type Capabili
 import type { RouteFacts } from './route-table.js';
 
 const needs: Readonly<Record<string, string>> = {
-  'public': 'nothing', 'authenticated': 'credentials', 'administrator': 'an administrator', 'stream:read': 'reading of the stream', 'stream:edit': 'editing of the stream',
+  public: 'nothing',
+  authenticated: 'credentials',
+  administrator: 'an administrator',
+  'stream:read': 'reading of the stream',
+  'stream:edit': 'editing of the stream',
 };
 
-const example = { roles: [{ id: 'shop team', description: 'Who runs the shop.', read: ['system-logs', 'integration-logs'], edit: ['shop'], capabilities: ['views:edit', 'system:read'] }] };
+const example = {
+  roles: [
+    {
+      id: 'shop team',
+      description: 'Who runs the shop.',
+      read: ['system-logs', 'integration-logs'],
+      edit: ['shop'],
+      capabilities: ['views:edit', 'system:read'],
+    },
+  ],
+};
 
 export function rolesReference(routes: readonly RouteFacts[]): string {
   const parts = [
@@ -25,19 +39,48 @@ export function rolesReference(routes: readonly RouteFacts[]): string {
     `\`\`\`yaml\n${stringify(example, { lineWidth: 0, flowCollectionPadding: false }).trimEnd()}\n\`\`\``,
     '## What each route needs',
     'Credentials: a password, a session or a token of any user. An administrator may ask everything. Every route that changes something needs the header `X-Requested-By` too. A stream that may not be read is not there: 404.',
-    table(['route', 'what it does', 'needs', 'and'], [...routes].sort(byPath).map(({ method, url, summary, permission = '', checks = '' }) => [`\`${method} ${url}\``, summary, needs[permission] ?? `\`${permission}\``, checks])),
+    table(
+      ['route', 'what it does', 'needs', 'and'],
+      [...routes]
+        .sort(byPath)
+        .map(({ method, url, summary, permission = '', checks = '' }) => [
+          `\`${method} ${url}\``,
+          summary,
+          needs[permission] ?? `\`${permission}\``,
+          checks,
+        ]),
+    ),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
 function roleRow({ name, description, read, edit, audit, administrator, capabilities: held }: Role): readonly string[] {
-  const reads = administrator ? 'every stream, dead letters' : read === 'all' ? (audit ? 'every stream' : 'every stream but Audit logs') : 'none';
-  return [name, reads, edit === 'all' ? 'every stream' : 'none', administrator ? 'all' : held.map((one) => `\`${one}\``).join(', '), description];
+  const reads = administrator
+    ? 'every stream, dead letters'
+    : read === 'all'
+      ? audit
+        ? 'every stream'
+        : 'every stream but Audit logs'
+      : 'none';
+  return [
+    name,
+    reads,
+    edit === 'all' ? 'every stream' : 'none',
+    administrator ? 'all' : held.map((one) => `\`${one}\``).join(', '),
+    description,
+  ];
 }
 
 function capabilityRow(capability: Capability): readonly string[] {
-  const roles = [...defaultRoles.values()].filter((role) => role.capabilities.includes(capability)).map(({ name }) => name);
-  return [`\`${capability}\``, capabilities[capability], administratorCapabilities.has(capability) ? 'no' : 'yes', roles.join(', ')];
+  const roles = [...defaultRoles.values()]
+    .filter((role) => role.capabilities.includes(capability))
+    .map(({ name }) => name);
+  return [
+    `\`${capability}\``,
+    capabilities[capability],
+    administratorCapabilities.has(capability) ? 'no' : 'yes',
+    roles.join(', '),
+  ];
 }
 
 function byPath(one: RouteFacts, other: RouteFacts): number {
@@ -46,6 +89,7 @@ function byPath(one: RouteFacts, other: RouteFacts): number {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

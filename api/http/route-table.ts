@@ -30,20 +30,44 @@ export function createRouteTable(): RouteTable {
     add({ method, url, config, schema }) {
       for (const one of [method].flat()) {
         const place = `${one} ${url}`;
-        const problem = (got: string, allowed: string): Error => apiErrors.create('API_ROUTE_INCOMPLETE', { place, got, allowed });
-        if (config?.permission === undefined) throw problem('no permission', 'config.permission, as api/http/contract.ts lists them');
-        if (changing.has(one) && config.audit === undefined && config.reads !== true) throw problem('no audit name', 'config.audit `<object>:<action>`, or reads: true of a POST that changes nothing');
-        if (schema?.response === undefined) throw problem('no response schema', 'schema.response with the statuses of success');
-        if (url.includes(':') && schema.params === undefined) throw problem('no schema of its path parameters', 'schema.params');
+        const problem = (got: string, allowed: string): Error =>
+          apiErrors.create('API_ROUTE_INCOMPLETE', { place, got, allowed });
+        if (config?.permission === undefined)
+          throw problem('no permission', 'config.permission, as api/http/contract.ts lists them');
+        if (changing.has(one) && config.audit === undefined && config.reads !== true)
+          throw problem(
+            'no audit name',
+            'config.audit `<object>:<action>`, or reads: true of a POST that changes nothing',
+          );
+        if (schema?.response === undefined)
+          throw problem('no response schema', 'schema.response with the statuses of success');
+        if (url.includes(':') && schema.params === undefined)
+          throw problem('no schema of its path parameters', 'schema.params');
         const hidden = (schema as { hide?: boolean }).hide === true;
-        routes.push({ method: one, url, permission: config.permission, checks: config.checks, summary: (schema as { summary?: string }).summary ?? '', audit: config.audit, hasBody: schema.body !== undefined, hasResponse: true, hidden, pattern: patternOf(url) });
+        routes.push({
+          method: one,
+          url,
+          permission: config.permission,
+          checks: config.checks,
+          summary: (schema as { summary?: string }).summary ?? '',
+          audit: config.audit,
+          hasBody: schema.body !== undefined,
+          hasResponse: true,
+          hidden,
+          pattern: patternOf(url),
+        });
       }
     },
-    methodsOf: (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort(),
+    methodsOf: (path) =>
+      [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort(),
   };
 }
 
 function patternOf(url: string): RegExp {
-  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  const parts = url
+    .split('/')
+    .map((part) =>
+      part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    );
   return new RegExp(`^${parts.join('/')}/?$`);
 }

@@ -49,9 +49,17 @@ const compressedFromBytes = 1_024;
 /** Above the 60 s that load balancers keep a connection. */
 const keepAliveMs = 72_000;
 
-export async function createApiServer({ options, services, routes = apiRoutes }: ApiServerOptions): Promise<ApiHttpServer> {
+export async function createApiServer({
+  options,
+  services,
+  routes = apiRoutes,
+}: ApiServerOptions): Promise<ApiHttpServer> {
   const errorAnswer = createErrorAnswer(services.log);
-  const app = Fastify({ ...serverOptions(options), frameworkErrors: (error, request, reply) => void errorAnswer(error, request as FastifyRequest, reply as FastifyReply) }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;
+  const app = Fastify({
+    ...serverOptions(options),
+    frameworkErrors: (error, request, reply) =>
+      void errorAnswer(error, request as FastifyRequest, reply as FastifyReply),
+  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;
   const table = createRouteTable();
   // A body that cannot be read changes nothing for who may not send one.
   app.setErrorHandler((error, request, reply) => errorAnswer(request.refused ?? error, request, reply));
@@ -63,7 +71,12 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   });
   takeJsonOnly(app);
   await app.register(cookie);
-  await app.register(compress, { global: true, threshold: compressedFromBytes, encodings: ['gzip', 'deflate', 'identity'], inflateIfDeflated: false });
+  await app.register(compress, {
+    global: true,
+    threshold: compressedFromBytes,
+    encodings: ['gzip', 'deflate', 'identity'],
+    inflateIfDeflated: false,
+  });
   app.addHook('onRequest', auditHook(services));
   app.addHook('onRequest', async (_, reply) => void reply.headers(commonHeaders));
   const guard = createGuard(services);
@@ -76,11 +89,24 @@ export async function createApiServer({ options, services, routes = apiRoutes }:
   const server = app.server;
   server.maxConnections = options.max_connections;
   const { tls } = options;
-  const certificates = tls.enabled ? watchCertificateFiles(server as unknown as TlsServer, { files: tls, load: () => apiTlsOptions(tls), about: { listener: 'api' }, log: services.log }) : undefined;
+  const certificates = tls.enabled
+    ? watchCertificateFiles(server as unknown as TlsServer, {
+        files: tls,
+        load: () => apiTlsOptions(tls),
+        about: { listener: 'api' },
+        log: services.log,
+      })
+    : undefined;
   return {
-    app, table, certificates,
+    app,
+    table,
+    certificates,
     start: () => listen(app, options),
-    address: () => ({ host: options.host, port: (server.address() as AddressInfo | null)?.port ?? options.port, tls: options.tls.enabled }),
+    address: () => ({
+      host: options.host,
+      port: (server.address() as AddressInfo | null)?.port ?? options.port,
+      tls: options.tls.enabled,
+    }),
     async stop(deadlineMs) {
       certificates?.stop();
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
@@ -100,27 +126,44 @@ function decorate(app: ApiServer, routes: readonly ApiRoutes[]): void {
 
 function serverOptions(options: ApiOptions): FastifyServerOptions {
   const { tls } = options;
-  const https = tls.enabled ? { https: { ...apiTlsOptions(tls), maxHeaderSize: maxHeaderBytes } } : { http: { maxHeaderSize: maxHeaderBytes } };
+  const https = tls.enabled
+    ? { https: { ...apiTlsOptions(tls), maxHeaderSize: maxHeaderBytes } }
+    : { http: { maxHeaderSize: maxHeaderBytes } };
   return {
-    ...https, logger: false, bodyLimit: options.max_body_bytes, requestTimeout: options.request_timeout_ms, keepAliveTimeout: keepAliveMs, forceCloseConnections: 'idle',
-    trustProxy: options.behind_proxy ? options.trusted_proxies : false, routerOptions: { maxParamLength: maxParameterLength, ignoreTrailingSlash: true },
+    ...https,
+    logger: false,
+    bodyLimit: options.max_body_bytes,
+    requestTimeout: options.request_timeout_ms,
+    keepAliveTimeout: keepAliveMs,
+    forceCloseConnections: 'idle',
+    trustProxy: options.behind_proxy ? options.trusted_proxies : false,
+    routerOptions: { maxParamLength: maxParameterLength, ignoreTrailingSlash: true },
     clientErrorHandler: answerClientError,
   };
 }
 
 const commonHeaders = {
-  'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
 /** JSON under any of its names; an empty body is none. Members named `__proto__` and the like are refused. */
 function takeJsonOnly(app: ApiServer): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i, { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else if (isDeep(body as string)) done(failure(400, `The body is nested deeper than ${maxDepth} levels.`, { type: 'RequestError' }), undefined);
-    else void parse(request, body as string, done);
-  });
+  app.addContentTypeParser(
+    /^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i,
+    { parseAs: 'string' },
+    (request, body, done) => {
+      if (body === '') done(null, undefined);
+      else if (isDeep(body as string))
+        done(failure(400, `The body is nested deeper than ${maxDepth} levels.`, { type: 'RequestError' }), undefined);
+      else void parse(request, body as string, done);
+    },
+  );
 }
 
 /** Deeper ones exhaust the stack of whoever walks them. */
@@ -146,7 +189,8 @@ function isDeep(text: string): boolean {
 async function assertAcceptable(request: FastifyRequest): Promise<void> {
   if (request.is404) return;
   const produced = request.routeOptions.config.produces ?? ['application/json'];
-  if (acceptable(request.headers.accept, produced) === undefined) throw failure(406, `This is answered as ${produced.join(' or ')}.`);
+  if (acceptable(request.headers.accept, produced) === undefined)
+    throw failure(406, `This is answered as ${produced.join(' or ')}.`);
 }
 
 function notFound(table: RouteTable, request: FastifyRequest): never {
@@ -160,6 +204,10 @@ async function listen(app: ApiServer, { host, port }: ApiOptions): Promise<void>
     await app.listen({ host, port });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'API_PORT_TAKEN' : 'API_ADDRESS_INVALID';
-    throw apiErrors.create(code, { place: `api ${host}:${port}`, allowed: 'another api.port or api.host, or api.enabled: false', cause: error });
+    throw apiErrors.create(code, {
+      place: `api ${host}:${port}`,
+      allowed: 'another api.port or api.host, or api.enabled: false',
+      cause: error,
+    });
   }
 }

@@ -17,17 +17,33 @@ export function streamHex(id: string): string {
 }
 
 /** By either name. */
-export function findStream<Named extends Pick<Stream, 'id'>>(streams: readonly Named[], key: string): Named | undefined {
-  const id = findId(streams.map((stream) => stream.id), /^[0-9a-f]{24}$/i.test(key) ? key.toLowerCase() : key);
+export function findStream<Named extends Pick<Stream, 'id'>>(
+  streams: readonly Named[],
+  key: string,
+): Named | undefined {
+  const id = findId(
+    streams.map((stream) => stream.id),
+    /^[0-9a-f]{24}$/i.test(key) ? key.toLowerCase() : key,
+  );
   return streams.find((stream) => stream.id === id);
 }
 
 /** Ids for the search layer; undefined: all that may be read. One that is unknown and one that may not be read give the same answer. */
-export function readableStreams({ rules }: Pick<ApiServices, 'rules'>, identity: Identity, keys: readonly string[] | undefined | null): readonly string[] | undefined {
+export function readableStreams(
+  { rules }: Pick<ApiServices, 'rules'>,
+  identity: Identity,
+  keys: readonly string[] | undefined | null,
+): readonly string[] | undefined {
   if (keys === undefined || keys === null || keys.length === 0) return undefined;
   const streams = rules()?.streams ?? [];
   const found = keys.map((key) => ({ key, stream: findStream(streams, key) }));
-  const missing = found.filter(({ stream }) => stream === undefined || !mayReadStream(identity.scope, stream.id)).map(({ key }) => key);
-  if (missing.length > 0) throw failure(403, 'Not allowed: these streams cannot be read.', { type: 'MissingStreamPermission', body: { streams: missing } });
+  const missing = found
+    .filter(({ stream }) => stream === undefined || !mayReadStream(identity.scope, stream.id))
+    .map(({ key }) => key);
+  if (missing.length > 0)
+    throw failure(403, 'Not allowed: these streams cannot be read.', {
+      type: 'MissingStreamPermission',
+      body: { streams: missing },
+    });
   return found.flatMap(({ stream }) => stream?.id ?? []);
 }

@@ -12,12 +12,23 @@ const handshakeTimeoutMs = 30_000;
 export function apiTlsOptions(tls: ApiOptions['tls']): TlsOptions {
   try {
     const options: TlsOptions = {
-      cert: readFileSync(tls.cert_file), key: readFileSync(tls.key_file), minVersion: 'TLSv1.2', handshakeTimeout: handshakeTimeoutMs, requestCert: tls.client_auth !== 'none', rejectUnauthorized: tls.client_auth === 'required',
-      ...(tls.key_password === '' ? {} : { passphrase: tls.key_password }), ...(tls.ca_file === '' ? {} : { ca: readFileSync(tls.ca_file) }),
+      cert: readFileSync(tls.cert_file),
+      key: readFileSync(tls.key_file),
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: handshakeTimeoutMs,
+      requestCert: tls.client_auth !== 'none',
+      rejectUnauthorized: tls.client_auth === 'required',
+      ...(tls.key_password === '' ? {} : { passphrase: tls.key_password }),
+      ...(tls.ca_file === '' ? {} : { ca: readFileSync(tls.ca_file) }),
     };
     createSecureContext(options);
     return options;
   } catch (error) {
-    throw apiErrors.create('API_TLS_INVALID', { place: 'api.tls', got: errorText(error), allowed: 'a PEM certificate chain with its key (cert_file, key_file, key_password, ca_file)', cause: error });
+    throw apiErrors.create('API_TLS_INVALID', {
+      place: 'api.tls',
+      got: errorText(error),
+      allowed: 'a PEM certificate chain with its key (cert_file, key_file, key_password, ca_file)',
+      cause: error,
+    });
   }
 }

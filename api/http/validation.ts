@@ -6,7 +6,15 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 
 /** Unknown members stay: clients of peers send more than is read here. One error suffices; `allErrors` would let a hostile body cost much. */
-const common: Options = { useDefaults: true, removeAdditional: false, allErrors: false, strict: true, strictTypes: false, strictTuples: false, allowUnionTypes: true };
+const common: Options = {
+  useDefaults: true,
+  removeAdditional: false,
+  allErrors: false,
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  allowUnionTypes: true,
+};
 
 /** Each schema is compiled when it is first needed: few of the routes are used in one process, and compiled code takes memory. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {

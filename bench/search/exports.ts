@@ -60,7 +60,12 @@ export async function benchExports(scope: Scope, world: World, options: ExportOp
   await measured('command line', world, options, () => throughCommandLine(scope, world, options.rows));
 }
 
-async function measured(name: string, world: World, { rows: wanted, targetMebibytes, say }: ExportOptions, run: () => Promise<Counted & { readonly more: string }>): Promise<void> {
+async function measured(
+  name: string,
+  world: World,
+  { rows: wanted, targetMebibytes, say }: ExportOptions,
+  run: () => Promise<Counted & { readonly more: string }>,
+): Promise<void> {
   const { pid } = await world.program.status();
   await wait(settleMs);
   forgetPeak(pid);
@@ -70,22 +75,58 @@ async function measured(name: string, world: World, { rows: wanted, targetMebiby
   const seconds = (performance.now() - began) / 1000;
   const grown = peakMebibytes(pid) - before;
   const whole = rows === wanted && outOfOrder === 0;
-  say(`  export by ${name.padEnd(12)} ${rows} rows${whole ? '' : ` of ${wanted}, ${outOfOrder} OUT OF ORDER`}, ${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s, ${before.toFixed(0)} MiB before, at most ${grown.toFixed(0)} MiB more${more};`
-    + ` target ${targetMebibytes} MiB: ${whole && grown <= targetMebibytes ? 'met' : 'MISSED'}`);
+  say(
+    `  export by ${name.padEnd(12)} ${rows} rows${whole ? '' : ` of ${wanted}, ${outOfOrder} OUT OF ORDER`}, ${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s, ${before.toFixed(0)} MiB before, at most ${grown.toFixed(0)} MiB more${more};` +
+      ` target ${targetMebibytes} MiB: ${whole && grown <= targetMebibytes ? 'met' : 'MISSED'}`,
+  );
 }
 
 async function throughApi({ api }: World, rows: number): Promise<Counted & { readonly more: string }> {
   const counter = createCounter();
-  const status = await api.stream('Admin', 'POST', '/api/views/search/messages', { query_string: '', timerange: { type: 'relative', range: 0 }, fields_in_order: fields, limit: rows }, counter.take);
+  const status = await api.stream(
+    'Admin',
+    'POST',
+    '/api/views/search/messages',
+    { query_string: '', timerange: { type: 'relative', range: 0 }, fields_in_order: fields, limit: rows },
+    counter.take,
+  );
   return { ...counter.end(), more: status === 200 ? '' : `, status ${status}` };
 }
 
-async function throughCommandLine(scope: Scope, { program, folder }: World, rows: number): Promise<Counted & { readonly more: string }> {
+async function throughCommandLine(
+  scope: Scope,
+  { program, folder }: World,
+  rows: number,
+): Promise<Counted & { readonly more: string }> {
   const file = join(folder, 'export.csv');
-  const child = spawn(node[0], [...node.slice(1), commandLine, 'export', '', '--last', 'all', '--limit', String(rows), '--fields', fields.join(','), '--output', file, '--quiet', '--config', program.settingsFile], { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] });
-  scope.teardown(() => { child.kill('SIGKILL'); });
+  const child = spawn(
+    node[0],
+    [
+      ...node.slice(1),
+      commandLine,
+      'export',
+      '',
+      '--last',
+      'all',
+      '--limit',
+      String(rows),
+      '--fields',
+      fields.join(','),
+      '--output',
+      file,
+      '--quiet',
+      '--config',
+      program.settingsFile,
+    ],
+    { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  scope.teardown(() => {
+    child.kill('SIGKILL');
+  });
   let [complaint, peak] = ['', 0];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { complaint += text; });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
   const watching = setInterval(() => {
     try {
       peak = Math.max(peak, peakMebibytes(child.pid as number));
@@ -96,7 +137,11 @@ async function throughCommandLine(scope: Scope, { program, folder }: World, rows
   const code = await new Promise((resolve) => child.once('close', resolve));
   clearInterval(watching);
   const counter = createCounter();
-  if (code === 0) for await (const piece of createReadStream(file, { highWaterMark: 2 ** 20 })) counter.take(piece as Buffer);
+  if (code === 0)
+    for await (const piece of createReadStream(file, { highWaterMark: 2 ** 20 })) counter.take(piece as Buffer);
   rmSync(file, { force: true });
-  return { ...counter.end(), more: `, its own process ${peak.toFixed(0)} MiB${code === 0 ? '' : `, exit code ${String(code)}: ${complaint.slice(0, 300)}`}` };
+  return {
+    ...counter.end(),
+    more: `, its own process ${peak.toFixed(0)} MiB${code === 0 ? '' : `, exit code ${String(code)}: ${complaint.slice(0, 300)}`}`,
+  };
 }

@@ -21,7 +21,10 @@ export async function scrape(adminPort: number): Promise<Scrape> {
   const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return {
-    sum: (name, label = '') => lines.filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && line.includes(label)).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0),
+    sum: (name, label = '') =>
+      lines
+        .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && line.includes(label))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0),
   };
 }
 
@@ -31,7 +34,8 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-const mebibytes = (pid: number, name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+const mebibytes = (pid: number, name: string): number =>
+  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 export const residentMebibytes = (pid: number): number => mebibytes(pid, 'VmRSS');
 /** Since `forgetPeak`. */
 export const peakMebibytes = (pid: number): number => mebibytes(pid, 'VmHWM');

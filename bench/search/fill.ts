@@ -39,11 +39,20 @@ interface Filling {
   readonly context: RouteContext;
 }
 
-export async function fillStore(store: IndexStore, plan: FillPlan, onProgress: (written: number) => void, signal?: AbortSignal): Promise<number> {
+export async function fillStore(
+  store: IndexStore,
+  plan: FillPlan,
+  onProgress: (written: number) => void,
+  signal?: AbortSignal,
+): Promise<number> {
   const compiled = compileRules(await readRuleSource('/nonexistent'));
   if ('problems' in compiled) throw new Error('the rules that ship cannot be compiled');
   const fitter = createFitter({ maxFields });
-  const context: RouteContext = { decoder: createDecoder(), fit: (index, document) => fitter.fit(index, document), timestampOf: () => 'sender' };
+  const context: RouteContext = {
+    decoder: createDecoder(),
+    fit: (index, document) => fitter.fit(index, document),
+    timestampOf: () => 'sender',
+  };
   const filling: Filling = { store, plan, rules: compiled.ruleSet, fitter, context };
   for (const index of Object.values(plan.epoch.indices)) await fitter.prepare(index, (name) => store.fieldTypes(name));
   let next = plan.first;
@@ -65,19 +74,44 @@ export function timeOf({ messages, spanMs, endMs }: FillPlan, number: number): n
   return Math.min(endMs, Math.round(endMs - spanMs + (spanMs * number) / messages) + (hash(number, 5) % jitterMs));
 }
 
-async function writeBatch({ store, plan, rules, context }: Filling, partition: number, first: number, end: number): Promise<void> {
+async function writeBatch(
+  { store, plan, rules, context }: Filling,
+  partition: number,
+  first: number,
+  end: number,
+): Promise<void> {
   const prefix = idPrefix(run, partition);
   const records: ConsumedRecord[] = [];
   for (let number = first; number < end; number += 1) {
     const time = timeOf(plan, number);
-    records.push({ key: mintId(prefix, number), offset: number, timestamp: time + 300, origin: `gelf-tcp 10.0.0.${number % 12}:40000`, value: gelfMessage(seed, number, time) });
+    records.push({
+      key: mintId(prefix, number),
+      offset: number,
+      timestamp: time + 300,
+      origin: `gelf-tcp 10.0.0.${number % 12}:40000`,
+      value: gelfMessage(seed, number, time),
+    });
   }
   const routed = emptyRouted();
   routeMessages(routed, records, 0, records.length, new Set(), plan.epoch, rules, context);
   await Promise.all([...routed.byIndex.values()].map((batch) => write(store, batch, partition, end)));
 }
 
-async function write(store: IndexStore, { index, ids, offsets, documents }: IndexBatch, partition: number, nextOffset: number): Promise<void> {
-  const { failures } = await store.write({ index, ids, offsets, documents, topic, topicGeneration: 1, partition, nextOffset });
+async function write(
+  store: IndexStore,
+  { index, ids, offsets, documents }: IndexBatch,
+  partition: number,
+  nextOffset: number,
+): Promise<void> {
+  const { failures } = await store.write({
+    index,
+    ids,
+    offsets,
+    documents,
+    topic,
+    topicGeneration: 1,
+    partition,
+    nextOffset,
+  });
   if (failures.length > 0) throw new Error(`${failures.length} documents were not stored: ${failures[0]?.reason}`);
 }

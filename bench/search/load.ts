@@ -49,7 +49,17 @@ export async function benchLoad(scope: Scope, world: World, options: LoadOptions
   for (const kind of [...kinds, ...kinds]) await asker.ask(kind, options.range);
   const windowSeconds = options.seconds / rounds;
   const stopping = new AbortController();
-  const sending = loadInChild(scope, { rate: options.messagesPerSecond, forMs: longestMs, transport: 'tcp', connections: 4, ports: { tcp: world.program.port('gelf-tcp') } }, stopping.signal);
+  const sending = loadInChild(
+    scope,
+    {
+      rate: options.messagesPerSecond,
+      forMs: longestMs,
+      transport: 'tcp',
+      connections: 4,
+      ports: { tcp: world.program.port('gelf-tcp') },
+    },
+    stopping.signal,
+  );
   // One that is killed at the end of a broken run is no problem of its own.
   sending.catch(() => undefined);
   await wait(settleMs);
@@ -65,8 +75,14 @@ export async function benchLoad(scope: Scope, world: World, options: LoadOptions
   stopping.abort();
   const sent = await sending;
   say(`  sent ${sent.sent} messages, ${Math.round((sent.sent * 1000) / sent.elapsedMs)}/s`);
-  for (const { quiet, searched } of windows) say(`  without searches ${windowText(quiet)}\n  with searches    ${windowText(searched)}: ${(searched.stored / searched.seconds / (quiet.stored / quiet.seconds)).toFixed(3)} times the rate`);
-  tell(windows.flatMap(({ searched }) => searched.samples), options);
+  for (const { quiet, searched } of windows)
+    say(
+      `  without searches ${windowText(quiet)}\n  with searches    ${windowText(searched)}: ${(searched.stored / searched.seconds / (quiet.stored / quiet.seconds)).toFixed(3)} times the rate`,
+    );
+  tell(
+    windows.flatMap(({ searched }) => searched.samples),
+    options,
+  );
 }
 
 function windowText({ stored, seconds, cpu, lag, oldest, queued }: Window): string {
@@ -76,11 +92,19 @@ function windowText({ stored, seconds, cpu, lag, oldest, queued }: Window): stri
 function tell(samples: readonly Sample[], { say, targetMs }: LoadOptions): void {
   for (const { name } of kinds) {
     const own = samples.filter(({ kind }) => kind === name);
-    if (own.length > 0) say(`  ${name.padEnd(16)} ${latencyText(own.map(({ ms }) => ms))}, ${Math.round(own.reduce((sum, { total }) => sum + total, 0) / own.length)} found`);
+    if (own.length > 0)
+      say(
+        `  ${name.padEnd(16)} ${latencyText(own.map(({ ms }) => ms))}, ${Math.round(own.reduce((sum, { total }) => sum + total, 0) / own.length)} found`,
+      );
   }
   const failed = samples.filter(({ problem }) => problem !== undefined);
-  const p95 = percentile(samples.map(({ ms }) => ms).sort((one, other) => one - other), 95);
-  say(`  ${'all'.padEnd(16)} ${latencyText(samples.map(({ ms }) => ms))}; ${failed.length} errors${failed.length > 0 ? ` (${failed[0]?.kind}: ${failed[0]?.problem})` : ''}; target p95 ${targetMs} ms: ${p95 <= targetMs && failed.length === 0 ? 'met' : 'MISSED'}`);
+  const p95 = percentile(
+    samples.map(({ ms }) => ms).sort((one, other) => one - other),
+    95,
+  );
+  say(
+    `  ${'all'.padEnd(16)} ${latencyText(samples.map(({ ms }) => ms))}; ${failed.length} errors${failed.length > 0 ? ` (${failed[0]?.kind}: ${failed[0]?.problem})` : ''}; target p95 ${targetMs} ms: ${p95 <= targetMs && failed.length === 0 ? 'met' : 'MISSED'}`,
+  );
 }
 
 /** What happened to the program while the work ran, from its own counters. */
@@ -91,17 +115,27 @@ async function window(world: World, seconds: number, work: () => Promise<readonl
   let oldest = 0;
   let queued = 0;
   const watching = setInterval(() => {
-    void scrape(port).then((now) => {
-      oldest = Math.max(oldest, now.sum('sluice_oldest_unprocessed_seconds'));
-      queued = Math.max(queued, now.sum('sluice_searches_queued'));
-    }).catch(() => undefined);
+    void scrape(port)
+      .then((now) => {
+        oldest = Math.max(oldest, now.sum('sluice_oldest_unprocessed_seconds'));
+        queued = Math.max(queued, now.sum('sluice_searches_queued'));
+      })
+      .catch(() => undefined);
   }, 1_000);
   const [samples] = await Promise.all([work(), wait(seconds * 1000)]);
   clearInterval(watching);
   const after = await scrape(port);
   const took = (performance.now() - began) / 1000;
   const grown = (name: string, label?: string): number => difference(before, after, name, label);
-  return { samples, oldest, queued, stored: grown('sluice_documents_stored_total'), seconds: took, cpu: world.cpuSeconds() - cpu, lag: grown('sluice_stored_seconds_sum') / Math.max(1, grown('sluice_stored_seconds_count')) };
+  return {
+    samples,
+    oldest,
+    queued,
+    stored: grown('sluice_documents_stored_total'),
+    seconds: took,
+    cpu: world.cpuSeconds() - cpu,
+    lag: grown('sluice_stored_seconds_sum') / Math.max(1, grown('sluice_stored_seconds_count')),
+  };
 }
 
 function difference(before: Scrape, after: Scrape, name: string, label?: string): number {
@@ -109,23 +143,38 @@ function difference(before: Scrape, after: Scrape, name: string, label?: string)
 }
 
 /** Random arrivals (Poisson), which wait for nobody; each is timed from when it was due. */
-async function openLoop(asker: Asker, { searchesPerSecond, range }: LoadOptions, seconds: number, seed: number): Promise<readonly Sample[]> {
+async function openLoop(
+  asker: Asker,
+  { searchesPerSecond, range }: LoadOptions,
+  seconds: number,
+  seed: number,
+): Promise<readonly Sample[]> {
   const random = createRandom(seed + 41);
   const began = performance.now();
   const under: Promise<Sample>[] = [];
-  for (let due = 0; ;) {
+  for (let due = 0; ; ) {
     due += (-Math.log((random() + 1) / 2 ** 32) * 1000) / searchesPerSecond;
     if (due >= seconds * 1000) break;
     const late = began + due - performance.now();
     if (late > 0) await wait(late);
     const [kind, at] = [drawKind(random), began + due];
-    under.push(asker.ask(kind, range).then(({ problem, total }) => ({ kind: kind.name, ms: performance.now() - at, problem, total }), (error: unknown) => ({ kind: kind.name, ms: performance.now() - at, problem: String(error), total: 0 })));
+    under.push(
+      asker.ask(kind, range).then(
+        ({ problem, total }) => ({ kind: kind.name, ms: performance.now() - at, problem, total }),
+        (error: unknown) => ({ kind: kind.name, ms: performance.now() - at, problem: String(error), total: 0 }),
+      ),
+    );
   }
   return Promise.all(under);
 }
 
 /** Over everything that is stored, one after the other. */
-export async function benchWhole(world: World, repeats: number, targetMs: number, say: (line: string) => void): Promise<void> {
+export async function benchWhole(
+  world: World,
+  repeats: number,
+  targetMs: number,
+  say: (line: string) => void,
+): Promise<void> {
   const asker = createAsker(world.api, 17);
   const all: number[] = [];
   for (const kind of kinds) {
@@ -140,8 +189,13 @@ export async function benchWhole(world: World, repeats: number, targetMs: number
       total = asked.total;
     }
     all.push(...times);
-    say(`  ${kind.name.padEnd(16)} ${latencyText(times)}, ${(((world.cpuSeconds() - cpu) * 1000) / repeats).toFixed(0)} ms of CPU each, ${total} found${problem === undefined ? '' : `; FAILED: ${problem}`}`);
+    say(
+      `  ${kind.name.padEnd(16)} ${latencyText(times)}, ${(((world.cpuSeconds() - cpu) * 1000) / repeats).toFixed(0)} ms of CPU each, ${total} found${problem === undefined ? '' : `; FAILED: ${problem}`}`,
+    );
   }
-  const p95 = percentile(all.sort((one, other) => one - other), 95);
+  const p95 = percentile(
+    all.sort((one, other) => one - other),
+    95,
+  );
   say(`  ${'all'.padEnd(16)} ${latencyText(all)}; target p95 ${targetMs} ms: ${p95 <= targetMs ? 'met' : 'MISSED'}`);
 }

@@ -14,9 +14,31 @@ export interface SearchKind {
 
 type SearchType = Readonly<Record<string, unknown>>;
 
-const list: SearchType = { id: 'list', type: 'messages', limit: 150, offset: 0, sort: [{ field: 'timestamp', order: 'DESC' }] };
-const histogram: SearchType = { id: 'chart', type: 'pivot', row_groups: [{ type: 'time', fields: ['timestamp'], interval: { type: 'auto' } }], series: [{ type: 'count', id: 'count()' }], rollup: true };
-const topPods: SearchType = { id: 'top', type: 'pivot', row_groups: [{ type: 'values', fields: ['pod'], limit: 15 }], series: [{ type: 'count', id: 'count()' }, { type: 'avg', field: 'took_ms', id: 'avg(took_ms)' }], sort: [{ type: 'series', field: 'count()', direction: 'Descending' }], rollup: true };
+const list: SearchType = {
+  id: 'list',
+  type: 'messages',
+  limit: 150,
+  offset: 0,
+  sort: [{ field: 'timestamp', order: 'DESC' }],
+};
+const histogram: SearchType = {
+  id: 'chart',
+  type: 'pivot',
+  row_groups: [{ type: 'time', fields: ['timestamp'], interval: { type: 'auto' } }],
+  series: [{ type: 'count', id: 'count()' }],
+  rollup: true,
+};
+const topPods: SearchType = {
+  id: 'top',
+  type: 'pivot',
+  row_groups: [{ type: 'values', fields: ['pod'], limit: 15 }],
+  series: [
+    { type: 'count', id: 'count()' },
+    { type: 'avg', field: 'took_ms', id: 'avg(took_ms)' },
+  ],
+  sort: [{ type: 'series', field: 'count()', direction: 'Descending' }],
+  rollup: true,
+};
 const page = (): readonly SearchType[] => [histogram, list];
 
 /** Neither the most frequent words nor those that hardly occur. */
@@ -30,21 +52,36 @@ function fieldAndNot(random: Random): string {
 
 export const kinds: readonly SearchKind[] = [
   { name: 'newest', share: 25, body: page, query: () => '' },
-  { name: 'term and phrase', share: 15, body: page, query: (random) => `${middling(random)} AND "${drawWord(random)} ${drawWord(random)}"` },
+  {
+    name: 'term and phrase',
+    share: 15,
+    body: page,
+    query: (random) => `${middling(random)} AND "${drawWord(random)} ${drawWord(random)}"`,
+  },
   { name: 'rare term', share: 5, body: page, query: rare },
   { name: 'field and not', share: 17, body: page, query: fieldAndNot },
   { name: 'wildcard', share: 5, body: page, query: (random) => `${middling(random).slice(0, 4)}*` },
-  { name: 'regex', share: 3, body: page, query: (random) => `message:/${middling(random).slice(0, 3)}[a-z]+(ed|or|on)/` },
+  {
+    name: 'regex',
+    share: 3,
+    body: page,
+    query: (random) => `message:/${middling(random).slice(0, 3)}[a-z]+(ed|or|on)/`,
+  },
   { name: 'range', share: 5, body: page, query: (random) => `took_ms:>${1_000 + (random() % 3_000)}` },
   { name: '_exists_', share: 5, body: page, query: () => '_exists_:trace_id' },
-  { name: 'terms aggregate', share: 10, body: () => [topPods], query: (random) => (random() % 2 === 0 ? '' : `level:[0 TO ${3 + (random() % 2)}]`) },
+  {
+    name: 'terms aggregate',
+    share: 10,
+    body: () => [topPods],
+    query: (random) => (random() % 2 === 0 ? '' : `level:[0 TO ${3 + (random() % 2)}]`),
+  },
   { name: 'message by id', share: 10, body: undefined, query: () => '' },
 ];
 
 /** A kind by its share. */
 export function drawKind(random: Random): SearchKind {
   let left = random() % kinds.reduce((sum, { share }) => sum + share, 0);
-  return kinds.find(({ share }) => (left -= share) < 0) ?? kinds[0] as SearchKind;
+  return kinds.find(({ share }) => (left -= share) < 0) ?? (kinds[0] as SearchKind);
 }
 
 export interface Asked {
@@ -71,34 +108,77 @@ export function createAsker(api: Api, seed = 3): Asker {
       const user = api.users[turn % api.users.length] as string;
       turn += 1;
       const message = kind.body === undefined ? shown[random() % Math.max(1, shown.length)] : undefined;
-      const body = { queries: [{ id: 'query', query: { type: 'elasticsearch', query_string: kind.query(random) }, timerange: { type: 'relative', range }, search_types: kind.body?.(random) ?? [list] }] };
+      const body = {
+        queries: [
+          {
+            id: 'query',
+            query: { type: 'elasticsearch', query_string: kind.query(random) },
+            timerange: { type: 'relative', range },
+            search_types: kind.body?.(random) ?? [list],
+          },
+        ],
+      };
       const started = performance.now();
-      const { status, text } = message === undefined ? await api.call(user, 'POST', '/api/views/search/sync', body) : await api.call(user, 'GET', `/api/messages/${message.index}/${message.id}`);
+      const { status, text } =
+        message === undefined
+          ? await api.call(user, 'POST', '/api/views/search/sync', body)
+          : await api.call(user, 'GET', `/api/messages/${message.index}/${message.id}`);
       const ms = performance.now() - started;
-      if (message !== undefined) return { ms, problem: status === 200 ? undefined : status === 404 ? undefined : `${status} ${text.slice(0, 200)}`, total: 1 };
+      if (message !== undefined)
+        return {
+          ms,
+          problem: status === 200 ? undefined : status === 404 ? undefined : `${status} ${text.slice(0, 200)}`,
+          total: 1,
+        };
       const read = readAnswer(status, text);
-      for (const one of read.messages.slice(0, 5)) shown[shown.length < shownKept ? shown.length : random() % shownKept] = one;
+      for (const one of read.messages.slice(0, 5))
+        shown[shown.length < shownKept ? shown.length : random() % shownKept] = one;
       return { ms, problem: read.problem, total: read.total };
     },
   };
 }
 
 interface SearchAnswer {
-  readonly results?: { readonly query?: { readonly errors: readonly { readonly description: string }[]; readonly search_types: Readonly<Record<string, TypeAnswer>> } };
+  readonly results?: {
+    readonly query?: {
+      readonly errors: readonly { readonly description: string }[];
+      readonly search_types: Readonly<Record<string, TypeAnswer>>;
+    };
+  };
 }
 interface TypeAnswer {
   readonly total_results?: number;
   readonly total?: number;
   readonly partial?: boolean;
-  readonly messages?: readonly { readonly message: { readonly _id: string; readonly timestamp: string }; readonly index: string }[];
+  readonly messages?: readonly {
+    readonly message: { readonly _id: string; readonly timestamp: string };
+    readonly index: string;
+  }[];
 }
 
-function readAnswer(status: number, text: string): { readonly problem: string | undefined; readonly total: number; readonly messages: { index: string; id: string }[] } {
+function readAnswer(
+  status: number,
+  text: string,
+): {
+  readonly problem: string | undefined;
+  readonly total: number;
+  readonly messages: { index: string; id: string }[];
+} {
   if (status !== 200) return { problem: `${status} ${text.slice(0, 200)}`, total: 0, messages: [] };
   const result = (JSON.parse(text) as SearchAnswer).results?.query;
   const types = Object.values(result?.search_types ?? {});
   const messages = types.flatMap((type) => type.messages ?? []);
-  const late = messages.findIndex(({ message }, at) => at > 0 && message.timestamp > (messages[at - 1]?.message.timestamp ?? ''));
-  const problem = result === undefined ? 'no result' : result.errors[0]?.description ?? (types.some(({ partial }) => partial === true) ? 'a part only' : late >= 0 ? 'out of order' : undefined);
-  return { problem, total: Math.max(0, ...types.map((type) => type.total_results ?? type.total ?? 0)), messages: messages.map(({ message, index }) => ({ index, id: message._id })) };
+  const late = messages.findIndex(
+    ({ message }, at) => at > 0 && message.timestamp > (messages[at - 1]?.message.timestamp ?? ''),
+  );
+  const problem =
+    result === undefined
+      ? 'no result'
+      : (result.errors[0]?.description ??
+        (types.some(({ partial }) => partial === true) ? 'a part only' : late >= 0 ? 'out of order' : undefined));
+  return {
+    problem,
+    total: Math.max(0, ...types.map((type) => type.total_results ?? type.total ?? 0)),
+    messages: messages.map(({ message, index }) => ({ index, id: message._id })),
+  };
 }

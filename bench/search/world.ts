@@ -39,7 +39,11 @@ export interface World {
 }
 
 /** Users that ship: one that sees all, one that sees all but one stream. */
-export const people = { Admin: 'admin-bench-password', Operator: 'operator-bench-password', AuditViewer: 'viewer-bench-password' } as const;
+export const people = {
+  Admin: 'admin-bench-password',
+  Operator: 'operator-bench-password',
+  AuditViewer: 'viewer-bench-password',
+} as const;
 const receivers = [{ type: 'gelf_tcp', host: '127.0.0.1', port: 0 }];
 
 export async function createWorld(scope: Scope, options: WorldOptions): Promise<World> {
@@ -58,14 +62,29 @@ export async function createWorld(scope: Scope, options: WorldOptions): Promise<
   const program = await startProgram(scope, { folder, settings });
   const port = Number(/API +http:\/\/127\.0\.0\.1:(\d+)/.exec(program.output())?.[1]);
   const { pid } = await program.status();
-  const pids = engines === undefined ? [pid] : [pid, Number(readFileSync(join(folder, 'engines', 'opensearch.pid'), 'utf8'))];
-  return { program, engines, folder, api: await createApi(port, people), cpuSeconds: () => pids.reduce((sum, one) => sum + cpuSeconds(one), 0) };
+  const pids =
+    engines === undefined ? [pid] : [pid, Number(readFileSync(join(folder, 'engines', 'opensearch.pid'), 'utf8'))];
+  return {
+    program,
+    engines,
+    folder,
+    api: await createApi(port, people),
+    cpuSeconds: () => pids.reduce((sum, one) => sum + cpuSeconds(one), 0),
+  };
 }
 
 function settingsOf(engines: Engines | undefined): Readonly<Record<string, unknown>> {
-  const common = { log_level: 'warn', receivers, access: { first_passwords: { admin: people.Admin, operator: people.Operator, audit_viewer: people.AuditViewer } } };
+  const common = {
+    log_level: 'warn',
+    receivers,
+    access: { first_passwords: { admin: people.Admin, operator: people.Operator, audit_viewer: people.AuditViewer } },
+  };
   if (engines === undefined) return common;
-  return { ...common, topics: { kind: 'kafka', kafka: { brokers: engines.kafka } }, store: { kind: 'opensearch', opensearch: { nodes: [engines.opensearch] } } };
+  return {
+    ...common,
+    topics: { kind: 'kafka', kafka: { brokers: engines.kafka } },
+    store: { kind: 'opensearch', opensearch: { nodes: [engines.opensearch] } },
+  };
 }
 
 /** Documents of the last, unfinished segments of the indices. */
@@ -80,10 +99,16 @@ interface Filling {
 }
 
 /** The plan is kept beside the data, so that the next run goes on with it. */
-async function fill({ messages, spanMs, say, signal }: WorldOptions, { folder, settings, epoch, stored }: Filling): Promise<void> {
+async function fill(
+  { messages, spanMs, say, signal }: WorldOptions,
+  { folder, settings, epoch, stored }: Filling,
+): Promise<void> {
   const file = join(folder, 'fill.json');
-  const plan = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) as { messages: number; spanMs: number; endMs: number; done: number } : { messages, spanMs, endMs: Date.now(), done: 0 };
-  if (plan.done >= plan.messages) return say(`  filled before: ${plan.done} messages, newest ${new Date(plan.endMs).toISOString()}`);
+  const plan = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as { messages: number; spanMs: number; endMs: number; done: number })
+    : { messages, spanMs, endMs: Date.now(), done: 0 };
+  if (plan.done >= plan.messages)
+    return say(`  filled before: ${plan.done} messages, newest ${new Date(plan.endMs).toISOString()}`);
   const config: Config = benchConfig({ data_folder: join(folder, 'data'), ...settings });
   const registry = new Registry();
   const store = createStore(config, { registry, log: silentLog });
@@ -93,10 +118,15 @@ async function fill({ messages, spanMs, say, signal }: WorldOptions, { folder, s
   const from = Math.max(plan.done, Math.min(stored, plan.messages));
   try {
     const keep = (): void => writeFileSync(file, JSON.stringify(plan));
-    plan.done = await fillStore(store, { ...plan, first: from, epoch }, (written) => {
-      plan.done = written;
-      if (written % 100_000 === 0) keep();
-    }, signal);
+    plan.done = await fillStore(
+      store,
+      { ...plan, first: from, epoch },
+      (written) => {
+        plan.done = written;
+        if (written % 100_000 === 0) keep();
+      },
+      signal,
+    );
     keep();
     const filled = performance.now();
     if (config.store.kind === 'embedded') {
@@ -107,6 +137,9 @@ async function fill({ messages, spanMs, say, signal }: WorldOptions, { folder, s
     await store.stop(60_000);
   }
   const seconds = (performance.now() - began) / 1000 - wordSeconds;
-  say(`  filled ${plan.done - from} messages in ${seconds.toFixed(0)} s, ${Math.round((plan.done - from) / seconds)}/s; they span ${(plan.spanMs / 3_600_000).toFixed(1)} h${wordSeconds > 0 ? `; their words in ${wordSeconds.toFixed(0)} s more` : ''}`);
-  if (plan.done < plan.messages) throw new Error(`stopped at ${plan.done} of ${plan.messages} messages; the next run with the same folder goes on`);
+  say(
+    `  filled ${plan.done - from} messages in ${seconds.toFixed(0)} s, ${Math.round((plan.done - from) / seconds)}/s; they span ${(plan.spanMs / 3_600_000).toFixed(1)} h${wordSeconds > 0 ? `; their words in ${wordSeconds.toFixed(0)} s more` : ''}`,
+  );
+  if (plan.done < plan.messages)
+    throw new Error(`stopped at ${plan.done} of ${plan.messages} messages; the next run with the same folder goes on`);
 }

@@ -25,22 +25,38 @@ const maxRaces = 20;
  * Resolves when the data is of this program's version, or of a newer one that it may use; rejects with FORMAT_NEWER or
  * FORMAT_TOO_OLD. `isNew`: nothing is there yet, so no step need run.
  */
-export async function bringUpToDate(format: FormatVersion, stamps: StampPlace, steps: MigrationSteps, log: Log, isNew = false): Promise<void> {
+export async function bringUpToDate(
+  format: FormatVersion,
+  stamps: StampPlace,
+  steps: MigrationSteps,
+  log: Log,
+  isNew = false,
+): Promise<void> {
   let races = 0;
   for (;;) {
     const stamp = await stamps.read();
     const verdict = judgeStamp(format, stamp, stamps.place);
     if (verdict.kind === 'refused') throw verdict.error;
     if (verdict.kind === 'fine') return;
-    const written = isNew ? await stamps.write(stampOf(format)) : await migrateOnce(format, stamps, stamp, verdict.from, steps, log);
+    const written = isNew
+      ? await stamps.write(stampOf(format))
+      : await migrateOnce(format, stamps, stamp, verdict.from, steps, log);
     if (written) continue;
     races += 1;
-    if (races > maxRaces) throw new Error(`${stamps.place}: other processes changed the version stamp ${maxRaces} times`);
+    if (races > maxRaces)
+      throw new Error(`${stamps.place}: other processes changed the version stamp ${maxRaces} times`);
   }
 }
 
 /** Before a step changes anything, its fence: a program that cannot read the outcome must not read half of it either. */
-async function migrateOnce(format: FormatVersion, stamps: StampPlace, stamp: FormatStamp | undefined, from: number, steps: MigrationSteps, log: Log): Promise<boolean> {
+async function migrateOnce(
+  format: FormatVersion,
+  stamps: StampPlace,
+  stamp: FormatStamp | undefined,
+  from: number,
+  steps: MigrationSteps,
+  log: Log,
+): Promise<boolean> {
   const next = format.versions.find(({ version }) => version > from);
   const bare = stampOf(format, next?.version ?? currentVersion(format));
   const outcome = { ...bare, minimum_reader: Math.max(bare.minimum_reader, stamp?.minimum_reader ?? 0) };

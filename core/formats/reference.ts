@@ -12,11 +12,17 @@ export function upgradingPage(page: string, formats: Readonly<Record<string, For
 }
 
 function formatsReference(formats: readonly FormatVersion[]): string {
-  return formats.map((format) => {
-    const { name, where, oldest, versions, older, newer, shared } = format;
-    const current = currentVersion(format);
-    const history = versions.map(({ version, since, minimumReader, what }) => `  - ${version}, since ${since}: ${what}${minimumReader === version ? '' : ` (programs that know version ${minimumReader} may go on)`}`).join('\n');
-    return `### ${name.charAt(0).toUpperCase()}${name.slice(1)}
+  return formats
+    .map((format) => {
+      const { name, where, oldest, versions, older, newer, shared } = format;
+      const current = currentVersion(format);
+      const history = versions
+        .map(
+          ({ version, since, minimumReader, what }) =>
+            `  - ${version}, since ${since}: ${what}${minimumReader === version ? '' : ` (programs that know version ${minimumReader} may go on)`}`,
+        )
+        .join('\n');
+      return `### ${name.charAt(0).toUpperCase()}${name.slice(1)}
 
 - version: ${current}${oldest === current ? '' : `; ${oldest === 0 ? 'data without a version' : `versions from ${oldest}`} can be read too`}
 - stands in: ${where}
@@ -26,5 +32,6 @@ function formatsReference(formats: readonly FormatVersion[]): string {
 - versions:
 ${history}
 `;
-  }).join('\n');
+    })
+    .join('\n');
 }

@@ -32,16 +32,29 @@ export function createHttpSender(context: LoadContext, port: number): Sender {
   let closed = false;
 
   /** The status of the answer and the wait it asks for; status 0 when there was none. */
-  const ask = (method: 'GET' | 'POST', type: string, body: Buffer): Promise<{ status: number; retryAfterMs: number }> => new Promise((resolve) => {
-    const headers = { 'content-type': type, 'content-length': body.length, ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }) };
-    const sent = request({ agent, host: options.host, port, method, path: '/gelf', headers, timeout: requestTimeoutMs }, (response) => {
-      response.resume();
-      response.once('close', () => resolve({ status: response.statusCode ?? 0, retryAfterMs: Number(response.headers['retry-after'] ?? 0) * 1000 || 50 }));
+  const ask = (method: 'GET' | 'POST', type: string, body: Buffer): Promise<{ status: number; retryAfterMs: number }> =>
+    new Promise((resolve) => {
+      const headers = {
+        'content-type': type,
+        'content-length': body.length,
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      };
+      const sent = request(
+        { agent, host: options.host, port, method, path: '/gelf', headers, timeout: requestTimeoutMs },
+        (response) => {
+          response.resume();
+          response.once('close', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              retryAfterMs: Number(response.headers['retry-after'] ?? 0) * 1000 || 50,
+            }),
+          );
+        },
+      );
+      sent.once('timeout', () => sent.destroy());
+      sent.once('error', () => resolve({ status: 0, retryAfterMs: 50 }));
+      sent.end(body);
     });
-    sent.once('timeout', () => sent.destroy());
-    sent.once('error', () => resolve({ status: 0, retryAfterMs: 50 }));
-    sent.end(body);
-  });
 
   /** Sends again only what was refused for being too much: then it was surely not taken. */
   const deliver = async (type: string, body: Buffer): Promise<void> => {

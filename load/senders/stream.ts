@@ -26,9 +26,14 @@ export function createStreamSender(context: LoadContext, transport: 'tcp' | 'tls
   let retry: NodeJS.Timeout | undefined;
 
   const dial = (): Socket => {
-    const created = transport === 'tcp'
-      ? connectTcp({ host: options.host, port, noDelay: true })
-      : connectTls({ host: options.host, port, ...(options.ca === undefined ? { rejectUnauthorized: false } : { ca: options.ca }) });
+    const created =
+      transport === 'tcp'
+        ? connectTcp({ host: options.host, port, noDelay: true })
+        : connectTls({
+            host: options.host,
+            port,
+            ...(options.ca === undefined ? { rejectUnauthorized: false } : { ca: options.ca }),
+          });
     created.on('error', () => undefined);
     created.on('close', () => {
       const wasOpen = socket === created;

@@ -50,7 +50,9 @@ export function createUdpSender(context: LoadContext, port: number): Sender {
   return {
     async open() {
       await new Promise<void>((resolve, reject) => {
-        socket.once('error', (cause) => reject(loadErrors.create('LOAD_TARGET_UNREACHABLE', { place: `udp ${options.host}:${port}`, cause })));
+        socket.once('error', (cause) =>
+          reject(loadErrors.create('LOAD_TARGET_UNREACHABLE', { place: `udp ${options.host}:${port}`, cause })),
+        );
         socket.connect(port, options.host, resolve);
       });
       lane = context.openLane('udp');
@@ -62,8 +64,12 @@ export function createUdpSender(context: LoadContext, port: number): Sender {
         const end = generator.write(scratch, 0, lane.connection, lane.sent, nowMs);
         const kind = hash(options.seed, lane.sent) % 10;
         const plain = scratch.subarray(0, end);
-        const message = kind < 2 ? gzipSync(plain, { level: 1 }) : kind < 4 ? deflateSync(plain, { level: 1 }) : Buffer.from(plain);
-        const chunkBytes = Math.max(kind === 4 || kind === 0 ? smallChunkBytes : datagramBytes, Math.ceil(message.length / maxChunks));
+        const message =
+          kind < 2 ? gzipSync(plain, { level: 1 }) : kind < 4 ? deflateSync(plain, { level: 1 }) : Buffer.from(plain);
+        const chunkBytes = Math.max(
+          kind === 4 || kind === 0 ? smallChunkBytes : datagramBytes,
+          Math.ceil(message.length / maxChunks),
+        );
         if (message.length <= chunkBytes) hand(message);
         else handChunks(message, chunkBytes, lane.sent);
         lane.sent += 1;

@@ -39,13 +39,33 @@ const source = { type: 'prometheus', uid: '${datasource}' };
 export const selector = 'instance=~"$instance"';
 
 function panelJson(panel: Panel, id: number, x: number, y: number, width: number): object {
-  const refs = panel.queries.map(({ expr, legend }, place) => ({ refId: String.fromCharCode(65 + place), datasource: source, expr, legendFormat: legend }));
-  const common = { id, title: panel.title, description: panel.description, datasource: source, gridPos: { x, y, w: width, h: heightOf(panel) }, targets: refs };
+  const refs = panel.queries.map(({ expr, legend }, place) => ({
+    refId: String.fromCharCode(65 + place),
+    datasource: source,
+    expr,
+    legendFormat: legend,
+  }));
+  const common = {
+    id,
+    title: panel.title,
+    description: panel.description,
+    datasource: source,
+    gridPos: { x, y, w: width, h: heightOf(panel) },
+    targets: refs,
+  };
   const defaults = { unit: panel.unit, min: 0 };
-  if (panel.single === true) return { ...common, type: 'stat', fieldConfig: { defaults, overrides: [] }, options: { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false } } };
+  if (panel.single === true)
+    return {
+      ...common,
+      type: 'stat',
+      fieldConfig: { defaults, overrides: [] },
+      options: { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false } },
+    };
   const tooltip = { mode: 'multi', sort: 'desc' };
   return {
-    ...common, type: 'timeseries', fieldConfig: { defaults: { ...defaults, custom: { fillOpacity: 10, showPoints: 'never' } }, overrides: [] },
+    ...common,
+    type: 'timeseries',
+    fieldConfig: { defaults: { ...defaults, custom: { fillOpacity: 10, showPoints: 'never' } }, overrides: [] },
     options: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true }, tooltip },
   };
 }
@@ -53,7 +73,18 @@ function panelJson(panel: Panel, id: number, x: number, y: number, width: number
 const heightOf = (panel: Panel): number => (panel.single === true ? singleHeight : panelHeight);
 
 function variable(name: string, label: string, query: string): object {
-  return { type: 'query', name, label, datasource: source, query: { query, refId: name }, refresh: 2, includeAll: true, multi: true, allValue: '.+', current: { text: 'All', value: '$__all' } };
+  return {
+    type: 'query',
+    name,
+    label,
+    datasource: source,
+    query: { query, refId: name },
+    refresh: 2,
+    includeAll: true,
+    multi: true,
+    allValue: '.+',
+    current: { text: 'All', value: '$__all' },
+  };
 }
 
 export function dashboardJson(dashboard: Dashboard): object {
@@ -61,9 +92,18 @@ export function dashboardJson(dashboard: Dashboard): object {
   let y = 0;
   let id = 0;
   for (const row of dashboard.rows) {
-    panels.push({ id: (id += 1), type: 'row', title: row.title, collapsed: false, gridPos: { x: 0, y, w: columns, h: 1 }, panels: [] });
+    panels.push({
+      id: (id += 1),
+      type: 'row',
+      title: row.title,
+      collapsed: false,
+      gridPos: { x: 0, y, w: columns, h: 1 },
+      panels: [],
+    });
     y += 1;
-    const perLine = row.panels.every((panel) => panel.single === true) ? Math.min(6, row.panels.length) : Math.min(3, row.panels.length);
+    const perLine = row.panels.every((panel) => panel.single === true)
+      ? Math.min(6, row.panels.length)
+      : Math.min(3, row.panels.length);
     for (let start = 0; start < row.panels.length; start += perLine) {
       const line = row.panels.slice(start, start + perLine);
       const width = Math.floor(columns / perLine);
@@ -72,8 +112,17 @@ export function dashboardJson(dashboard: Dashboard): object {
     }
   }
   return {
-    uid: dashboard.uid, title: dashboard.title, description: dashboard.description, tags: ['sluice'], schemaVersion: 39, version: 1, editable: true, refresh: '30s',
-    time: { from: 'now-1h', to: 'now' }, timezone: 'browser', annotations: { list: [] },
+    uid: dashboard.uid,
+    title: dashboard.title,
+    description: dashboard.description,
+    tags: ['sluice'],
+    schemaVersion: 39,
+    version: 1,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-1h', to: 'now' },
+    timezone: 'browser',
+    annotations: { list: [] },
     templating: {
       list: [
         { type: 'datasource', name: 'datasource', label: 'Prometheus', query: 'prometheus', current: {} },

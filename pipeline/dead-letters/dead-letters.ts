@@ -9,7 +9,12 @@ import { stateOf, withState, type Letter } from './state.js';
 
 export interface DeadLetters {
   /** Newest first; `onPage` is awaited. Resolves with how many there are in all. */
-  list(selection: Selection, limit: number, onPage: (letters: readonly ListedLetter[], total: number) => Promise<void>, signal: AbortSignal): Promise<number>;
+  list(
+    selection: Selection,
+    limit: number,
+    onPage: (letters: readonly ListedLetter[], total: number) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<number>;
   find(id: string): Promise<Letter | undefined>;
   /** Oldest first. Rejects when the store does not answer: what was done stays done, the rest is as it was. */
   replay(selection: Selection, limit: number, work: Work): Promise<ReplayReport>;
@@ -64,7 +69,12 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   const context = { ...options, newest };
 
   /** Letters that come meanwhile are not among them. */
-  const eachPage = async (selection: Selection, limit: number, work: Work, onPage: (page: readonly ListedLetter[]) => Promise<void>): Promise<Ended> => {
+  const eachPage = async (
+    selection: Selection,
+    limit: number,
+    work: Work,
+    onPage: (page: readonly ListedLetter[]) => Promise<void>,
+  ): Promise<Ended> => {
     const found = await findLetters(store, { ...selection, to: Math.min(selection.to ?? Infinity, now()) });
     const total = Math.min(found.total, limit);
     let done = 0;
@@ -87,7 +97,14 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     },
     find: async (id) => (await lettersById(store, [id]))[0],
     async replay(selection, limit, work) {
-      const counts: Record<LetterResult, number> = { replayed: 0, failed: 0, left: 0, elsewhere: 0, skipped: 0, gone: 0 };
+      const counts: Record<LetterResult, number> = {
+        replayed: 0,
+        failed: 0,
+        left: 0,
+        elsewhere: 0,
+        skipped: 0,
+        gone: 0,
+      };
       const ended = await eachPage(selection, limit, work, async (page) => {
         for (const result of await replayLetters(page, context)) {
           counts[result] += 1;
@@ -100,11 +117,16 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
       const indexSets: Record<string, number> = {};
       const fail: Record<string, number> = {};
       let [byRules, skipped] = [0, 0];
-      const count = (counts: Record<string, number>, key: string): void => { counts[key] = (counts[key] ?? 0) + 1; };
+      const count = (counts: Record<string, number>, key: string): void => {
+        counts[key] = (counts[key] ?? 0) + 1;
+      };
       const ended = await eachPage(selection, limit, work, async (page) => {
         for (const { id, place, document } of page) {
           const { state } = stateOf(document);
-          const plan = state === 'open' || state === 'targeted' ? await planOf({ id, place, document, revision: '' }, context) : undefined;
+          const plan =
+            state === 'open' || state === 'targeted'
+              ? await planOf({ id, place, document, revision: '' }, context)
+              : undefined;
           if (plan === undefined) skipped += 1;
           else if ('code' in plan) count(fail, plan.code);
           else if (plan.targets.length === 0) byRules += 1;
@@ -125,15 +147,26 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   };
 }
 
-async function dropLetters({ deliver }: PlanContext, page: readonly ListedLetter[], marks: Readonly<Record<string, string>>): Promise<number> {
+async function dropLetters(
+  { deliver }: PlanContext,
+  page: readonly ListedLetter[],
+  marks: Readonly<Record<string, string>>,
+): Promise<number> {
   const { store } = deliver;
   let dropped = 0;
   for (const place of new Set(page.map((letter) => letter.place))) {
-    const found = await store.read(place, page.filter((letter) => letter.place === place).map(({ id }) => id));
+    const found = await store.read(
+      place,
+      page.filter((letter) => letter.place === place).map(({ id }) => id),
+    );
     const open = [...found].filter(([, { document }]) => stateOf(document).state === 'open');
     const updates = open.map(([id, { document, revision }]) => {
       const { replays } = stateOf(document);
-      return { id, expected: revision, document: JSON.stringify(withState(document, { state: 'dropped', replays }, marks)) };
+      return {
+        id,
+        expected: revision,
+        document: JSON.stringify(withState(document, { state: 'dropped', replays }, marks)),
+      };
     });
     dropped += (await store.update(place, updates)).filter((revision) => revision !== undefined).length;
   }

@@ -1,10 +1,25 @@
 import { defineErrors } from '../../core/errors.js';
 
 export const deadLetterErrors = defineErrors({
-  DEAD_LETTER_TRUNCATED: { retryable: false, summary: 'Only the head of this input was kept, so it cannot be replayed.' },
-  DEAD_LETTER_SEVERAL_MESSAGES: { retryable: false, summary: 'The dead letter holds several messages; send them again one by one.' },
-  DEAD_LETTER_SET_MISSING: { retryable: false, summary: 'The index set that refused the document is no longer in the rules.' },
-  DEAD_LETTER_STUB_MET: { retryable: false, summary: 'The index refused the document in an earlier attempt of this replay.' },
+  DEAD_LETTER_TRUNCATED: {
+    retryable: false,
+    summary: 'Only the head of this input was kept, so it cannot be replayed.',
+  },
+  DEAD_LETTER_SEVERAL_MESSAGES: {
+    retryable: false,
+    summary: 'The dead letter holds several messages; send them again one by one.',
+  },
+  DEAD_LETTER_SET_MISSING: {
+    retryable: false,
+    summary: 'The index set that refused the document is no longer in the rules.',
+  },
+  DEAD_LETTER_STUB_MET: {
+    retryable: false,
+    summary: 'The index refused the document in an earlier attempt of this replay.',
+  },
   DEAD_LETTER_UNKNOWN: { retryable: false, summary: 'There is no dead letter with this id.' },
-  DEAD_LETTER_SELECTION_MISSING: { retryable: false, summary: 'Nothing says which dead letters are meant; name ids or filters, or say --all.' },
+  DEAD_LETTER_SELECTION_MISSING: {
+    retryable: false,
+    summary: 'Nothing says which dead letters are meant; name ids or filters, or say --all.',
+  },
 });

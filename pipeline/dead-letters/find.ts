@@ -41,10 +41,17 @@ export function letterQuery(selection: Selection): QueryNode {
   if (indexSet !== undefined) children.push(term('index_set', indexSet));
   if (peer !== undefined) {
     const address = isIPv6(peer) ? `[${peer}]` : peer;
-    children.push({ kind: 'or', children: [term('peer', address), { kind: 'wildcard', field: 'peer', pattern: `${address}:*` }] });
+    children.push({
+      kind: 'or',
+      children: [term('peer', address), { kind: 'wildcard', field: 'peer', pattern: `${address}:*` }],
+    });
   }
   // Letters from before there were states have none.
-  if (state === 'open') children.push({ kind: 'not', child: { kind: 'or', children: [term('state', 'replayed'), term('state', 'dropped')] } });
+  if (state === 'open')
+    children.push({
+      kind: 'not',
+      child: { kind: 'or', children: [term('state', 'replayed'), term('state', 'dropped')] },
+    });
   else if (state !== 'all') children.push(term('state', state));
   if (query.kind !== 'all') children.push(query);
   return children.length === 0 ? { kind: 'all' } : { kind: 'and', children };
@@ -58,7 +65,8 @@ export async function letterIndices(store: IndexStore): Promise<string[]> {
 export async function lettersById(store: IndexStore, ids: readonly string[]): Promise<Letter[]> {
   const found = new Map<string, Letter>();
   for (const place of await letterIndices(store)) {
-    for (const [id, { document, revision }] of await store.read(place, ids)) if (!found.has(id)) found.set(id, { id, place, revision, document });
+    for (const [id, { document, revision }] of await store.read(place, ids))
+      if (!found.has(id)) found.set(id, { id, place, revision, document });
   }
   return ids.flatMap((id) => found.get(id) ?? []);
 }
@@ -66,20 +74,33 @@ export async function lettersById(store: IndexStore, ids: readonly string[]): Pr
 export interface FoundLetters {
   readonly total: number;
   /** Pages in the order of receive times; what changes meanwhile is not met twice. */
-  pages(pageSize: number, limit: number, direction: 'asc' | 'desc', signal: AbortSignal): AsyncGenerator<readonly ListedLetter[]>;
+  pages(
+    pageSize: number,
+    limit: number,
+    direction: 'asc' | 'desc',
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly ListedLetter[]>;
 }
 
 export async function findLetters(store: IndexStore, selection: Selection): Promise<FoundLetters> {
   if (selection.ids !== undefined) {
     const letters = await lettersById(store, [...new Set(selection.ids)]);
-    return { total: letters.length, async *pages() { yield letters; } };
+    return {
+      total: letters.length,
+      async *pages() {
+        yield letters;
+      },
+    };
   }
   const indices = await letterIndices(store);
   await store.refresh(indices);
   const { from, to } = selection;
   const request = { indices, query: letterQuery(selection), from, to };
   const { total } = await store.search({ ...request, limit: 0 });
-  return { total, pages: (pageSize, limit, direction, signal) => pagesOf(store, request, { pageSize, limit, direction, signal }) };
+  return {
+    total,
+    pages: (pageSize, limit, direction, signal) => pagesOf(store, request, { pageSize, limit, direction, signal }),
+  };
 }
 
 interface PageOptions {
@@ -89,9 +110,13 @@ interface PageOptions {
   readonly signal: AbortSignal;
 }
 
-async function* pagesOf(store: IndexStore, request: Omit<SearchRequest, 'limit'>, { pageSize, limit, direction, signal }: PageOptions): AsyncGenerator<readonly ListedLetter[]> {
+async function* pagesOf(
+  store: IndexStore,
+  request: Omit<SearchRequest, 'limit'>,
+  { pageSize, limit, direction, signal }: PageOptions,
+): AsyncGenerator<readonly ListedLetter[]> {
   let after: SearchRequest['after'];
-  for (let left = limit; left > 0 && !signal.aborted;) {
+  for (let left = limit; left > 0 && !signal.aborted; ) {
     const size = Math.min(pageSize, left);
     const { hits } = await store.search({ ...request, limit: size, sort: { field: 'timestamp', direction }, after });
     if (hits.length === 0) return;

@@ -31,7 +31,8 @@ export function createKnownLetters(store: IndexStore, metrics: BuiltMetrics<type
   return {
     async leaveOut(batches) {
       const looked = [...batches.values()].flatMap(({ ids }) => ids.filter(isRefused));
-      const { known, places } = looked.length === 0 ? { known: new Set<string>(), places: [] } : await find(store, looked);
+      const { known, places } =
+        looked.length === 0 ? { known: new Set<string>(), places: [] } : await find(store, looked);
       let out = 0;
       for (const [index, batch] of batches) {
         const kept = batch.ids.flatMap((id, at) => {
@@ -58,11 +59,12 @@ async function find(store: IndexStore, ids: readonly string[]): Promise<{ known:
   const known = new Set<string>();
   const places: string[] = [];
   for (const place of await letterIndices(store)) {
-    const look = () => store.read(place, ids).catch((error: unknown) => {
-      // One that is blocked is met again by the write; one that is gone holds nothing.
-      if (isSluiceError(error) && /^STORE_INDEX_/.test(error.code)) return new Map<string, never>();
-      throw error;
-    });
+    const look = () =>
+      store.read(place, ids).catch((error: unknown) => {
+        // One that is blocked is met again by the write; one that is gone holds nothing.
+        if (isSluiceError(error) && /^STORE_INDEX_/.test(error.code)) return new Map<string, never>();
+        throw error;
+      });
     let found = await look();
     if (found.size > 0) {
       // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.
@@ -77,5 +79,11 @@ async function find(store: IndexStore, ids: readonly string[]): Promise<{ known:
 
 function pick(batch: IndexBatch, at: readonly number[]): IndexBatch {
   const of = <Item>(items: readonly Item[]): Item[] => at.map((place) => items[place] as Item);
-  return { ...batch, ids: of(batch.ids), offsets: of(batch.offsets), documents: of(batch.documents), places: of(batch.places) };
+  return {
+    ...batch,
+    ids: of(batch.ids),
+    offsets: of(batch.offsets),
+    documents: of(batch.documents),
+    places: of(batch.places),
+  };
 }

@@ -15,8 +15,14 @@ function rawPart(raw: Buffer, length: number): Pick<DeadLetter, 'raw' | 'raw_bas
 
 export function refusalLetter(refusal: Refusal): DeadLetter {
   return {
-    code: refusal.code, reason: refusal.reason, receiver: refusal.receiver, peer: refusal.peer,
-    receive_time: new Date(refusal.receivedAt).toISOString(), state: 'open', replays: 0, ...rawPart(refusal.raw, refusal.rawLength),
+    code: refusal.code,
+    reason: refusal.reason,
+    receiver: refusal.receiver,
+    peer: refusal.peer,
+    receive_time: new Date(refusal.receivedAt).toISOString(),
+    state: 'open',
+    replays: 0,
+    ...rawPart(refusal.raw, refusal.rawLength),
   };
 }
 
@@ -36,9 +42,16 @@ export interface RefusedDocument {
 
 export function documentLetter(refused: RefusedDocument): DeadLetter {
   return {
-    code: refused.code, reason: refused.reason, receiver: refused.receiver, peer: refused.peer,
-    receive_time: new Date(refused.receivedAt).toISOString(), index_set: refused.indexSet, index: refused.index, origin: refused.origin,
-    state: 'open', replays: refused.replays ?? 0,
+    code: refused.code,
+    reason: refused.reason,
+    receiver: refused.receiver,
+    peer: refused.peer,
+    receive_time: new Date(refused.receivedAt).toISOString(),
+    index_set: refused.indexSet,
+    index: refused.index,
+    origin: refused.origin,
+    state: 'open',
+    replays: refused.replays ?? 0,
     ...rawPart(refused.raw, refused.raw.length),
   };
 }

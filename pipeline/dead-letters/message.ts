@@ -39,7 +39,13 @@ export async function messageOf(letter: Letter, context: MessageContext): Promis
   if ('error' in parsed) return unusable(parsed.error);
   if (parsed.extraDocuments) return unusable(deadLetterErrors.create('DEAD_LETTER_SEVERAL_MESSAGES'));
   const timestamp = Date.parse(textOf(document, 'receive_time'));
-  const record: ConsumedRecord = { key: messageIdOf(letter.id), value, timestamp, origin: `${receiver} ${textOf(document, 'peer')}`, offset: 0 };
+  const record: ConsumedRecord = {
+    key: messageIdOf(letter.id),
+    value,
+    timestamp,
+    origin: `${receiver} ${textOf(document, 'peer')}`,
+    offset: 0,
+  };
   return { record, raw };
 }
 
@@ -60,11 +66,18 @@ function inflate(raw: Buffer, document: LetterDocument, context: MessageContext,
 async function wholeRaw(letter: Letter, context: MessageContext): Promise<Buffer | Unusable> {
   const { document } = letter;
   const base64 = document['raw_base64'];
-  const kept = typeof base64 === 'string' ? Buffer.from(base64, 'base64') : Buffer.from(textOf(document, 'raw'), 'utf8');
+  const kept =
+    typeof base64 === 'string' ? Buffer.from(base64, 'base64') : Buffer.from(textOf(document, 'raw'), 'utf8');
   if (document['raw_length'] === kept.length) return kept;
   const found = await readOrigin(textOf(document, 'origin'), context.topics);
   const hash = found === undefined ? '' : createHash('sha256').update(found.value).digest('hex');
-  return found !== undefined && hash === document['raw_sha256'] ? found.value : unusable(deadLetterErrors.create('DEAD_LETTER_TRUNCATED', { got: `${kept.length} of ${String(document['raw_length'])} bytes` }));
+  return found !== undefined && hash === document['raw_sha256']
+    ? found.value
+    : unusable(
+        deadLetterErrors.create('DEAD_LETTER_TRUNCATED', {
+          got: `${kept.length} of ${String(document['raw_length'])} bytes`,
+        }),
+      );
 }
 
 /** `topic/generation/partition/offset`. */
@@ -76,11 +89,13 @@ async function readOrigin(origin: string, topics: TopicLog): Promise<ConsumedRec
   let record: ConsumedRecord | undefined;
   // Reading has no other end than the log's, or an error.
   const enough = new Error('enough');
-  await topics.read(topic, Number(partition), Number(offset), (records) => {
-    record = records.find((one) => one.offset === Number(offset));
-    throw enough;
-  }).catch((error: unknown) => {
-    if (error !== enough && record === undefined) throw error;
-  });
+  await topics
+    .read(topic, Number(partition), Number(offset), (records) => {
+      record = records.find((one) => one.offset === Number(offset));
+      throw enough;
+    })
+    .catch((error: unknown) => {
+      if (error !== enough && record === undefined) throw error;
+    });
   return record;
 }

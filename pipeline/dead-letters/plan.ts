@@ -33,11 +33,14 @@ export async function planOf(letter: Letter, context: PlanContext): Promise<Plan
   const state = stateOf(letter.document);
   const epoch = state.state === 'targeted' ? await epochOf(deliver, state.epoch) : context.newest();
   const indexSet = textOf(letter.document, 'index_set');
-  if (indexSet !== '' && epoch.indices[indexSet] === undefined) return unusable(deadLetterErrors.create('DEAD_LETTER_SET_MISSING', { got: indexSet }));
+  if (indexSet !== '' && epoch.indices[indexSet] === undefined)
+    return unusable(deadLetterErrors.create('DEAD_LETTER_SET_MISSING', { got: indexSet }));
   const rules = await deliver.ruleSets.byVersion(epoch.ruleSetVersion);
-  for (const index of indexSet === '' ? Object.values(epoch.indices) : [epoch.indices[indexSet] as string]) await prepare(deliver, index);
+  for (const index of indexSet === '' ? Object.values(epoch.indices) : [epoch.indices[indexSet] as string])
+    await prepare(deliver, index);
   const routed = emptyRouted();
-  const [applied, route] = indexSet === '' ? [rules, deliver.route] : [onlyTo(rules, indexSet), withoutOutputs(deliver.route)];
+  const [applied, route] =
+    indexSet === '' ? [rules, deliver.route] : [onlyTo(rules, indexSet), withoutOutputs(deliver.route)];
   routeMessages(routed, [message.record], 0, 1, none, epoch, applied, route);
   const refused = routed.unusable[0];
   if (refused !== undefined) return unusable(refused.error);

@@ -36,7 +36,14 @@ export type ReplayEvent =
    * The letter as it is now; undefined when it is gone. `epoch` and `stubs`: the target that a letter without one gets. `unusable`: its bytes
    * are (still) no message, or the index set is no more.
    */
-  | { readonly type: 'read'; readonly letter: LetterState | undefined; readonly revision: string; readonly epoch: number; readonly stubs: Stubs; readonly unusable?: boolean }
+  | {
+      readonly type: 'read';
+      readonly letter: LetterState | undefined;
+      readonly revision: string;
+      readonly epoch: number;
+      readonly stubs: Stubs;
+      readonly unusable?: boolean;
+    }
   | { readonly type: 'put'; readonly revision: string }
   | { readonly type: 'conflict' }
   /** Every index set has answered; none: a rule dropped the message. */
@@ -76,12 +83,18 @@ const maxRaces = 5;
 
 export function stepReplay(state: Replay, event: ReplayEvent): ReplayStep {
   switch (event.type) {
-    case 'chosen': return { state: { ...idleReplay, phase: 'reading' }, commands: [{ type: 'read' }] };
-    case 'read': return begin(state, event);
-    case 'put': return put(state, event.revision);
-    case 'conflict': return conflict(state);
-    case 'written': return settle(state, event.outcomes);
-    case 'split': return state.next === undefined ? done(state, 'elsewhere') : write(state, state.next, 'settling');
+    case 'chosen':
+      return { state: { ...idleReplay, phase: 'reading' }, commands: [{ type: 'read' }] };
+    case 'read':
+      return begin(state, event);
+    case 'put':
+      return put(state, event.revision);
+    case 'conflict':
+      return conflict(state);
+    case 'written':
+      return settle(state, event.outcomes);
+    case 'split':
+      return state.next === undefined ? done(state, 'elsewhere') : write(state, state.next, 'settling');
   }
 }
 
@@ -92,7 +105,11 @@ function begin(state: Replay, event: Extract<ReplayEvent, { type: 'read' }>): Re
   if (letter.state !== 'open' && letter.state !== 'targeted') return done(read, 'skipped');
   // A letter with a target keeps it: an earlier attempt may have stored the message there.
   if (event.unusable === true) return write(read, { ...letter, replays: letter.replays + 1 }, 'settling');
-  if (letter.state === 'targeted') return { state: { ...read, phase: 'writing' }, commands: [{ type: 'write', epoch: letter.epoch, stubs: letter.stubs }] };
+  if (letter.state === 'targeted')
+    return {
+      state: { ...read, phase: 'writing' },
+      commands: [{ type: 'write', epoch: letter.epoch, stubs: letter.stubs }],
+    };
   return write(read, { state: 'targeted', replays: letter.replays, epoch, stubs }, 'targeting');
 }
 
@@ -103,7 +120,11 @@ function write(state: Replay, letter: LetterState, phase: Replay['phase']): Repl
 function put(state: Replay, revision: string): ReplayStep {
   const { next, phase } = state;
   const held = { ...state, revision, letter: next, next: undefined };
-  if (phase === 'targeting' && next?.state === 'targeted') return { state: { ...held, phase: 'writing' }, commands: [{ type: 'write', epoch: next.epoch, stubs: next.stubs }] };
+  if (phase === 'targeting' && next?.state === 'targeted')
+    return {
+      state: { ...held, phase: 'writing' },
+      commands: [{ type: 'write', epoch: next.epoch, stubs: next.stubs }],
+    };
   if (next?.state === 'replayed') return done(held, 'replayed');
   // Only retired targets lead to an open letter without another attempt counted: choose the next one at once.
   if (next?.state === 'open' && next.replays === state.letter?.replays) return again(held);
@@ -128,7 +149,8 @@ function settle(state: Replay, outcomes: readonly SetOutcome[]): ReplayStep {
   const next: LetterState = { state: 'replayed', replays, epoch };
   if (open.length === 0) return write(state, next, 'settling');
   // Never opened again, even when no set has it: a replay beside this one may have split it already.
-  if (outcomes.length > 1) return { state: { ...state, phase: 'splitting', next }, commands: [{ type: 'split', indexSets: open }] };
+  if (outcomes.length > 1)
+    return { state: { ...state, phase: 'splitting', next }, commands: [{ type: 'split', indexSets: open }] };
   const refused = outcomes.some(({ outcome }) => outcome === 'refused');
   return write(state, { state: 'open', replays: replays + (refused ? 1 : 0) }, 'settling');
 }

@@ -7,7 +7,16 @@ import { groupBy } from './group.js';
 import { documentLetter } from './letter.js';
 import type { Unusable } from './message.js';
 import { planOf, type Plan, type PlanContext } from './plan.js';
-import { idleReplay, stepReplay, type LetterState, type Replay, type ReplayCommand, type ReplayEvent, type ReplayResult, type SetOutcome } from './replay.js';
+import {
+  idleReplay,
+  stepReplay,
+  type LetterState,
+  type Replay,
+  type ReplayCommand,
+  type ReplayEvent,
+  type ReplayResult,
+  type SetOutcome,
+} from './replay.js';
 import { stateOf, textOf, withState, type Letter } from './state.js';
 import { writeMessages, type MessageWrite, type Written } from './write-messages.js';
 
@@ -31,8 +40,22 @@ interface Task {
 }
 
 /** Results by letter, in the order given. When it rejects, what was not settled keeps its state, and can be replayed again. */
-export async function replayLetters(letters: readonly Pick<Letter, 'id' | 'place'>[], context: ReplayerContext): Promise<LetterResult[]> {
-  const tasks = letters.map(({ id, place }): Task => ({ id, place, state: idleReplay, command: undefined, letter: undefined, plan: undefined, reasons: new Map(), result: undefined }));
+export async function replayLetters(
+  letters: readonly Pick<Letter, 'id' | 'place'>[],
+  context: ReplayerContext,
+): Promise<LetterResult[]> {
+  const tasks = letters.map(
+    ({ id, place }): Task => ({
+      id,
+      place,
+      state: idleReplay,
+      command: undefined,
+      letter: undefined,
+      plan: undefined,
+      reasons: new Map(),
+      result: undefined,
+    }),
+  );
   for (const task of tasks) feed(task, { type: 'chosen' });
   for (;;) {
     const open = tasks.filter((task) => task.result === undefined);
@@ -59,12 +82,19 @@ function byPlace(tasks: readonly Task[]): Map<string, Task[]> {
 async function read(tasks: readonly Task[], context: ReplayerContext): Promise<void> {
   const { store } = context.deliver;
   for (const [place, group] of byPlace(tasks)) {
-    const found = await store.read(place, group.map(({ id }) => id));
+    const found = await store.read(
+      place,
+      group.map(({ id }) => id),
+    );
     for (const task of group) {
       const one = found.get(task.id);
-      task.letter = one === undefined ? undefined : { id: task.id, place, revision: one.revision, document: one.document };
+      task.letter =
+        one === undefined ? undefined : { id: task.id, place, revision: one.revision, document: one.document };
       const state = task.letter === undefined ? undefined : stateOf(task.letter.document);
-      const plan = task.letter === undefined || (state?.state !== 'open' && state?.state !== 'targeted') ? undefined : await planOf(task.letter, context);
+      const plan =
+        task.letter === undefined || (state?.state !== 'open' && state?.state !== 'targeted')
+          ? undefined
+          : await planOf(task.letter, context);
       if (plan !== undefined && 'code' in plan) task.reasons.set('', plan);
       task.plan = plan === undefined || 'code' in plan ? undefined : plan;
     }
@@ -73,7 +103,14 @@ async function read(tasks: readonly Task[], context: ReplayerContext): Promise<v
   for (const task of tasks) {
     const { letter, plan } = task;
     const state = letter === undefined ? undefined : stateOf(letter.document);
-    feed(task, { type: 'read', letter: state, revision: letter?.revision ?? '', epoch: plan?.epoch ?? -1, stubs: stubs.get(task) ?? {}, unusable: plan === undefined });
+    feed(task, {
+      type: 'read',
+      letter: state,
+      revision: letter?.revision ?? '',
+      epoch: plan?.epoch ?? -1,
+      stubs: stubs.get(task) ?? {},
+      unusable: plan === undefined,
+    });
   }
 }
 
@@ -81,13 +118,20 @@ async function read(tasks: readonly Task[], context: ReplayerContext): Promise<v
 async function stubsOf(tasks: readonly Task[], store: IndexStore): Promise<Map<Task, Record<string, string>>> {
   const stubs = new Map<Task, Record<string, string>>();
   if (store.capabilities().deduplicates !== 'id') return stubs;
-  const wanted = tasks.flatMap((task) => (task.plan?.targets ?? []).map(({ index }) => ({ task, index, id: task.plan?.message.record.key ?? '' })));
+  const wanted = tasks.flatMap((task) =>
+    (task.plan?.targets ?? []).map(({ index }) => ({ task, index, id: task.plan?.message.record.key ?? '' })),
+  );
   for (const [index, group] of groupBy(wanted, (one) => one.index)) {
-    const found = await store.read(index, group.map(({ id }) => id)).catch((error: unknown) => {
-      // A target that is blocked or gone is met again when it is written to.
-      if (isSluiceError(error) && /^STORE_INDEX_/.test(error.code)) return new Map<string, never>();
-      throw error;
-    });
+    const found = await store
+      .read(
+        index,
+        group.map(({ id }) => id),
+      )
+      .catch((error: unknown) => {
+        // A target that is blocked or gone is met again when it is written to.
+        if (isSluiceError(error) && /^STORE_INDEX_/.test(error.code)) return new Map<string, never>();
+        throw error;
+      });
     for (const { task, id } of group) {
       const one = found.get(id);
       if (one?.stub === true) stubs.set(task, { ...stubs.get(task), [index]: one.revision });
@@ -100,7 +144,14 @@ async function put(tasks: readonly Task[], context: ReplayerContext): Promise<vo
   const { store } = context.deliver;
   for (const [place, group] of byPlace(tasks)) {
     const documents = group.map((task) => documentOf(task, context));
-    const revisions = await store.update(place, group.map((task, at) => ({ id: task.id, document: JSON.stringify(documents[at]), expected: putOf(task).expected })));
+    const revisions = await store.update(
+      place,
+      group.map((task, at) => ({
+        id: task.id,
+        document: JSON.stringify(documents[at]),
+        expected: putOf(task).expected,
+      })),
+    );
     for (const [at, task] of group.entries()) {
       const revision = revisions[at] ?? (await ownRevision(task, store));
       if (revision === undefined) feed(task, { type: 'conflict' });
@@ -115,7 +166,9 @@ async function put(tasks: readonly Task[], context: ReplayerContext): Promise<vo
 /** A put whose answer was lost looks like somebody else's: what stands there decides. */
 async function ownRevision(task: Task, store: IndexStore): Promise<string | undefined> {
   const now = (await store.read(task.place, [task.id])).get(task.id);
-  return now !== undefined && JSON.stringify(stateOf(now.document)) === JSON.stringify(putOf(task).letter) ? now.revision : undefined;
+  return now !== undefined && JSON.stringify(stateOf(now.document)) === JSON.stringify(putOf(task).letter)
+    ? now.revision
+    : undefined;
 }
 
 function putOf(task: Task): Extract<ReplayCommand, { type: 'put' }> {
@@ -126,16 +179,27 @@ function documentOf(task: Task, { now }: ReplayerContext): Readonly<Record<strin
   const next: LetterState = putOf(task).letter;
   const time = new Date(now()).toISOString();
   const { code, reason, index } = task.reasons.values().next().value ?? {};
-  const failed = { ...(code === undefined ? {} : { code, message: reason }), ...(index === undefined ? {} : { index }) };
-  const changes = next.state === 'replayed' ? { replayed_at: time } : task.state.phase === 'targeting' ? { replay_started_at: time } : failed;
+  const failed = {
+    ...(code === undefined ? {} : { code, message: reason }),
+    ...(index === undefined ? {} : { index }),
+  };
+  const changes =
+    next.state === 'replayed'
+      ? { replayed_at: time }
+      : task.state.phase === 'targeting'
+        ? { replay_started_at: time }
+        : failed;
   return withState(task.letter?.document ?? {}, next, changes);
 }
 
 async function write(tasks: readonly Task[], context: ReplayerContext): Promise<void> {
   const { forwarder } = context.deliver.route;
-  const writes = tasks.flatMap((task): (MessageWrite & { task: Task })[] => (task.plan?.targets ?? []).map((batch) => ({ task, batch, stub: stubFor(task, batch.index) })));
+  const writes = tasks.flatMap((task): (MessageWrite & { task: Task })[] =>
+    (task.plan?.targets ?? []).map((batch) => ({ task, batch, stub: stubFor(task, batch.index) })),
+  );
   const written = await writeMessages(writes, context.deliver);
-  for (const task of tasks) if ((task.plan?.forwards.size ?? 0) > 0) await forwarder?.deliver((task.plan as Plan).forwards);
+  for (const task of tasks)
+    if ((task.plan?.forwards.size ?? 0) > 0) await forwarder?.deliver((task.plan as Plan).forwards);
   const results = groupBy(written.entries(), ([at]) => writes[at]?.task);
   for (const task of tasks) {
     const own = (results.get(task) ?? []).map(([, one]) => one);
@@ -150,13 +214,21 @@ function stubFor(task: Task, index: string): string | undefined {
 }
 
 function settle(task: Task, written: readonly Written[]): void {
-  for (const { indexSet, index, reason } of written) if (reason !== undefined) task.reasons.set(indexSet, { ...reason, index });
-  feed(task, { type: 'written', outcomes: written.map(({ indexSet, outcome }) => ({ indexSet, outcome: outcome as SetOutcome['outcome'] })) });
+  for (const { indexSet, index, reason } of written)
+    if (reason !== undefined) task.reasons.set(indexSet, { ...reason, index });
+  feed(task, {
+    type: 'written',
+    outcomes: written.map(({ indexSet, outcome }) => ({ indexSet, outcome: outcome as SetOutcome['outcome'] })),
+  });
 }
 
 /** Each index set that has not stored the message gets a letter of its own, as after any delivery. */
 async function split(tasks: readonly Task[], { deliver }: ReplayerContext): Promise<void> {
-  const records = tasks.flatMap((task) => (task.command as Extract<ReplayCommand, { type: 'split' }>).indexSets.map((indexSet) => splitLetter(task, indexSet)));
+  const records = tasks.flatMap((task) =>
+    (task.command as Extract<ReplayCommand, { type: 'split' }>).indexSets.map((indexSet) =>
+      splitLetter(task, indexSet),
+    ),
+  );
   if (records.length > 0) await deliver.topics.append(deliver.deadLettersTopic, 0, records);
   for (const task of tasks) feed(task, { type: 'split' });
 }
@@ -164,10 +236,26 @@ async function split(tasks: readonly Task[], { deliver }: ReplayerContext): Prom
 function splitLetter(task: Task, indexSet: string): TopicRecord {
   const { letter, plan } = task as { letter: Letter; plan: Plan };
   const { record, raw } = plan.message;
-  const { code, reason, index } = task.reasons.get(indexSet) ?? { code: 'DEAD_LETTER_TARGET_RETIRED', reason: 'The index was removed while the message was replayed.' };
+  const { code, reason, index } = task.reasons.get(indexSet) ?? {
+    code: 'DEAD_LETTER_TARGET_RETIRED',
+    reason: 'The index was removed while the message was replayed.',
+  };
   const value = documentLetter({
-    code, reason, receiver: textOf(letter.document, 'receiver'), peer: textOf(letter.document, 'peer'), receivedAt: record.timestamp, indexSet,
-    index: index ?? '', origin: textOf(letter.document, 'origin'), raw, replays: stateOf(letter.document).replays + 1,
+    code,
+    reason,
+    receiver: textOf(letter.document, 'receiver'),
+    peer: textOf(letter.document, 'peer'),
+    receivedAt: record.timestamp,
+    indexSet,
+    index: index ?? '',
+    origin: textOf(letter.document, 'origin'),
+    raw,
+    replays: stateOf(letter.document).replays + 1,
   });
-  return { key: deadLetterId(record.key, indexSet), value: Buffer.from(JSON.stringify(value)), timestamp: record.timestamp, origin: record.origin };
+  return {
+    key: deadLetterId(record.key, indexSet),
+    value: Buffer.from(JSON.stringify(value)),
+    timestamp: record.timestamp,
+    origin: record.origin,
+  };
 }

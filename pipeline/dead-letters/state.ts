@@ -17,10 +17,16 @@ export function stateOf(document: LetterDocument): LetterState {
   const replays = numberOf(document['replays']) ?? 0;
   const epoch = numberOf(document['target_epoch']);
   switch (document['state']) {
-    case 'targeted': return epoch === undefined ? { state: 'open', replays } : { state: 'targeted', replays, epoch, stubs: stubsOf(document['target_stubs']) };
-    case 'replayed': return { state: 'replayed', replays, epoch: epoch ?? -1 };
-    case 'dropped': return { state: 'dropped', replays };
-    default: return { state: 'open', replays };
+    case 'targeted':
+      return epoch === undefined
+        ? { state: 'open', replays }
+        : { state: 'targeted', replays, epoch, stubs: stubsOf(document['target_stubs']) };
+    case 'replayed':
+      return { state: 'replayed', replays, epoch: epoch ?? -1 };
+    case 'dropped':
+      return { state: 'dropped', replays };
+    default:
+      return { state: 'open', replays };
   }
 }
 
@@ -29,7 +35,7 @@ function numberOf(value: unknown): number | undefined {
 }
 
 function stubsOf(value: unknown): Stubs {
-  return typeof value === 'string' ? JSON.parse(value) as Stubs : {};
+  return typeof value === 'string' ? (JSON.parse(value) as Stubs) : {};
 }
 
 /** The document with another state; `changes` are fields that come with it. */
@@ -38,7 +44,8 @@ export function withState(document: LetterDocument, letter: LetterState, changes
   delete next['target_epoch'];
   delete next['target_stubs'];
   if ('epoch' in letter) next['target_epoch'] = letter.epoch;
-  if (letter.state === 'targeted' && Object.keys(letter.stubs).length > 0) next['target_stubs'] = JSON.stringify(letter.stubs);
+  if (letter.state === 'targeted' && Object.keys(letter.stubs).length > 0)
+    next['target_stubs'] = JSON.stringify(letter.stubs);
   return next;
 }
 

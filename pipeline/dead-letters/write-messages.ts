@@ -33,10 +33,15 @@ const longestPauseMs = 1_000;
 export async function writeMessages(writes: readonly MessageWrite[], context: DeliverContext): Promise<Written[]> {
   const written = new Array<Written>(writes.length);
   const groups = groupBy(writes.keys(), (at) => (writes[at] as MessageWrite).batch.index);
-  await Promise.all([...groups.values()].map(async (places) => {
-    const results = await writeGroup(places.map((at) => writes[at] as MessageWrite), context);
-    for (const [at, place] of places.entries()) written[place] = results[at] as Written;
-  }));
+  await Promise.all(
+    [...groups.values()].map(async (places) => {
+      const results = await writeGroup(
+        places.map((at) => writes[at] as MessageWrite),
+        context,
+      );
+      for (const [at, place] of places.entries()) written[place] = results[at] as Written;
+    }),
+  );
   return written;
 }
 
@@ -44,7 +49,11 @@ async function writeGroup(writes: readonly MessageWrite[], context: DeliverConte
   const batch = joined(writes.map((write) => write.batch));
   const { indexSet, index } = batch;
   try {
-    const outcome = await writeIndexBatch(batch, { ...writeContext(context), ...placeOf(), store: replayStore(writes, context.store) });
+    const outcome = await writeIndexBatch(batch, {
+      ...writeContext(context),
+      ...placeOf(),
+      store: replayStore(writes, context.store),
+    });
     const results = await judge(writes, batch, outcome, context);
     count(context, indexSet, outcome, results);
     if (outcome.indexBytes !== undefined) context.onIndexBytes(indexSet, index, outcome.indexBytes);
@@ -58,23 +67,43 @@ async function writeGroup(writes: readonly MessageWrite[], context: DeliverConte
 function joined(batches: readonly IndexBatch[]): IndexBatch {
   const [first] = batches as readonly [IndexBatch, ...IndexBatch[]];
   return {
-    indexSet: first.indexSet, index: first.index, oldest: first.oldest, ids: batches.flatMap(({ ids }) => ids), offsets: batches.map(() => 0),
-    documents: batches.flatMap(({ documents }) => documents), places: batches.map((_, at) => at),
+    indexSet: first.indexSet,
+    index: first.index,
+    oldest: first.oldest,
+    ids: batches.flatMap(({ ids }) => ids),
+    offsets: batches.map(() => 0),
+    documents: batches.flatMap(({ documents }) => documents),
+    places: batches.map((_, at) => at),
   };
 }
 
 /** Of no partition: nobody can take it away, but an index that does not answer is not waited for without end. */
 function placeOf() {
   const deadline = performance.now() + patienceMs;
-  return { topic: 'replay', topicGeneration: 0, partition: 0, nextOffset: 0, lost: () => performance.now() > deadline, mayPark: false, longestPauseMs } as const;
+  return {
+    topic: 'replay',
+    topicGeneration: 0,
+    partition: 0,
+    nextOffset: 0,
+    lost: () => performance.now() > deadline,
+    mayPark: false,
+    longestPauseMs,
+  } as const;
 }
 
 function replayStore(writes: readonly MessageWrite[], store: IndexStore): Pick<IndexStore, 'write'> {
-  const stubs = new Map(writes.flatMap(({ batch, stub }) => (stub === undefined ? [] : [[batch.ids[0] as string, stub] as const])));
+  const stubs = new Map(
+    writes.flatMap(({ batch, stub }) => (stub === undefined ? [] : [[batch.ids[0] as string, stub] as const])),
+  );
   return { write: (request) => store.write({ ...request, replay: { stubs } }) };
 }
 
-async function judge(writes: readonly MessageWrite[], batch: IndexBatch, outcome: WriteOutcome, { store }: DeliverContext): Promise<Written[]> {
+async function judge(
+  writes: readonly MessageWrite[],
+  batch: IndexBatch,
+  outcome: WriteOutcome,
+  { store }: DeliverContext,
+): Promise<Written[]> {
   const { indexSet, index, ids } = batch;
   const rest: SetOutcome['outcome'] = outcome.retired > 0 ? 'retired' : 'stored';
   const results = writes.map((): Written => ({ indexSet, index, outcome: rest, reason: undefined }));
@@ -82,30 +111,51 @@ async function judge(writes: readonly MessageWrite[], batch: IndexBatch, outcome
   for (const { at } of abandoned) results[at] = { indexSet, index, outcome: 'retired', reason: undefined };
   // Rule 10, and the stub of an earlier refusal is written anew, so that what is still on its way fits nowhere.
   const refused = outcome.refused.filter((one) => !abandoned.includes(one));
-  const stand = refused.length === 0 ? [] : await store.writeStubs(index, refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.stub })));
+  const stand =
+    refused.length === 0
+      ? []
+      : await store.writeStubs(
+          index,
+          refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.stub })),
+        );
   for (const [place, { at, code, reason }] of refused.entries()) {
-    results[at] = stand[place] === false ? { indexSet, index, outcome: 'stored', reason: undefined } : { indexSet, index, outcome: 'refused', reason: { code, reason } };
+    results[at] =
+      stand[place] === false
+        ? { indexSet, index, outcome: 'stored', reason: undefined }
+        : { indexSet, index, outcome: 'refused', reason: { code, reason } };
   }
   if (outcome.alreadyStoredAt.length === 0 || store.capabilities().deduplicates !== 'id') return results;
   // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.
   await store.sync(index);
-  const found = await store.read(index, outcome.alreadyStoredAt.map((at) => ids[at] as string));
+  const found = await store.read(
+    index,
+    outcome.alreadyStoredAt.map((at) => ids[at] as string),
+  );
   const error = deadLetterErrors.create('DEAD_LETTER_STUB_MET', { place: index });
   for (const at of outcome.alreadyStoredAt) {
     const met = found.get(ids[at] as string);
     if (met === undefined) results[at] = { indexSet, index, outcome: 'unanswered', reason: undefined };
-    else if (met.stub) results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
+    else if (met.stub)
+      results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
   }
   return results;
 }
 
-function count({ metrics }: DeliverContext, indexSet: string, outcome: WriteOutcome, results: readonly Written[]): void {
+function count(
+  { metrics }: DeliverContext,
+  indexSet: string,
+  outcome: WriteOutcome,
+  results: readonly Written[],
+): void {
   const label = { index_set: indexSet };
   const refused = results.filter((result) => result.outcome === 'refused').length;
   metrics.routed.inc(label, results.length);
   metrics.stored.inc(label, outcome.stored);
   metrics.deadLettered.inc(label, refused);
   metrics.retired.inc(label, results.filter((result) => result.outcome === 'retired').length);
-  metrics.alreadyStored.inc(label, Math.max(0, results.filter((result) => result.outcome === 'stored').length - outcome.stored));
+  metrics.alreadyStored.inc(
+    label,
+    Math.max(0, results.filter((result) => result.outcome === 'stored').length - outcome.stored),
+  );
   metrics.repaired.inc(label, outcome.repaired);
 }

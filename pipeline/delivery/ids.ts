@@ -27,7 +27,8 @@ export function mintId(prefix: string, sequence: number): string {
 
 /** The sequence of an id of the receiver's form; undefined for any other key (a dead letter's, a foreign producer's). */
 export function sequenceOf(id: string): number | undefined {
-  if (id.length !== idWidth || id.charCodeAt(runWidth) !== 45 || id.charCodeAt(prefixWidth - 1) !== 45) return undefined;
+  if (id.length !== idWidth || id.charCodeAt(runWidth) !== 45 || id.charCodeAt(prefixWidth - 1) !== 45)
+    return undefined;
   let sequence = 0;
   for (let place = prefixWidth; place < idWidth; place += 1) {
     const digit = digitOf(id.charCodeAt(place));
@@ -53,7 +54,7 @@ const digits = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.i
 
 /** Of a hexadecimal digit as ids have them, in lower case; -1 for any other character. */
 function digitOf(code: number): number {
-  return code < digits.length ? digits[code] as number : -1;
+  return code < digits.length ? (digits[code] as number) : -1;
 }
 
 /** Id of a document among the dead letters: the refused message and the index set that refused it, without the reason (rule 10). */

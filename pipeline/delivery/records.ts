@@ -84,7 +84,10 @@ export function cutRanges(ranges: readonly Range[], at: number, epoch: number): 
 
 /** A set that is parked already keeps its first offset. */
 export function parkSets(record: PartitionRecord, indexSets: readonly string[], from: number): PartitionRecord {
-  return { ...record, parked: { ...Object.fromEntries(indexSets.map((indexSet) => [indexSet, from])), ...record.parked } };
+  return {
+    ...record,
+    parked: { ...Object.fromEntries(indexSets.map((indexSet) => [indexSet, from])), ...record.parked },
+  };
 }
 
 export function unparkSet(record: PartitionRecord, indexSet: string): PartitionRecord {
@@ -120,14 +123,25 @@ export function isPassed(
   epochs: ReadonlyMap<number, Epoch>,
   partitions: readonly { readonly record: PartitionRecord; readonly committed: number | undefined }[],
 ): boolean {
-  const last = Math.max(-1, ...[...epochs.values()].filter(({ indices }) => Object.values(indices).includes(index)).map(({ number }) => number));
-  return partitions.every(({ record, committed }) => (record.ranges.at(-1)?.epoch ?? -1) >= last && record.ranges.every((range, place) => {
-    const epoch = epochs.get(range.epoch);
-    const indexSets = Object.entries(epoch?.indices ?? {}).filter(([, name]) => name === index).map(([indexSet]) => indexSet);
-    if (epoch !== undefined && indexSets.length === 0) return true;
-    const end = record.ranges[place + 1]?.from;
-    const parkedFrom = Object.entries(record.parked ?? {}).filter(([indexSet]) => epoch === undefined || indexSets.includes(indexSet)).map(([, from]) => from);
-    const done = Math.min(committed ?? 0, ...parkedFrom);
-    return end !== undefined && committed !== undefined && end <= done;
-  }));
+  const last = Math.max(
+    -1,
+    ...[...epochs.values()].filter(({ indices }) => Object.values(indices).includes(index)).map(({ number }) => number),
+  );
+  return partitions.every(
+    ({ record, committed }) =>
+      (record.ranges.at(-1)?.epoch ?? -1) >= last &&
+      record.ranges.every((range, place) => {
+        const epoch = epochs.get(range.epoch);
+        const indexSets = Object.entries(epoch?.indices ?? {})
+          .filter(([, name]) => name === index)
+          .map(([indexSet]) => indexSet);
+        if (epoch !== undefined && indexSets.length === 0) return true;
+        const end = record.ranges[place + 1]?.from;
+        const parkedFrom = Object.entries(record.parked ?? {})
+          .filter(([indexSet]) => epoch === undefined || indexSets.includes(indexSet))
+          .map(([, from]) => from);
+        const done = Math.min(committed ?? 0, ...parkedFrom);
+        return end !== undefined && committed !== undefined && end <= done;
+      }),
+  );
 }

@@ -35,7 +35,11 @@ export interface Catalog {
 
 const lists = { 'index-sets': 'index_sets', streams: 'streams', rules: 'rules', outputs: 'outputs' } as const;
 
-export function createCatalogReader(readFiles: () => Promise<RuleSource>, kept: () => KeptObjects, leftOut: RulesLoader['leftOut']): () => Promise<Catalog> {
+export function createCatalogReader(
+  readFiles: () => Promise<RuleSource>,
+  kept: () => KeptObjects,
+  leftOut: RulesLoader['leftOut'],
+): () => Promise<Catalog> {
   let last: { readonly version: string; readonly description: Description } | undefined;
   return async () => {
     const objects = kept();
@@ -51,23 +55,46 @@ export function createCatalogReader(readFiles: () => Promise<RuleSource>, kept: 
   };
 }
 
-function catalogOf(version: string, description: Description, kept: KeptObjects, leftOut: ReturnType<RulesLoader['leftOut']>): Catalog {
-  const list = (kind: RuleKind): readonly CatalogItem[] => description[lists[kind]].map((described) => {
-    const object = kept.find((candidate) => candidate.kind === kind && candidate.id === described.id);
-    return itemOf(described, object, object === undefined ? undefined : leftOut.get(nameOf(object))?.message);
-  });
+function catalogOf(
+  version: string,
+  description: Description,
+  kept: KeptObjects,
+  leftOut: ReturnType<RulesLoader['leftOut']>,
+): Catalog {
+  const list = (kind: RuleKind): readonly CatalogItem[] =>
+    description[lists[kind]].map((described) => {
+      const object = kept.find((candidate) => candidate.kind === kind && candidate.id === described.id);
+      return itemOf(described, object, object === undefined ? undefined : leftOut.get(nameOf(object))?.message);
+    });
   return {
-    version, list, obfuscation: description.obfuscation,
+    version,
+    list,
+    obfuscation: description.obfuscation,
     find(kind, name) {
       const items = list(kind);
-      const id = findId(items.map((item) => item.id), name);
+      const id = findId(
+        items.map((item) => item.id),
+        name,
+      );
       return items.find((item) => item.id === id);
     },
   };
 }
 
-function itemOf({ id, settings, files }: Described, kept: KeptObject | undefined, problem: string | undefined): CatalogItem {
+function itemOf(
+  { id, settings, files }: Described,
+  kept: KeptObject | undefined,
+  problem: string | undefined,
+): CatalogItem {
   const own = files.filter((file) => !isObjectFile(file));
   const file = own.findLast((name) => !name.startsWith('defaults/'));
-  return { id, settings, origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api', file, kept, derived: files.some(isDerivedFile), problem };
+  return {
+    id,
+    settings,
+    origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api',
+    file,
+    kept,
+    derived: files.some(isDerivedFile),
+    problem,
+  };
 }

@@ -18,7 +18,10 @@ export interface FieldProblem {
 /** OBJECT_INVALID with these as its cause. */
 export function invalid(problems: readonly FieldProblem[]): SluiceError {
   const first = problems[0];
-  const details: ErrorDetails = { place: first?.field === '' ? undefined : first?.field, got: first?.message.replace(/\.$/, '') };
+  const details: ErrorDetails = {
+    place: first?.field === '' ? undefined : first?.field,
+    got: first?.message.replace(/\.$/, ''),
+  };
   return objectErrors.create('OBJECT_INVALID', { ...details, cause: { problems } });
 }
 
@@ -40,21 +43,40 @@ export function newProblems(files: RuleSource, before: KeptObjects, after: KeptO
 }
 
 /** Problems of the object itself keep their place; those that it causes elsewhere say where. */
-export function describeProblems(problems: readonly Problem[], changed: Pick<KeptObject, 'kind' | 'id'>, kept: KeptObjects): readonly FieldProblem[] {
+export function describeProblems(
+  problems: readonly Problem[],
+  changed: Pick<KeptObject, 'kind' | 'id'>,
+  kept: KeptObjects,
+): readonly FieldProblem[] {
   return problems.map((problem) => {
     const object = objectOf(problem, kept);
     const own = object?.kind === changed.kind && object.id === changed.id;
-    const where = object === undefined ? `${problem.file}:${problem.line} ${problem.path}` : `${object.kind} ${object.id}, ${pathInObject(problem)}`;
+    const where =
+      object === undefined
+        ? `${problem.file}:${problem.line} ${problem.path}`
+        : `${object.kind} ${object.id}, ${pathInObject(problem)}`;
     return { field: own ? pathInObject(problem) : '', message: `${own ? '' : `In ${where}: `}${textOf(problem)}` };
   });
 }
 
 function textOf({ message, got, confidential = false, ...more }: Problem): string {
   const { allowed, suggestion } = confidential ? { allowed: undefined, suggestion: undefined } : more;
-  return [message, got === undefined ? '' : `Got ${got}.`, allowed === undefined ? '' : `Allowed: ${allowed}.`, suggestion === undefined ? '' : `Did you mean ${suggestion}?`].filter((part) => part !== '').join(' ');
+  return [
+    message,
+    got === undefined ? '' : `Got ${got}.`,
+    allowed === undefined ? '' : `Allowed: ${allowed}.`,
+    suggestion === undefined ? '' : `Did you mean ${suggestion}?`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 function signOf(problem: Problem, kept: KeptObjects): string {
   const object = objectOf(problem, kept);
-  return JSON.stringify([object === undefined ? problem.file : [object.kind, object.id], object === undefined ? problem.path : pathInObject(problem), problem.message, problem.got]);
+  return JSON.stringify([
+    object === undefined ? problem.file : [object.kind, object.id],
+    object === undefined ? problem.path : pathInObject(problem),
+    problem.message,
+    problem.got,
+  ]);
 }

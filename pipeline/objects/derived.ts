@@ -10,11 +10,20 @@ export interface DerivedFile {
 }
 
 export const extractorsFile = 'api/extractors.yaml';
-const sources: Readonly<Record<string, (kept: KeptObjects) => readonly DerivedRule[]>> = { [extractorsFile]: extractorRules, 'api/pipelines.yaml': pipelineRules };
+const sources: Readonly<Record<string, (kept: KeptObjects) => readonly DerivedRule[]>> = {
+  [extractorsFile]: extractorRules,
+  'api/pipelines.yaml': pipelineRules,
+};
 
 export function derivedFiles(kept: KeptObjects): readonly DerivedFile[] {
   const table = grokTable(kept);
-  return Object.entries(sources).map(([name, rulesOf]) => ({ name, rules: rulesOf(kept).map(({ rule }) => ({ ...rule, then: withGrokPatterns(rule['then'] as readonly Settings[], table) })) }));
+  return Object.entries(sources).map(([name, rulesOf]) => ({
+    name,
+    rules: rulesOf(kept).map(({ rule }) => ({
+      ...rule,
+      then: withGrokPatterns(rule['then'] as readonly Settings[], table),
+    })),
+  }));
 }
 
 export const isDerivedFile = (name: string): boolean => Object.hasOwn(sources, name);

@@ -52,10 +52,17 @@ export function usablePatterns(table: GrokTable): GrokTable {
 
 /** Each pattern that falls out may be what others refer to. */
 function onlyUsable(table: GrokTable): GrokTable {
-  let rest: GrokTable = Object.fromEntries(Object.entries(table).filter(([name]) => grokName.test(name)).map(([name, pattern]) => [name, portable(pattern)]));
+  let rest: GrokTable = Object.fromEntries(
+    Object.entries(table)
+      .filter(([name]) => grokName.test(name))
+      .map(([name, pattern]) => [name, portable(pattern)]),
+  );
   for (;;) {
     const patterns = rest;
-    const left = Object.entries(patterns).filter(([name, pattern]) => grokProblems(`%{${name}:any}`, neededBy(pattern, { ...patterns, [name]: pattern }, name)).length === 0);
+    const left = Object.entries(patterns).filter(
+      ([name, pattern]) =>
+        grokProblems(`%{${name}:any}`, neededBy(pattern, { ...patterns, [name]: pattern }, name)).length === 0,
+    );
     if (left.length === Object.keys(patterns).length) return patterns;
     rest = Object.fromEntries(left);
   }
@@ -80,14 +87,23 @@ function neededBy(pattern: string, table: GrokTable, self?: string): GrokTable {
 export function grokProblem(name: string, table: GrokTable): string | undefined {
   const pattern = table[name];
   if (pattern === undefined || Object.hasOwn(usablePatterns(table), name)) return undefined;
-  const [problem = 'Its name cannot be used.'] = grokName.test(name) ? grokProblems(portable(pattern).replaceAll(reference, 'x'), {}).filter((text) => !text.includes('names no field')) : [];
-  const reason = problem === 'Its name cannot be used.' && grokName.test(name) ? 'It refers to a pattern that is not there or cannot be used.' : problem;
-  return Object.hasOwn(shipped, name) ? `${reason} The pattern of this name that ships is used instead.` : `${reason} What refers to it is refused.`;
+  const [problem = 'Its name cannot be used.'] = grokName.test(name)
+    ? grokProblems(portable(pattern).replaceAll(reference, 'x'), {}).filter((text) => !text.includes('names no field'))
+    : [];
+  const reason =
+    problem === 'Its name cannot be used.' && grokName.test(name)
+      ? 'It refers to a pattern that is not there or cannot be used.'
+      : problem;
+  return Object.hasOwn(shipped, name)
+    ? `${reason} The pattern of this name that ships is used instead.`
+    : `${reason} What refers to it is refused.`;
 }
 
 /** A pattern that no dialect would read. */
 export function isBroken(pattern: string): boolean {
-  const [problem] = grokProblems(portable(pattern).replaceAll(reference, 'x'), {}).filter((text) => !text.includes('names no field'));
+  const [problem] = grokProblems(portable(pattern).replaceAll(reference, 'x'), {}).filter(
+    (text) => !text.includes('names no field'),
+  );
   return problem !== undefined && /missing closing|unexpected \)|missing argument|trailing backslash/.test(problem);
 }
 

@@ -47,7 +47,8 @@ const retiredPrefix = `${objectsPrefix}retired/`;
 export const sectionId = 'section';
 export const isSection = (kind: ObjectKind): boolean => kind === 'obfuscation' || kind === 'grok-patterns';
 
-export const keyOf = (kind: ObjectKind, id: string): string => (isSection(kind) ? `${objectsPrefix}${kind}` : `${objectsPrefix}${kind}/${id}`);
+export const keyOf = (kind: ObjectKind, id: string): string =>
+  isSection(kind) ? `${objectsPrefix}${kind}` : `${objectsPrefix}${kind}/${id}`;
 export const retiredKey = (kind: ObjectKind, id: string): string => `${retiredPrefix}${kind}/${id}`;
 
 export interface Reading {
@@ -59,7 +60,10 @@ export interface Reading {
 export async function readKept(state: StateStore): Promise<Reading> {
   const entries = await state.list(objectsPrefix);
   const isRetired = ({ key }: StateEntry): boolean => key.startsWith(retiredPrefix);
-  const kept = entries.filter((entry) => !isRetired(entry)).map(keptOf).sort((left, right) => compare(left.created_at, right.created_at) || compare(left.id, right.id));
+  const kept = entries
+    .filter((entry) => !isRetired(entry))
+    .map(keptOf)
+    .sort((left, right) => compare(left.created_at, right.created_at) || compare(left.id, right.id));
   return { kept, retired: new Set(entries.filter(isRetired).map(({ key }) => key)) };
 }
 

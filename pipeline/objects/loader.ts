@@ -33,7 +33,12 @@ export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }
   let lastFiles: string | undefined;
 
   const accept = (ruleSet: RuleSet, files: string, out: ReadonlyMap<string, Problem>): RuleSet => {
-    for (const [name, problem] of out) if (!leftOut.has(name)) log.error({ object: name, problem: formatProblem(problem) }, 'an object made through the API does not fit the rule files and is left out');
+    for (const [name, problem] of out)
+      if (!leftOut.has(name))
+        log.error(
+          { object: name, problem: formatProblem(problem) },
+          'an object made through the API does not fit the rule files and is left out',
+        );
     leftOut = out;
     lastFiles = files;
     return ruleSet;
@@ -46,17 +51,30 @@ export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }
       const files = JSON.stringify(read.files);
       const objects = kept();
       // A role may name a stream of the API that is left out: it is there, and comes back.
-      const options: CompileOptions = { rolesMayName: withoutRoles ? 'all' : new Set(objects.filter(({ kind }) => kind === 'streams').map(({ id }) => id)) };
+      const options: CompileOptions = {
+        rolesMayName: withoutRoles
+          ? 'all'
+          : new Set(objects.filter(({ kind }) => kind === 'streams').map(({ id }) => id)),
+      };
       const whole = compileRules(withObjects(read, objects), options);
       if ('ruleSet' in whole) return accept(whole.ruleSet, files, new Map());
-      const known = compileRules(withObjects(read, objects.filter((object) => !leftOut.has(nameOf(object)))), options);
+      const known = compileRules(
+        withObjects(
+          read,
+          objects.filter((object) => !leftOut.has(nameOf(object))),
+        ),
+        options,
+      );
       if ('ruleSet' in known) return accept(known.ruleSet, files, leftOut);
       const first = known.problems[0];
       if (lastFiles === undefined || lastFiles === files) {
         const part = compilePart(read, objects, options);
         if (part !== undefined) return accept(part.ruleSet, files, part.leftOut);
       }
-      throw pipelineErrors.create('PIPELINE_RULES_INVALID', { place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`, got: first?.message });
+      throw pipelineErrors.create('PIPELINE_RULES_INVALID', {
+        place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
+        got: first?.message,
+      });
     },
   };
 }
@@ -64,13 +82,23 @@ export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }
 /** Extractors come before all rules, whatever these make of the fields that they read. */
 export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
   const made = ruleFilesOf(kept);
-  return { files: [...made.filter(({ name }) => name === extractorsFile), ...files.files, ...made.filter(({ name }) => name !== extractorsFile)] };
+  return {
+    files: [
+      ...made.filter(({ name }) => name === extractorsFile),
+      ...files.files,
+      ...made.filter(({ name }) => name !== extractorsFile),
+    ],
+  };
 }
 
 /** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
-function compilePart(files: RuleSource, kept: KeptObjects, options: CompileOptions): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
+function compilePart(
+  files: RuleSource,
+  kept: KeptObjects,
+  options: CompileOptions,
+): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
   const leftOut = new Map<string, Problem>();
-  for (let rest = kept; ;) {
+  for (let rest = kept; ; ) {
     const compiled = compileRules(withObjects(files, rest), options);
     if ('ruleSet' in compiled) return { ruleSet: compiled.ruleSet, leftOut };
     for (const problem of compiled.problems) {

@@ -9,7 +9,19 @@ import type { RuleSource } from '../../rules/contract.js';
 import type { StateStore } from '../../state/contract.js';
 import { describeProblems, invalid, newProblems, type FieldProblem } from './check.js';
 import { objectErrors } from './errors.js';
-import { isSection, keyOf, objectsPrefix, readKept, retiredKey, type KeptObject, type KeptObjects, type KeptSecret, type ObjectKind, type Reading, type Settings } from './kept.js';
+import {
+  isSection,
+  keyOf,
+  objectsPrefix,
+  readKept,
+  retiredKey,
+  type KeptObject,
+  type KeptObjects,
+  type KeptSecret,
+  type ObjectKind,
+  type Reading,
+  type Settings,
+} from './kept.js';
 import { environmentOf } from './rule-files.js';
 
 /** More are no longer made by hand; the source of all rules is kept with each change, and may have 8 MiB. */
@@ -25,7 +37,12 @@ export interface ObjectsOptions {
   /** The rule files, without objects. */
   readonly readFiles: () => Promise<RuleSource>;
   /** Checks what is no rule; told of everything that is kept. */
-  readonly check?: ((object: Pick<KeptObject, 'kind' | 'id' | 'definition' | 'secrets'>, kept: KeptObjects) => readonly FieldProblem[]) | undefined;
+  readonly check?:
+    | ((
+        object: Pick<KeptObject, 'kind' | 'id' | 'definition' | 'secrets'>,
+        kept: KeptObjects,
+      ) => readonly FieldProblem[])
+    | undefined;
   /** Resolves when this process has taken a change over. */
   readonly applied?: () => Promise<void>;
   readonly log: Log;
@@ -90,13 +107,19 @@ export class Objects {
   create(kind: ObjectKind, id: string, wanted: Wanted, by: string): Promise<KeptObject> {
     return this.#write(async () => {
       if (this.find(kind, id) !== undefined) throw objectErrors.create('OBJECT_EXISTS', { place: id });
-      if (this.kept.filter((object) => object.kind === kind).length >= maxObjects) throw objectErrors.create('OBJECT_LIMIT', { place: kind, got: `${maxObjects} objects` });
+      if (this.kept.filter((object) => object.kind === kind).length >= maxObjects)
+        throw objectErrors.create('OBJECT_LIMIT', { place: kind, got: `${maxObjects} objects` });
       return this.#put(kind, id, undefined, wanted, by);
     });
   }
 
   /** Makes it when it is not there: of what ships, only changes are kept. */
-  change(kind: ObjectKind, id: string, change: (before: KeptObject | undefined) => Wanted, by: string): Promise<KeptObject> {
+  change(
+    kind: ObjectKind,
+    id: string,
+    change: (before: KeptObject | undefined) => Wanted,
+    by: string,
+  ): Promise<KeptObject> {
     return this.#write(() => {
       const before = this.find(kind, id);
       return this.#put(kind, id, before, change(before), by);
@@ -108,9 +131,13 @@ export class Objects {
       const { state } = this.#options;
       const before = this.find(kind, id);
       if (before === undefined) throw objectErrors.create('OBJECT_UNKNOWN', { place: id });
-      await this.#assertFits(before, this.kept.filter((object) => object !== before));
+      await this.#assertFits(
+        before,
+        this.kept.filter((object) => object !== before),
+      );
       const retired = retiredKey(kind, id);
-      if (!isSection(kind) && !this.#reading.retired.has(retired)) await state.put(retired, { at: this.#now(), by }, undefined).catch(ignoreConflict);
+      if (!isSection(kind) && !this.#reading.retired.has(retired))
+        await state.put(retired, { at: this.#now(), by }, undefined).catch(ignoreConflict);
       await state.delete(keyOf(kind, id), before.revision);
       if (await this.#stillFits([before])) return;
       await state.put(keyOf(kind, id), valueOf(before), undefined);
@@ -125,7 +152,8 @@ export class Objects {
     this.#reading = reading;
     if (!changed) return;
     const secrets = environmentOf(reading.kept);
-    for (const name of Object.keys(this.environment)) if (name.startsWith('SLUICE_OBJECT_') && !(name in secrets)) delete this.environment[name];
+    for (const name of Object.keys(this.environment))
+      if (name.startsWith('SLUICE_OBJECT_') && !(name in secrets)) delete this.environment[name];
     Object.assign(this.environment, secrets);
     for (const listener of this.#listeners) listener();
   }
@@ -133,43 +161,62 @@ export class Objects {
   #refreshSoon(): void {
     if (this.#stopped) return;
     clearTimeout(this.#retry);
-    this.#turn = this.#turn.catch(() => undefined).then(() => this.refresh()).catch((error: unknown) => {
-      this.#options.log.warn({ error: errorText(error) }, 'objects could not be read; trying again');
-      if (!this.#stopped) this.#retry = setTimeout(() => this.#refreshSoon(), retryMs).unref();
-    });
+    this.#turn = this.#turn
+      .catch(() => undefined)
+      .then(() => this.refresh())
+      .catch((error: unknown) => {
+        this.#options.log.warn({ error: errorText(error) }, 'objects could not be read; trying again');
+        if (!this.#stopped) this.#retry = setTimeout(() => this.#refreshSoon(), retryMs).unref();
+      });
   }
 
   /** One change after the other; each sees what the state has now. */
   async #write<Result>(run: () => Promise<Result>): Promise<Result> {
-    const turn = this.#turn.catch(() => undefined).then(async () => {
-      await this.refresh();
-      try {
-        return await run();
-      } catch (error) {
-        if (isSluiceError(error) && error.code === 'STATE_CONFLICT') throw objectErrors.create('OBJECT_CONFLICT', { cause: error });
-        throw error;
-      } finally {
+    const turn = this.#turn
+      .catch(() => undefined)
+      .then(async () => {
         await this.refresh();
-      }
-    });
+        try {
+          return await run();
+        } catch (error) {
+          if (isSluiceError(error) && error.code === 'STATE_CONFLICT')
+            throw objectErrors.create('OBJECT_CONFLICT', { cause: error });
+          throw error;
+        } finally {
+          await this.refresh();
+        }
+      });
     this.#turn = turn;
     const result = await turn;
     await this.#options.applied?.();
     return result;
   }
 
-  async #put(kind: ObjectKind, id: string, before: KeptObject | undefined, { definition, secrets, ownerId }: Wanted, by: string): Promise<KeptObject> {
+  async #put(
+    kind: ObjectKind,
+    id: string,
+    before: KeptObject | undefined,
+    { definition, secrets, ownerId }: Wanted,
+    by: string,
+  ): Promise<KeptObject> {
     const { state } = this.#options;
     const at = new Date(this.#now()).toISOString();
     const value = {
-      definition, secrets: secretsOf(before, secrets), created_at: before?.created_at ?? at, created_by: before?.created_by ?? by, changed_at: at, changed_by: by,
+      definition,
+      secrets: secretsOf(before, secrets),
+      created_at: before?.created_at ?? at,
+      created_by: before?.created_by ?? by,
+      changed_at: at,
+      changed_by: by,
       ...owned(before === undefined ? ownerId : before.owner_id),
     };
     const bytes = Buffer.byteLength(JSON.stringify(value));
     const allowed = kind === 'grok-patterns' ? maxPatternsBytes : maxObjectBytes;
-    if (bytes > allowed) throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${allowed} bytes` });
+    if (bytes > allowed)
+      throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${allowed} bytes` });
     const object: KeptObject = { ...value, kind, id, revision: '' };
-    const after = before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
+    const after =
+      before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
     await this.#assertFits(object, after);
     const { revision } = await state.put(keyOf(kind, id), value, before?.revision);
     await this.#assertStillFits({ ...object, revision }, before);
@@ -203,19 +250,41 @@ export class Objects {
   }
 }
 
-function valueOf({ definition, secrets, created_at: createdAt, created_by: createdBy, changed_at: changedAt, changed_by: changedBy, owner_id: ownerId }: KeptObject): object {
-  return { definition, secrets, created_at: createdAt, created_by: createdBy, changed_at: changedAt, changed_by: changedBy, ...owned(ownerId) };
+function valueOf({
+  definition,
+  secrets,
+  created_at: createdAt,
+  created_by: createdBy,
+  changed_at: changedAt,
+  changed_by: changedBy,
+  owner_id: ownerId,
+}: KeptObject): object {
+  return {
+    definition,
+    secrets,
+    created_at: createdAt,
+    created_by: createdBy,
+    changed_at: changedAt,
+    changed_by: changedBy,
+    ...owned(ownerId),
+  };
 }
 
-const owned = (ownerId: string | undefined): { readonly owner_id?: string } => (ownerId === undefined ? {} : { owner_id: ownerId });
+const owned = (ownerId: string | undefined): { readonly owner_id?: string } =>
+  ownerId === undefined ? {} : { owner_id: ownerId };
 
 /** A secret that stays the same keeps its version. */
-function secretsOf(before: KeptObject | undefined, wanted: Readonly<Record<string, string>> | undefined): Readonly<Record<string, KeptSecret>> {
+function secretsOf(
+  before: KeptObject | undefined,
+  wanted: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, KeptSecret>> {
   if (wanted === undefined) return before?.secrets ?? {};
-  return Object.fromEntries(Object.entries(wanted).map(([name, value]) => {
-    const known = before?.secrets[name];
-    return [name, known?.value === value ? known : { value, version: randomBytes(4).toString('hex') }];
-  }));
+  return Object.fromEntries(
+    Object.entries(wanted).map(([name, value]) => {
+      const known = before?.secrets[name];
+      return [name, known?.value === value ? known : { value, version: randomBytes(4).toString('hex') }];
+    }),
+  );
 }
 
 function ignoreConflict(error: unknown): void {

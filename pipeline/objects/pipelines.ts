@@ -23,11 +23,15 @@ export interface Stage {
 export const defaultStream = 'all-messages';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-export const stagesOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly Stage[] => (definition['stages'] as readonly Stage[] | undefined) ?? [];
-export const pipelineIdsOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly string[] => (definition['pipelines'] as readonly string[] | undefined) ?? [];
-const actionsOf = ({ definition }: KeptObject): readonly Settings[] => (definition['then'] as readonly Settings[] | undefined) ?? [];
+export const stagesOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly Stage[] =>
+  (definition['stages'] as readonly Stage[] | undefined) ?? [];
+export const pipelineIdsOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly string[] =>
+  (definition['pipelines'] as readonly string[] | undefined) ?? [];
+const actionsOf = ({ definition }: KeptObject): readonly Settings[] =>
+  (definition['then'] as readonly Settings[] | undefined) ?? [];
 const conditionOf = ({ definition }: KeptObject): Settings => definition['when'] as Settings;
-export const titleOf = ({ definition, id }: Pick<KeptObject, 'definition' | 'id'>): string => textOf(definition['title']) || id;
+export const titleOf = ({ definition, id }: Pick<KeptObject, 'definition' | 'id'>): string =>
+  textOf(definition['title']) || id;
 
 /** Fields that are there only between two stages. */
 const markPrefix = 'sluice_pipeline_';
@@ -42,12 +46,21 @@ interface Building {
 }
 
 /** Streams that pipelines are connected to: the default one first, each of the others behind those whose pipelines route to it. */
-export function connectedStreams(kept: KeptObjects): { readonly order: readonly KeptObject[]; readonly circle: readonly string[] } {
+export function connectedStreams(kept: KeptObjects): {
+  readonly order: readonly KeptObject[];
+  readonly circle: readonly string[];
+} {
   const rulesByTitle = rulesIn(kept);
   const waiting = kept.filter((object) => object.kind === 'connections' && pipelineIdsOf(object).length > 0);
   const order: KeptObject[] = [];
   while (waiting.length > 0) {
-    const place = waiting.findIndex((one) => one.id === defaultStream || !waiting.some((other) => other !== one && other.id !== defaultStream && routes(other, one.id, kept, rulesByTitle)));
+    const place = waiting.findIndex(
+      (one) =>
+        one.id === defaultStream ||
+        !waiting.some(
+          (other) => other !== one && other.id !== defaultStream && routes(other, one.id, kept, rulesByTitle),
+        ),
+    );
     const next = waiting.find(({ id }) => id === defaultStream) ?? waiting[place];
     if (next === undefined) return { order: [...order, ...waiting], circle: waiting.map(({ id }) => id) };
     order.push(next);
@@ -56,12 +69,23 @@ export function connectedStreams(kept: KeptObjects): { readonly order: readonly 
   return { order, circle: [] };
 }
 
-function routes(connection: KeptObject, stream: string, kept: KeptObjects, rulesByTitle: ReadonlyMap<string, KeptObject>): boolean {
-  return pipelinesOf(connection, kept).some((pipeline) => rulesOfStages(pipeline, rulesByTitle).some((rule) => actionsOf(rule).some((action) => routedStream(action) === stream)));
+function routes(
+  connection: KeptObject,
+  stream: string,
+  kept: KeptObjects,
+  rulesByTitle: ReadonlyMap<string, KeptObject>,
+): boolean {
+  return pipelinesOf(connection, kept).some((pipeline) =>
+    rulesOfStages(pipeline, rulesByTitle).some((rule) =>
+      actionsOf(rule).some((action) => routedStream(action) === stream),
+    ),
+  );
 }
 
-const routedStream = (action: Settings): string | undefined => (action['route'] as { readonly stream?: string } | undefined)?.stream;
-const rulesIn = (kept: KeptObjects): ReadonlyMap<string, KeptObject> => new Map(kept.filter(({ kind }) => kind === 'pipeline-rules').map((rule) => [titleOf(rule), rule]));
+const routedStream = (action: Settings): string | undefined =>
+  (action['route'] as { readonly stream?: string } | undefined)?.stream;
+const rulesIn = (kept: KeptObjects): ReadonlyMap<string, KeptObject> =>
+  new Map(kept.filter(({ kind }) => kind === 'pipeline-rules').map((rule) => [titleOf(rule), rule]));
 
 function pipelinesOf(connection: KeptObject, kept: KeptObjects): readonly KeptObject[] {
   const ids = new Set(pipelineIdsOf(connection));
@@ -82,14 +106,30 @@ export function pipelineRules(kept: KeptObjects): readonly DerivedRule[] {
 
 function build(kept: KeptObjects): readonly DerivedRule[] {
   const { order } = connectedStreams(kept);
-  const streamMarks = new Map(order.filter(({ id }) => id !== defaultStream).map(({ id }, place) => [id, `${markPrefix}stream_${place}`]));
-  const building: Building = { kept, rulesByTitle: rulesIn(kept), streamMarks, derived: [], marks: [...streamMarks.values()] };
+  const streamMarks = new Map(
+    order.filter(({ id }) => id !== defaultStream).map(({ id }, place) => [id, `${markPrefix}stream_${place}`]),
+  );
+  const building: Building = {
+    kept,
+    rulesByTitle: rulesIn(kept),
+    streamMarks,
+    derived: [],
+    marks: [...streamMarks.values()],
+  };
   for (const [place, connection] of order.entries()) buildStream(building, connection, place);
   const { derived, marks } = building;
   const first = order[0];
   if (marks.length === 0 || first === undefined || derived.length === 0) return derived;
   // A sender may have sent fields of these names.
-  const clean = (id: string): DerivedRule => ({ rule: { id, description: 'Marks of stages are only there while pipelines run.', when: { any: marks.map(marked) }, then: [{ remove: { fields: marks } }] }, of: first });
+  const clean = (id: string): DerivedRule => ({
+    rule: {
+      id,
+      description: 'Marks of stages are only there while pipelines run.',
+      when: { any: marks.map(marked) },
+      then: [{ remove: { fields: marks } }],
+    },
+    of: first,
+  });
   return [clean('pipelines--begin'), ...derived, clean('pipelines--end')];
 }
 
@@ -97,8 +137,14 @@ const marked = (field: string): Settings => ({ field, exists: true });
 
 function buildStream(building: Building, connection: KeptObject, place: number): void {
   const mark = building.streamMarks.get(connection.id);
-  const pipelines = pipelinesOf(connection, building.kept).map((pipeline) => ({ pipeline, stages: stagesOf(pipeline), gate: mark === undefined ? undefined : marked(mark) }));
-  const numbers = [...new Set(pipelines.flatMap(({ stages }) => stages.map(({ stage }) => stage)))].sort((left, right) => left - right);
+  const pipelines = pipelinesOf(connection, building.kept).map((pipeline) => ({
+    pipeline,
+    stages: stagesOf(pipeline),
+    gate: mark === undefined ? undefined : marked(mark),
+  }));
+  const numbers = [...new Set(pipelines.flatMap(({ stages }) => stages.map(({ stage }) => stage)))].sort(
+    (left, right) => left - right,
+  );
   for (const number of numbers) {
     for (const [index, running] of pipelines.entries()) {
       const at = running.stages.findIndex(({ stage }) => stage === number);
@@ -124,33 +170,67 @@ function buildStage(building: Building, running: RunningStage): Settings | undef
   const next = nextGate(building, running, match, rules);
   const conditions = markConflicts(building, running, rules);
   for (const [index, rule] of rules.entries()) {
-    const { condition, before } = conditions[index] as { readonly condition: Settings; readonly before: readonly Settings[] };
+    const { condition, before } = conditions[index] as {
+      readonly condition: Settings;
+      readonly before: readonly Settings[];
+    };
     const then = [...before, ...actionsOf(rule).flatMap((action) => withStreamMark(action, building.streamMarks))];
     if (then.length === 0) continue;
     building.derived.push({
       of: rule,
-      rule: { id: `pipeline--${name}-${index}--${rule.id.slice(0, 60)}`, description: `Rule ${titleOf(rule)} of the pipeline ${titleOf(pipeline)}, stage ${stages[at]?.stage ?? 0}.`, when: before.length > 0 ? condition : both(gate, condition), then },
+      rule: {
+        id: `pipeline--${name}-${index}--${rule.id.slice(0, 60)}`,
+        description: `Rule ${titleOf(rule)} of the pipeline ${titleOf(pipeline)}, stage ${stages[at]?.stage ?? 0}.`,
+        when: before.length > 0 ? condition : both(gate, condition),
+        then,
+      },
     });
   }
   return next;
 }
 
-function nextGate({ derived, marks }: Building, { pipeline, stages, at, gate, name }: RunningStage, match: Stage['match'], rules: readonly KeptObject[]): Settings | undefined {
+function nextGate(
+  { derived, marks }: Building,
+  { pipeline, stages, at, gate, name }: RunningStage,
+  match: Stage['match'],
+  rules: readonly KeptObject[],
+): Settings | undefined {
   if (at === stages.length - 1 || match === 'pass' || rules.length === 0) return gate;
   const mark = `${markPrefix}stage_${name}`;
   marks.push(mark);
   const when = both(gate, { [match === 'all' ? 'all' : 'any']: rules.map(conditionOf) });
-  derived.push({ of: pipeline, rule: { id: `pipeline--${name}--next`, description: `Whether the pipeline ${titleOf(pipeline)} goes on behind stage ${stages[at]?.stage ?? 0}.`, when, then: [{ set: { field: mark, value: true } }] } });
+  derived.push({
+    of: pipeline,
+    rule: {
+      id: `pipeline--${name}--next`,
+      description: `Whether the pipeline ${titleOf(pipeline)} goes on behind stage ${stages[at]?.stage ?? 0}.`,
+      when,
+      then: [{ set: { field: mark, value: true } }],
+    },
+  });
   return marked(mark);
 }
 
 /** Where an action writes what a later condition of the stage reads, all conditions are tested first and remembered in marks. */
-function markConflicts({ derived, marks }: Building, { gate, name }: RunningStage, rules: readonly KeptObject[]): readonly { readonly condition: Settings; readonly before: readonly Settings[] }[] {
-  if (!rules.some((rule, index) => rules.slice(index + 1).some((later) => conflicts(rule, later)))) return rules.map((rule) => ({ condition: conditionOf(rule), before: [] }));
+function markConflicts(
+  { derived, marks }: Building,
+  { gate, name }: RunningStage,
+  rules: readonly KeptObject[],
+): readonly { readonly condition: Settings; readonly before: readonly Settings[] }[] {
+  if (!rules.some((rule, index) => rules.slice(index + 1).some((later) => conflicts(rule, later))))
+    return rules.map((rule) => ({ condition: conditionOf(rule), before: [] }));
   return rules.map((rule, index) => {
     const mark = `${markPrefix}rule_${name}-${index}`;
     marks.push(mark);
-    derived.push({ of: rule, rule: { id: `pipeline--${name}-${index}--test`, description: `Whether the rule ${titleOf(rule)} holds, before actions of its stage.`, when: both(gate, conditionOf(rule)), then: [{ set: { field: mark, value: true } }] } });
+    derived.push({
+      of: rule,
+      rule: {
+        id: `pipeline--${name}-${index}--test`,
+        description: `Whether the rule ${titleOf(rule)} holds, before actions of its stage.`,
+        when: both(gate, conditionOf(rule)),
+        then: [{ set: { field: mark, value: true } }],
+      },
+    });
     return { condition: marked(mark), before: [{ remove: { fields: [mark] } }] };
   });
 }

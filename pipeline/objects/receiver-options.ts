@@ -30,7 +30,9 @@ export function runtimeReceiver(kept: Definition): RuntimeReceiver | undefined {
 const known = new WeakMap<KeptObjects, readonly RuntimeReceiver[]>();
 
 export function runtimeReceivers(kept: KeptObjects): readonly RuntimeReceiver[] {
-  const found = known.get(kept) ?? kept.filter(({ kind }) => kind === 'receivers').flatMap((object) => runtimeReceiver(object) ?? []);
+  const found =
+    known.get(kept) ??
+    kept.filter(({ kind }) => kind === 'receivers').flatMap((object) => runtimeReceiver(object) ?? []);
   known.set(kept, found);
   return found;
 }
@@ -39,15 +41,21 @@ export function runtimeReceivers(kept: KeptObjects): readonly RuntimeReceiver[] 
 export function receiverProblems(object: Definition, kept: KeptObjects, config: Config): readonly FieldProblem[] {
   const { options, problems } = optionsOf(object);
   if (problems.length > 0) return problems.map((problem) => fieldOf(problem, 0));
-  const others = runtimeReceivers(kept).filter(({ id }) => id !== object.id).map((other) => other.options);
+  const others = runtimeReceivers(kept)
+    .filter(({ id }) => id !== object.id)
+    .map((other) => other.options);
   const all = { ...config, receivers: [...config.receivers, ...others, options] };
   const place = all.receivers.length - 1;
   const own = settingName(['receivers', place]);
-  const found = crossCheck(all, () => '').problems.filter(({ setting }) => setting.startsWith(own)).map((problem) => fieldOf(problem, place));
+  const found = crossCheck(all, () => '')
+    .problems.filter(({ setting }) => setting.startsWith(own))
+    .map((problem) => fieldOf(problem, place));
   // Stopped it takes no port, and one that was made by a version before must be able to be stopped.
   if (object.definition['enabled'] === false) return found.filter(({ field }) => field !== 'port');
   const conflict = portConflict(options, config);
-  return conflict === undefined || found.some(({ field }) => field === 'port') ? found : [...found, { field: 'port', message: `Got ${conflict.got}. Allowed: ${conflict.allowed}.` }];
+  return conflict === undefined || found.some(({ field }) => field === 'port')
+    ? found
+    : [...found, { field: 'port', message: `Got ${conflict.got}. Allowed: ${conflict.allowed}.` }];
 }
 
 /** Throws for one that must not even be tried: the workers of one program share the sockets of a port, and would mix up who is asked. */
@@ -59,7 +67,10 @@ export function assertPortFree(options: ReceiverOptions, config: Config): void {
 /** What the settings file does not know. */
 const ownSettings: readonly string[] = ['id', 'title', 'enabled'];
 
-function optionsOf({ id, definition, secrets }: Definition): { readonly options: ReceiverOptions; readonly problems: readonly ConfigProblem[] } {
+function optionsOf({ id, definition, secrets }: Definition): {
+  readonly options: ReceiverOptions;
+  readonly problems: readonly ConfigProblem[];
+} {
   const settings = Object.entries(definition).filter(([name]) => !ownSettings.includes(name));
   let values: Settings = { ...structuredClone(Object.fromEntries(settings)), name: id };
   for (const [name, { value }] of Object.entries(secrets)) values = withSetting(values, name.split('.'), value);
@@ -69,10 +80,16 @@ function optionsOf({ id, definition, secrets }: Definition): { readonly options:
 }
 
 function withSetting(settings: Settings, [first = '', ...rest]: readonly string[], value: string): Settings {
-  return { ...settings, [first]: rest.length === 0 ? value : withSetting((settings[first] ?? {}) as Settings, rest, value) };
+  return {
+    ...settings,
+    [first]: rest.length === 0 ? value : withSetting((settings[first] ?? {}) as Settings, rest, value),
+  };
 }
 
 function fieldOf({ setting, got, allowed, didYouMean }: ConfigProblem, place: number): FieldProblem {
   const suggestion = didYouMean === undefined ? '' : ` Did you mean ${didYouMean}?`;
-  return { field: setting.replace(settingName(['receivers', place]), '').replace(/^\./, ''), message: `Got ${got ?? 'nothing'}. Allowed: ${allowed ?? 'another value'}.${suggestion}` };
+  return {
+    field: setting.replace(settingName(['receivers', place]), '').replace(/^\./, ''),
+    message: `Got ${got ?? 'nothing'}. Allowed: ${allowed ?? 'another value'}.${suggestion}`,
+  };
 }

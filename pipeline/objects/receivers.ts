@@ -46,7 +46,14 @@ interface Entry {
   state: ReceiverState;
 }
 
-export function createRuntimeReceivers({ wanted, create, assertPortFree, log, solved = () => undefined, retryMs = defaultRetryMs }: RuntimeReceiversOptions): RuntimeReceivers {
+export function createRuntimeReceivers({
+  wanted,
+  create,
+  assertPortFree,
+  log,
+  solved = () => undefined,
+  retryMs = defaultRetryMs,
+}: RuntimeReceiversOptions): RuntimeReceivers {
   const entries = new Map<string, Entry>();
   let turn: Promise<void> = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
@@ -71,14 +78,22 @@ export function createRuntimeReceivers({ wanted, create, assertPortFree, log, so
   };
 
   const bringInLine = async (): Promise<void> => {
-    const enabled = new Map(wanted().filter((one) => one.enabled).map((one) => [one.id, one]));
+    const enabled = new Map(
+      wanted()
+        .filter((one) => one.enabled)
+        .map((one) => [one.id, one]),
+    );
     for (const [id, { settings, receiver, state }] of entries) {
       const next = enabled.get(id);
       if (next !== undefined && JSON.stringify(next.options) === settings && state.state !== 'FAILED') continue;
       await receiver.stop(replaceDeadlineMs);
       entries.delete(id);
       if (next === undefined) solved({ receiver: id }, cannotStart);
-      if (state.state === 'RUNNING') log.info({ receiver: id }, next === undefined ? 'receiver stopped' : 'receiver stopped for its changed settings');
+      if (state.state === 'RUNNING')
+        log.info(
+          { receiver: id },
+          next === undefined ? 'receiver stopped' : 'receiver stopped for its changed settings',
+        );
     }
     for (const [id, one] of enabled) if (!stopped && !entries.has(id)) await startOne(one, JSON.stringify(one.options));
     clearTimeout(retry);
@@ -87,9 +102,13 @@ export function createRuntimeReceivers({ wanted, create, assertPortFree, log, so
   };
 
   const apply = (): Promise<void> => {
-    turn = turn.then(async () => {
-      if (!stopped) await bringInLine();
-    }).catch((error: unknown) => log.error({ error: errorText(error) }, 'receivers made through the API could not be brought in line'));
+    turn = turn
+      .then(async () => {
+        if (!stopped) await bringInLine();
+      })
+      .catch((error: unknown) =>
+        log.error({ error: errorText(error) }, 'receivers made through the API could not be brought in line'),
+      );
     return turn;
   };
 
@@ -102,11 +121,18 @@ export function createRuntimeReceivers({ wanted, create, assertPortFree, log, so
       await Promise.allSettled([...entries.values()].map(({ receiver }) => receiver.stop(deadlineMs)));
       entries.clear();
     },
-    running: () => [...entries.values()].filter(({ state }) => state.state === 'RUNNING').map(({ receiver }) => receiver),
+    running: () =>
+      [...entries.values()].filter(({ state }) => state.state === 'RUNNING').map(({ receiver }) => receiver),
     state(id) {
       const one = wanted().find((candidate) => candidate.id === id);
       if (one === undefined) return undefined;
-      return entries.get(id)?.state ?? { state: one.enabled ? 'STARTING' : 'STOPPED', problem: undefined, address: undefined };
+      return (
+        entries.get(id)?.state ?? {
+          state: one.enabled ? 'STARTING' : 'STOPPED',
+          problem: undefined,
+          address: undefined,
+        }
+      );
     },
   };
 }

@@ -7,7 +7,12 @@ import { ruleKinds, type KeptObject, type KeptObjects, type RuleKind, type Setti
 
 /** No file of the operator has a slash in its name. */
 const folder = 'api/';
-const listOf: Readonly<Record<RuleKind, string>> = { 'index-sets': 'index_sets', streams: 'streams', rules: 'rules', outputs: 'outputs' };
+const listOf: Readonly<Record<RuleKind, string>> = {
+  'index-sets': 'index_sets',
+  streams: 'streams',
+  rules: 'rules',
+  outputs: 'outputs',
+};
 
 export function isObjectFile(name: string): boolean {
   return name.startsWith(folder);
@@ -15,12 +20,22 @@ export function isObjectFile(name: string): boolean {
 
 /** Nothing where nothing is kept: then the version is that of the files alone. */
 export function ruleFilesOf(kept: KeptObjects): RuleSource['files'] {
-  const files = ruleKinds.map((kind) => ({ name: `${folder}${kind}.yaml`, list: listOf[kind], items: kept.filter((object) => object.kind === kind) }));
+  const files = ruleKinds.map((kind) => ({
+    name: `${folder}${kind}.yaml`,
+    list: listOf[kind],
+    items: kept.filter((object) => object.kind === kind),
+  }));
   const obfuscation = kept.find(({ kind }) => kind === 'obfuscation');
   return [
-    ...files.filter(({ items }) => items.length > 0).map(({ name, list, items }) => ({ name, text: textOf({ [list]: items.map(definitionOf) }) })),
-    ...(obfuscation === undefined ? [] : [{ name: `${folder}obfuscation.yaml`, text: textOf({ obfuscation: obfuscation.definition }) }]),
-    ...derivedFiles(kept).filter(({ rules }) => rules.length > 0).map(({ name, rules }) => ({ name, text: textOf({ rules }) })),
+    ...files
+      .filter(({ items }) => items.length > 0)
+      .map(({ name, list, items }) => ({ name, text: textOf({ [list]: items.map(definitionOf) }) })),
+    ...(obfuscation === undefined
+      ? []
+      : [{ name: `${folder}obfuscation.yaml`, text: textOf({ obfuscation: obfuscation.definition }) }]),
+    ...derivedFiles(kept)
+      .filter(({ rules }) => rules.length > 0)
+      .map(({ name, rules }) => ({ name, text: textOf({ rules }) })),
   ];
 }
 
@@ -30,12 +45,16 @@ const textOf = (file: object): string => `${JSON.stringify(file, undefined, 2)}\
 /** In place of each secret the name that `environmentOf` gives it. */
 function definitionOf(object: KeptObject): Settings {
   let definition = object.definition;
-  for (const name of Object.keys(object.secrets)) definition = withSetting(definition, name.split('.'), `env:${variableOf(object, name)}`);
+  for (const name of Object.keys(object.secrets))
+    definition = withSetting(definition, name.split('.'), `env:${variableOf(object, name)}`);
   return definition;
 }
 
 function withSetting(settings: Settings, [first = '', ...rest]: readonly string[], value: string): Settings {
-  return { ...settings, [first]: rest.length === 0 ? value : withSetting((settings[first] ?? {}) as Settings, rest, value) };
+  return {
+    ...settings,
+    [first]: rest.length === 0 ? value : withSetting((settings[first] ?? {}) as Settings, rest, value),
+  };
 }
 
 function variableOf({ id, secrets }: KeptObject, name: string): string {
@@ -45,7 +64,11 @@ function variableOf({ id, secrets }: KeptObject, name: string): string {
 /** Secrets of outputs by the names that stand in the rule files. */
 export function environmentOf(kept: KeptObjects): Readonly<Record<string, string>> {
   const outputs = kept.filter(({ kind }) => kind === 'outputs');
-  return Object.fromEntries(outputs.flatMap((object) => Object.entries(object.secrets).map(([name, { value }]) => [variableOf(object, name), value])));
+  return Object.fromEntries(
+    outputs.flatMap((object) =>
+      Object.entries(object.secrets).map(([name, { value }]) => [variableOf(object, name), value]),
+    ),
+  );
 }
 
 /** The object that a problem is about; undefined: it stands in a file of the operator. */

@@ -20,15 +20,24 @@ export interface TriedText {
 const defaultReplacement = '********';
 
 /** Whether obfuscation is switched on makes no difference. Patterns are those of a compiled rule set, so that each compiles. */
-export function tryObfuscation(text: string, { patterns = [], white_patterns: whitePatterns = [], replacement = defaultReplacement }: RuleFileObfuscation): TriedText {
-  const usable = (items: typeof patterns) => items.flatMap(({ id, pattern, enabled, importance = 1 }) => {
-    const compiled = enabled === false || pattern === undefined ? undefined : compilePattern(pattern);
-    return compiled === undefined || 'error' in compiled ? [] : [{ id, pattern: compiled, importance }];
-  });
+export function tryObfuscation(
+  text: string,
+  { patterns = [], white_patterns: whitePatterns = [], replacement = defaultReplacement }: RuleFileObfuscation,
+): TriedText {
+  const usable = (items: typeof patterns) =>
+    items.flatMap(({ id, pattern, enabled, importance = 1 }) => {
+      const compiled = enabled === false || pattern === undefined ? undefined : compilePattern(pattern);
+      return compiled === undefined || 'error' in compiled ? [] : [{ id, pattern: compiled, importance }];
+    });
   const sensitive = usable(patterns);
   const white = usable(whitePatterns).map(({ pattern }) => pattern);
-  const found = sensitive.flatMap((pattern) => matchesOf(text, pattern).filter((match) => !white.some(({ re2 }) => re2.matches(match.text))));
-  return { text: obfuscateText(text, { patterns: sensitive, white, replacement }), found: found.sort((left, right) => left.start - right.start || right.end - left.end) };
+  const found = sensitive.flatMap((pattern) =>
+    matchesOf(text, pattern).filter((match) => !white.some(({ re2 }) => re2.matches(match.text))),
+  );
+  return {
+    text: obfuscateText(text, { patterns: sensitive, white, replacement }),
+    found: found.sort((left, right) => left.start - right.start || right.end - left.end),
+  };
 }
 
 /** The reason why a pattern cannot be used. */

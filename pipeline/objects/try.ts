@@ -3,7 +3,13 @@ import type { LogDocument } from '../../schemas/messages.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet, RuleSource } from '../../rules/contract.js';
 import { createEngine } from '../../rules/engine.js';
-import { explain, type ExplainedRule, type ExplainedStream, type Explanation, type Verdict } from '../../rules/explain.js';
+import {
+  explain,
+  type ExplainedRule,
+  type ExplainedStream,
+  type Explanation,
+  type Verdict,
+} from '../../rules/explain.js';
 import { programOf } from '../../rules/program.js';
 import { describeProblems, invalid } from './check.js';
 import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
@@ -27,7 +33,8 @@ export function tryMessage(rules: RuleSet, message: Buffer, receiver: string): T
   const receivedBy = typeof document['receiver'] === 'string' ? document['receiver'] : receiver;
   const explanation = explain(rules, document, { messageId: 'test', receiver: receivedBy }, { measured: false });
   return {
-    document, explanation,
+    document,
+    explanation,
     stream: (id) => explanation.streams.find((stream) => stream.id === id),
     rule: (id) => explanation.rules.find((rule) => rule.id === id),
   };
@@ -35,14 +42,25 @@ export function tryMessage(rules: RuleSet, message: Buffer, receiver: string): T
 
 /** Each rule of a stream with its own verdict, in their order. */
 export function verdictsOfRules(condition: Verdict | undefined, rules: number): readonly boolean[] {
-  if (condition === undefined || condition.children.length !== rules) return Array.from({ length: rules }, () => condition?.held ?? false);
+  if (condition === undefined || condition.children.length !== rules)
+    return Array.from({ length: rules }, () => condition?.held ?? false);
   return condition.children.map(({ held }) => held);
 }
 
 /** The rules as they would be with one more definition, or with another one of its id. Throws OBJECT_INVALID. */
 export function compileWith(files: RuleSource, kept: KeptObjects, kind: RuleKind, definition: Settings): RuleSet {
   const id = typeof definition['id'] === 'string' ? definition['id'] : triedId;
-  const tried: KeptObject = { kind, id, definition: { ...definition, id }, secrets: {}, created_at: '9', created_by: '', changed_at: '', changed_by: '', revision: '' };
+  const tried: KeptObject = {
+    kind,
+    id,
+    definition: { ...definition, id },
+    secrets: {},
+    created_at: '9',
+    created_by: '',
+    changed_at: '',
+    changed_by: '',
+    revision: '',
+  };
   const objects = [...kept.filter((object) => object.kind !== kind || object.id !== id), tried];
   const result = compileRules(withObjects(files, objects));
   if ('ruleSet' in result) return result.ruleSet;
@@ -68,7 +86,12 @@ function compiled(file: object): RuleSet {
   const source: RuleSource = { files: [{ name: triedFile, text: JSON.stringify(file) }] };
   const result = compileRules(source);
   if ('ruleSet' in result) return result.ruleSet;
-  throw invalid(result.problems.map(({ path, message, allowed }) => ({ field: path.replace(/^streams\[0\]\.?/, ''), message: allowed === undefined ? message : `${message} Allowed: ${allowed}.` })));
+  throw invalid(
+    result.problems.map(({ path, message, allowed }) => ({
+      field: path.replace(/^streams\[0\]\.?/, ''),
+      message: allowed === undefined ? message : `${message} Allowed: ${allowed}.`,
+    })),
+  );
 }
 
 function contextOf(document: LogDocument, id: string): { readonly messageId: string; readonly receiver: string } {

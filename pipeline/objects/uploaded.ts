@@ -26,10 +26,22 @@ function storedDocument(bytes: Buffer): LogDocument | undefined {
   if (typeof root !== 'object' || root === null || Array.isArray(root)) return undefined;
   const fields = Object.entries(root);
   const names = new Set(fields.map(([name]) => name));
-  if (names.has('short_message') || names.has('host') && !names.has('receive_time') || !(names.has('source') || names.has('receive_time'))) return undefined;
-  return Object.fromEntries(fields.filter(([name, value]) => !setLater.has(name) && isField(value)) as [string, LogDocument[string]][]);
+  if (
+    names.has('short_message') ||
+    (names.has('host') && !names.has('receive_time')) ||
+    !(names.has('source') || names.has('receive_time'))
+  )
+    return undefined;
+  return Object.fromEntries(
+    fields.filter(([name, value]) => !setLater.has(name) && isField(value)) as [string, LogDocument[string]][],
+  );
 }
 
 function isField(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+  return (
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+  );
 }

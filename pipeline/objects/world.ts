@@ -70,9 +70,17 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
   const ending = new AbortController();
   let starting: Promise<void> = Promise.resolve();
   let ownStarted = false;
-  const objects = state === undefined ? undefined : new Objects({
-    state, readFiles, log, applied, check: (object, kept) => (object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept)),
-  });
+  const objects =
+    state === undefined
+      ? undefined
+      : new Objects({
+          state,
+          readFiles,
+          log,
+          applied,
+          check: (object, kept) =>
+            object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept),
+        });
   const kept = (): KeptObjects => objects?.kept ?? [];
   const loader = createRulesLoader({ readFiles, kept, log, withoutRoles: stateIs === 'own' });
   const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
@@ -87,7 +95,10 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
         return;
       } catch (error) {
         await state?.stop(0).catch(() => undefined);
-        log.warn({ error: errorText(error) }, 'the state with objects made through the API cannot be read yet; trying again');
+        log.warn(
+          { error: errorText(error) },
+          'the state with objects made through the API cannot be read yet; trying again',
+        );
         await pause(backOff(), ending.signal);
       }
     }
@@ -96,7 +107,8 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
   return {
     async start() {
       if (stateIs === 'own') starting = startOwn();
-      else if (objects !== undefined) await patiently('objects cannot be read yet', log, ending.signal, () => objects.start());
+      else if (objects !== undefined)
+        await patiently('objects cannot be read yet', log, ending.signal, () => objects.start());
     },
     async stop(deadlineMs) {
       ending.abort();

@@ -20,7 +20,14 @@ export type Forwards = Map<string, TopicRecord[]>;
 export interface ForwardLane {
   /** The outputs of messages with this routing; empty for none. */
   outputsOf(routing: Routing): readonly string[];
-  add(forwards: Forwards, outputs: readonly string[], record: TopicRecord, changes: FieldChanges, document: LogDocument, message: SenderText): void;
+  add(
+    forwards: Forwards,
+    outputs: readonly string[],
+    record: TopicRecord,
+    changes: FieldChanges,
+    document: LogDocument,
+    message: SenderText,
+  ): void;
 }
 
 export interface Forwarder {
@@ -57,10 +64,13 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const ensure = (spec: TopicSpec): Promise<void> => {
     const before = ready.get(spec.name);
     if (before !== undefined) return before;
-    const made = topics.ensureTopics([spec]).then(() => undefined, (error: unknown) => {
-      ready.delete(spec.name);
-      throw error;
-    });
+    const made = topics.ensureTopics([spec]).then(
+      () => undefined,
+      (error: unknown) => {
+        ready.delete(spec.name);
+        throw error;
+      },
+    );
     ready.set(spec.name, made);
     return made;
   };
@@ -77,7 +87,11 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     await ensure(spec);
     await topics.append(spec.name, 0, fitting);
     metrics.forwarded.inc({ output }, fitting.length);
-    options.limits.appended(output, fitting.length, fitting.reduce((sum, { value }) => sum + value.length, 0));
+    options.limits.appended(
+      output,
+      fitting.length,
+      fitting.reduce((sum, { value }) => sum + value.length, 0),
+    );
   };
 
   return {
@@ -116,7 +130,10 @@ function createLane(outputs: readonly OutputSettings[]): ForwardLane {
     },
     add(forwards, ids, record, changes, document, message) {
       const { key, timestamp, origin } = record;
-      const value = changes.added.length + changes.changed.length === 0 ? record.value : (modifiedGelf(message, document, changes) ?? record.value);
+      const value =
+        changes.added.length + changes.changed.length === 0
+          ? record.value
+          : (modifiedGelf(message, document, changes) ?? record.value);
       for (const id of ids) {
         const records = forwards.get(id);
         const forwarded = { key, value, timestamp, origin };

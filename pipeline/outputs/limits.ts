@@ -19,13 +19,20 @@ export interface Backlog {
   readonly bytesEach: number;
 }
 
-export const maxWaitingBytes = ({ topics }: Config, output: Pick<OutputSettings, 'max_waiting_bytes'>): number => output.max_waiting_bytes ?? topics.retention_bytes;
-export const maxAgeMs = ({ topics }: Config, output: Pick<OutputSettings, 'max_age_ms'>): number => output.max_age_ms ?? topics.retention_ms;
+export const maxWaitingBytes = ({ topics }: Config, output: Pick<OutputSettings, 'max_waiting_bytes'>): number =>
+  output.max_waiting_bytes ?? topics.retention_bytes;
+export const maxAgeMs = ({ topics }: Config, output: Pick<OutputSettings, 'max_age_ms'>): number =>
+  output.max_age_ms ?? topics.retention_ms;
 
 /** Kafka does not tell bytes; a message of usual size stands in where nothing better is known. */
 const guessedBytes = 600;
 
-export async function backlogOf(topics: TopicLog, topic: string, group: string, knownBytesEach = guessedBytes): Promise<Backlog> {
+export async function backlogOf(
+  topics: TopicLog,
+  topic: string,
+  group: string,
+  knownBytesEach = guessedBytes,
+): Promise<Backlog> {
   const [[state], committed] = await Promise.all([topics.partitions(topic), topics.committed(group, topic)]);
   if (state === undefined) return { messages: 0, bytes: 0, logEnd: 0, bytesEach: knownBytesEach };
   const all = state.logEnd - state.earliest;
@@ -68,7 +75,12 @@ export function createLimits(config: Config, topics: TopicLog, now: () => number
   };
 
   const look = async (output: OutputSettings, state: State): Promise<void> => {
-    const backlog = await backlogOf(topics, outputTopic(config, output.id), outputGroup(config, output.id), state.bytesEach);
+    const backlog = await backlogOf(
+      topics,
+      outputTopic(config, output.id),
+      outputGroup(config, output.id),
+      state.bytesEach,
+    );
     state.bytesEach = backlog.bytesEach;
     state.refusal = undefined;
     if (backlog.messages > 0 && kind === 'embedded' && (await isDiskLow(config))) state.refusal = 'disk';
@@ -85,10 +97,14 @@ export function createLimits(config: Config, topics: TopicLog, now: () => number
       if (!state.looking && now() - state.lookedAt >= lookEveryMs[kind]) {
         state.looking = true;
         // A topic that cannot be looked at is appended to as before.
-        look(output, state).catch(() => { state.refusal = undefined; }).finally(() => {
-          state.looking = false;
-          state.lookedAt = now();
-        });
+        look(output, state)
+          .catch(() => {
+            state.refusal = undefined;
+          })
+          .finally(() => {
+            state.looking = false;
+            state.lookedAt = now();
+          });
       }
       return state.refusal;
     },

@@ -7,7 +7,16 @@ import { ownFields } from '../../schemas/messages.js';
 
 const own: ReadonlySet<string> = new Set(ownFields);
 /** Fields of the document that stand under another name, or without an underscore, in GELF. */
-const standard: Readonly<Record<string, string>> = { source: 'host', message: 'short_message', full_message: 'full_message', timestamp: 'timestamp', level: 'level', facility: 'facility', file: 'file', line: 'line' };
+const standard: Readonly<Record<string, string>> = {
+  source: 'host',
+  message: 'short_message',
+  full_message: 'full_message',
+  timestamp: 'timestamp',
+  level: 'level',
+  facility: 'facility',
+  file: 'file',
+  line: 'line',
+};
 
 /** GELF takes nothing else there, and nothing blank for the first two. */
 const texts: ReadonlySet<string> = new Set(['source', 'message', 'full_message', 'facility', 'file']);
@@ -53,10 +62,15 @@ export interface SenderText {
 }
 
 /** `_host` would only repeat GELF's own host, and every receiver knows that one. */
-const isImplied = (field: string, document: LogDocument): boolean => own.has(field) || (field === 'host' && document['host'] === document['source']);
+const isImplied = (field: string, document: LogDocument): boolean =>
+  own.has(field) || (field === 'host' && document['host'] === document['source']);
 
 /** The message has been decoded before. Undefined when nothing that leaves was changed. */
-export function modifiedGelf(message: SenderText, document: LogDocument, { added, changed }: FieldChanges): Buffer | undefined {
+export function modifiedGelf(
+  message: SenderText,
+  document: LogDocument,
+  { added, changed }: FieldChanges,
+): Buffer | undefined {
   const fields = [...new Set([...added, ...changed])].filter((field) => !isImplied(field, document));
   if (fields.length === 0) return undefined;
   if (changed.length === 0 && !message.extraDocuments) {
@@ -65,7 +79,11 @@ export function modifiedGelf(message: SenderText, document: LogDocument, { added
   }
   const members = new Map(literalsOf(message.text));
   for (const field of fields) replace(members, field, document[field]);
-  for (const [name, stand] of [['short_message', 'message'], ['host', '']] as const) if (!members.has(name) && !members.has(stand)) members.set(name, '"-"');
+  for (const [name, stand] of [
+    ['short_message', 'message'],
+    ['host', ''],
+  ] as const)
+    if (!members.has(name) && !members.has(stand)) members.set(name, '"-"');
   return Buffer.from(`{${[...members].map(([name, literal]) => `${JSON.stringify(name)}:${literal}`).join(',')}}`);
 }
 

@@ -52,7 +52,10 @@ export function createOutputs(options: OutputsOptions): Outputs {
   const { config, topics, log, registry } = options;
   const metrics = buildMetrics(registry, outputMetrics);
   const workers = new Map<string, { readonly settings: string; readonly worker: OutputWorker }>();
-  const paused = new Map<string, { readonly settings: string; readonly last: OutputStatus | undefined; readonly output: PausedOutput }>();
+  const paused = new Map<
+    string,
+    { readonly settings: string; readonly last: OutputStatus | undefined; readonly output: PausedOutput }
+  >();
   let unwatch: () => void = () => undefined;
   let applying: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -60,25 +63,60 @@ export function createOutputs(options: OutputsOptions): Outputs {
   const startOne = async (settings: OutputSettings): Promise<void> => {
     const spec: TopicSpec = outputTopicSpec(config, settings);
     for (const warning of await topics.ensureTopics([spec])) log.warn(warning);
-    const context = createContext(options, (kind, messages) => metrics.overLong.inc({ output: settings.id, kind }, messages), () => metrics.failed.inc({ output: settings.id }));
+    const context = createContext(
+      options,
+      (kind, messages) => metrics.overLong.inc({ output: settings.id, kind }, messages),
+      () => metrics.failed.inc({ output: settings.id }),
+    );
     const kind = outputKind(settings);
     const worker = new OutputWorker({
-      settings, topics, topic: spec.name, group: outputGroup(config, settings.id), maxWaitingBytes: maxWaitingBytes(config, settings), maxAgeMs: maxAgeMs(config, settings), encoder: kind.encoder(settings, context), link: kind.link(settings, context), taps: options.taps, metrics, log,
+      settings,
+      topics,
+      topic: spec.name,
+      group: outputGroup(config, settings.id),
+      maxWaitingBytes: maxWaitingBytes(config, settings),
+      maxAgeMs: maxAgeMs(config, settings),
+      encoder: kind.encoder(settings, context),
+      link: kind.link(settings, context),
+      taps: options.taps,
+      metrics,
+      log,
     });
     workers.set(settings.id, { settings: JSON.stringify(settings), worker });
     await worker.start();
-    log.info({ output: settings.id, type: settings.type, protocol: settings.protocol, host: settings.host, port: settings.port, streams: settings.streams }, 'output started');
+    log.info(
+      {
+        output: settings.id,
+        type: settings.type,
+        protocol: settings.protocol,
+        host: settings.host,
+        port: settings.port,
+        streams: settings.streams,
+      },
+      'output started',
+    );
   };
 
   const pauseOne = (settings: OutputSettings, last: OutputStatus | undefined): void => {
     const { id } = settings;
-    const output = createPausedOutput({ settings, topics, topic: outputTopicSpec(config, settings).name, group: outputGroup(config, id), last, metrics });
+    const output = createPausedOutput({
+      settings,
+      topics,
+      topic: outputTopicSpec(config, settings).name,
+      group: outputGroup(config, id),
+      last,
+      metrics,
+    });
     paused.set(id, { settings: JSON.stringify(settings), last, output });
   };
 
   const apply = async (rules: RuleSet): Promise<void> => {
-    const wanted = new Map((rules.outputs ?? []).filter(({ enabled }) => enabled).map((settings) => [settings.id, settings]));
-    const switchedOff = new Map((rules.outputs ?? []).filter(({ enabled }) => !enabled).map((settings) => [settings.id, settings]));
+    const wanted = new Map(
+      (rules.outputs ?? []).filter(({ enabled }) => enabled).map((settings) => [settings.id, settings]),
+    );
+    const switchedOff = new Map(
+      (rules.outputs ?? []).filter(({ enabled }) => !enabled).map((settings) => [settings.id, settings]),
+    );
     for (const id of paused.keys()) if (!switchedOff.has(id)) paused.delete(id);
     for (const [id, { settings, worker }] of workers) {
       const next = wanted.get(id);
@@ -87,7 +125,12 @@ export function createOutputs(options: OutputsOptions): Outputs {
       await worker.stop(replaceDeadlineMs);
       const off = switchedOff.get(id);
       if (off !== undefined) pauseOne(off, await worker.status().catch(() => undefined));
-      log.info({ output: id }, next === undefined ? 'output stopped: it is not in the rule files any more, or not enabled' : 'output stopped for its changed settings');
+      log.info(
+        { output: id },
+        next === undefined
+          ? 'output stopped: it is not in the rule files any more, or not enabled'
+          : 'output stopped for its changed settings',
+      );
     }
     for (const [id, settings] of switchedOff) {
       const known = paused.get(id);
@@ -99,7 +142,10 @@ export function createOutputs(options: OutputsOptions): Outputs {
     }
   };
 
-  const all = (): readonly PausedOutput[] => [...[...workers.values()].map(({ worker }) => worker), ...[...paused.values()].map(({ output }) => output)];
+  const all = (): readonly PausedOutput[] => [
+    ...[...workers.values()].map(({ worker }) => worker),
+    ...[...paused.values()].map(({ output }) => output),
+  ];
 
   const reload = async (): Promise<void> => {
     try {
@@ -112,7 +158,10 @@ export function createOutputs(options: OutputsOptions): Outputs {
   return {
     async start() {
       await apply(await options.loadRules());
-      if (options.watchRules !== undefined) unwatch = options.watchRules(() => { applying = applying.then(reload); });
+      if (options.watchRules !== undefined)
+        unwatch = options.watchRules(() => {
+          applying = applying.then(reload);
+        });
     },
     async stop(deadlineMs) {
       stopped = true;
@@ -122,15 +171,26 @@ export function createOutputs(options: OutputsOptions): Outputs {
     },
     status: () => Promise.all(all().map((output) => output.status())),
     async collect() {
-      await Promise.all(all().map((output) => output.collect().catch((error: unknown) => log.debug({ error: errorText(error) }, 'an output could not be looked at'))));
+      await Promise.all(
+        all().map((output) =>
+          output
+            .collect()
+            .catch((error: unknown) => log.debug({ error: errorText(error) }, 'an output could not be looked at')),
+        ),
+      );
     },
   };
 }
 
-function createContext(options: OutputsOptions, overLong: OutputContext['overLong'], undecodable: () => void): OutputContext {
+function createContext(
+  options: OutputsOptions,
+  overLong: OutputContext['overLong'],
+  undecodable: () => void,
+): OutputContext {
   const { config, decoder, listeners, environment } = options;
   const receivers = options.receivers ?? (() => config.receivers);
-  const timestampOf = (name: string): ReceiverOptions['timestamp'] => receivers().find((receiver) => receiver.name === name)?.timestamp ?? 'sender';
+  const timestampOf = (name: string): ReceiverOptions['timestamp'] =>
+    receivers().find((receiver) => receiver.name === name)?.timestamp ?? 'sender';
   let originText = '';
   let origin = parseOrigin('');
   let timestamp = timestampOf('');
@@ -146,7 +206,12 @@ function createContext(options: OutputsOptions, overLong: OutputContext['overLon
       return undefined;
     }
     // Written out: a spread with fields behind it costs V8 about as much as all of toDocument.
-    return decoder.toDocument(parsed, { receiver: origin.receiver, peer: origin.peer, receivedAt: record.timestamp, timestamp });
+    return decoder.toDocument(parsed, {
+      receiver: origin.receiver,
+      peer: origin.peer,
+      receivedAt: record.timestamp,
+      timestamp,
+    });
   };
   return { documentOf, overLong, listeners, files: { folder: config.rules.folder, environment } };
 }

@@ -22,7 +22,14 @@ export interface PausedOutput {
   collect(): Promise<void>;
 }
 
-export function createPausedOutput({ settings, topics, topic, group, last, metrics }: PausedOutputOptions): PausedOutput {
+export function createPausedOutput({
+  settings,
+  topics,
+  topic,
+  group,
+  last,
+  metrics,
+}: PausedOutputOptions): PausedOutput {
   const { id, title, type, protocol, host, port } = settings;
   const firstWaiting = createFirstWaiting(topics, topic);
   const look = async (): Promise<Waiting & { readonly oldest: number | undefined }> => {
@@ -36,9 +43,31 @@ export function createPausedOutput({ settings, topics, topic, group, last, metri
   return {
     async status() {
       const { lag, oldest } = await look();
-      const { sent = 0, failed = 0, dropped = 0, address = `${type} ${protocol} ${host}:${port}`, lastError, lastErrorAt } = last ?? {};
+      const {
+        sent = 0,
+        failed = 0,
+        dropped = 0,
+        address = `${type} ${protocol} ${host}:${port}`,
+        lastError,
+        lastErrorAt,
+      } = last ?? {};
       return {
-        id, title, type, protocol, enabled: false, state: 'paused', address, lag, oldest: oldest === undefined ? undefined : new Date(oldest).toISOString(), sent, failed, dropped, lastError, lastErrorAt, unconfirmedMessages: 0, unconfirmedBytes: 0,
+        id,
+        title,
+        type,
+        protocol,
+        enabled: false,
+        state: 'paused',
+        address,
+        lag,
+        oldest: oldest === undefined ? undefined : new Date(oldest).toISOString(),
+        sent,
+        failed,
+        dropped,
+        lastError,
+        lastErrorAt,
+        unconfirmedMessages: 0,
+        unconfirmedBytes: 0,
       };
     },
     async collect() {

@@ -93,14 +93,25 @@ export class OutputWorker {
   async start(): Promise<void> {
     const { topics, topic, group, metrics } = this.#options;
     for (const counter of [metrics.sent, metrics.failed]) counter.inc(this.#labels, 0);
-    const handler: ConsumeHandler = { assigned: (assignment) => this.#take(assignment), batch: (batch) => this.#handle(batch), revoked: () => this.#giveUp() };
-    this.#consumer = await topics.consume({ group, topics: [topic], maxBatchBytes: batchBytes, maxBatchRecords: batchRecords, concurrency: 1 }, handler);
+    const handler: ConsumeHandler = {
+      assigned: (assignment) => this.#take(assignment),
+      batch: (batch) => this.#handle(batch),
+      revoked: () => this.#giveUp(),
+    };
+    this.#consumer = await topics.consume(
+      { group, topics: [topic], maxBatchBytes: batchBytes, maxBatchRecords: batchRecords, concurrency: 1 },
+      handler,
+    );
     this.#consumer.finished.catch((error: unknown) => {
       this.#problem = errorText(error);
-      this.#options.log.error({ output: this.#options.settings.id, error: this.#problem }, 'an output cannot read its topic any more');
+      this.#options.log.error(
+        { output: this.#options.settings.id, error: this.#problem },
+        'an output cannot read its topic any more',
+      );
     });
     this.#timer = setInterval(() => void this.#commitConfirmed(), commitEveryMs).unref();
-    if (this.#options.settings.on_full === 'drop_oldest') this.#limiting = setInterval(() => void this.#limit().catch(() => undefined), limitEveryMs).unref();
+    if (this.#options.settings.on_full === 'drop_oldest')
+      this.#limiting = setInterval(() => void this.#limit().catch(() => undefined), limitEveryMs).unref();
   }
 
   /** Safe twice. */
@@ -116,12 +127,33 @@ export class OutputWorker {
   }
 
   async status(): Promise<OutputStatus> {
-    const { settings: { id, title, type, protocol, enabled }, link } = this.#options;
+    const {
+      settings: { id, title, type, protocol, enabled },
+      link,
+    } = this.#options;
     const { lag, from } = await this.#waiting();
     const oldest = await this.#oldestWaiting(lag, from);
-    const idle: OutputState = { state: 'idle', address: link.address, lastError: undefined, lastErrorAt: undefined, unconfirmedMessages: 0, unconfirmedBytes: 0 };
+    const idle: OutputState = {
+      state: 'idle',
+      address: link.address,
+      lastError: undefined,
+      lastErrorAt: undefined,
+      unconfirmedMessages: 0,
+      unconfirmedBytes: 0,
+    };
     const sending = this.#sender?.state() ?? idle;
-    return { id, title, type, protocol, enabled, lag, oldest: oldest === undefined ? undefined : new Date(oldest).toISOString(), ...this.#counts, ...sending, ...(this.#problem === undefined ? {} : { state: 'stopped' as const, lastError: this.#problem }) };
+    return {
+      id,
+      title,
+      type,
+      protocol,
+      enabled,
+      lag,
+      oldest: oldest === undefined ? undefined : new Date(oldest).toISOString(),
+      ...this.#counts,
+      ...sending,
+      ...(this.#problem === undefined ? {} : { state: 'stopped' as const, lastError: this.#problem }),
+    };
   }
 
   async collect(): Promise<void> {
@@ -129,7 +161,10 @@ export class OutputWorker {
     const { lag, from } = await this.#waiting();
     // Of several processes one has the topic; their gauges are added up.
     const oldest = this.#assigned ? await this.#oldestWaiting(lag, from) : undefined;
-    metrics.connected.set(this.#labels, this.#problem === undefined && this.#sender?.state().state === 'connected' ? 1 : 0);
+    metrics.connected.set(
+      this.#labels,
+      this.#problem === undefined && this.#sender?.state().state === 'connected' ? 1 : 0,
+    );
     metrics.waiting.set(this.#labels, this.#assigned ? lag : 0);
     metrics.oldest.set(this.#labels, ageInSeconds(oldest));
   }
@@ -142,7 +177,7 @@ export class OutputWorker {
   /** What was read is known here; the topic is asked where nothing was, or another process has it. */
   async #oldestWaiting(lag: number, from: number): Promise<number | undefined> {
     if (lag === 0) return undefined;
-    const known = this.#assigned ? this.#ages[0]?.oldest ?? this.#oldest : undefined;
+    const known = this.#assigned ? (this.#ages[0]?.oldest ?? this.#oldest) : undefined;
     return known ?? this.#firstWaiting(from);
   }
 
@@ -157,7 +192,12 @@ export class OutputWorker {
     this.#ages = [];
     this.#repeats = createRepeats();
     const sender: Sender = new Sender({
-      link, log, confirmAfterMs: settings.confirm_after_ms, unconfirmedBytes: settings.unconfirmed_bytes, idleTimeoutMs: settings.idle_timeout_ms, retryMostMs: settings.retry_most_ms,
+      link,
+      log,
+      confirmAfterMs: settings.confirm_after_ms,
+      unconfirmedBytes: settings.unconfirmed_bytes,
+      idleTimeoutMs: settings.idle_timeout_ms,
+      retryMostMs: settings.retry_most_ms,
       onConfirmed: (nextOffset, messages, refused) => {
         if (sender !== this.#sender) return;
         this.#confirmed = nextOffset;
@@ -168,7 +208,8 @@ export class OutputWorker {
         while (this.#ages[0] !== undefined && this.#ages[0].nextOffset <= nextOffset) this.#ages.shift();
       },
       onFailed: () => metrics.attemptsFailed.inc(this.#labels),
-      onStopped: (error) => log.error({ output: settings.id, error: errorText(error) }, 'an output is stopped until its settings change'),
+      onStopped: (error) =>
+        log.error({ output: settings.id, error: errorText(error) }, 'an output is stopped until its settings change'),
     });
     this.#sender = sender;
     sender.start();
@@ -206,7 +247,7 @@ export class OutputWorker {
     this.#bytesEach = meanBytes(batch, this.#bytesEach);
     this.#assertNoLoop(records);
     let covered = -1;
-    for (let at = 0; ;) {
+    for (let at = 0; ; ) {
       const from = this.#skip(records, at);
       // What was passed over can be committed without waiting for what follows.
       if (from > at) await this.#send(nothingUpTo(records[from]?.offset ?? batch.nextOffset));
@@ -214,10 +255,16 @@ export class OutputWorker {
       this.#oldest = records[from]?.timestamp;
       const { parcel, to } = encoder.encode(records, from);
       covered = to === records.length ? batch.nextOffset : parcel.nextOffset;
-      this.#ages.push({ nextOffset: covered, oldest: (records[from] as OutputRecord).timestamp, newest: (records[to - 1] as OutputRecord).timestamp });
+      this.#ages.push({
+        nextOffset: covered,
+        oldest: (records[from] as OutputRecord).timestamp,
+        newest: (records[to - 1] as OutputRecord).timestamp,
+      });
       await this.#send({ ...parcel, nextOffset: covered });
       const sentFrom = from;
-      this.#options.taps?.sent(this.#labels.output, () => records.slice(sentFrom, to).map(({ key, value }) => ({ text: value.toString('utf8'), id: key })));
+      this.#options.taps?.sent(this.#labels.output, () =>
+        records.slice(sentFrom, to).map(({ key, value }) => ({ text: value.toString('utf8'), id: key })),
+      );
       at = to;
     }
     if (covered !== batch.nextOffset) await this.#send(nothingUpTo(batch.nextOffset));
@@ -228,8 +275,15 @@ export class OutputWorker {
     const now = Date.now();
     for (const { value, key } of records) {
       if (!this.#loops.sees(value, key, now)) continue;
-      const error = outputErrors.create('OUTPUT_LOOP', { place: this.#options.link.address, got: 'many messages that were sent before, for the third time and more', allowed: 'a destination that does not send back what it gets' });
-      this.#options.log.error({ output: this.#options.settings.id, error: errorText(error) }, 'an output is stopped until its settings change or the program starts again');
+      const error = outputErrors.create('OUTPUT_LOOP', {
+        place: this.#options.link.address,
+        got: 'many messages that were sent before, for the third time and more',
+        allowed: 'a destination that does not send back what it gets',
+      });
+      this.#options.log.error(
+        { output: this.#options.settings.id, error: errorText(error) },
+        'an output is stopped until its settings change or the program starts again',
+      );
       throw error;
     }
   }
@@ -269,7 +323,11 @@ export class OutputWorker {
     this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
     this.#counts.dropped += messages;
     const { allowed, suppressed } = this.#mayLog(reason);
-    if (allowed) this.#options.log.error({ output: this.#options.settings.id, reason, messages, suppressed }, 'waiting messages of an output are dropped by its policy');
+    if (allowed)
+      this.#options.log.error(
+        { output: this.#options.settings.id, reason, messages, suppressed },
+        'waiting messages of an output are dropped by its policy',
+      );
   }
 
   async #send(parcel: Parcel): Promise<void> {
@@ -292,7 +350,10 @@ export class OutputWorker {
     if (messages <= 0) return;
     this.#counts.dropped += messages;
     this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
-    this.#options.log.error({ output: this.#options.settings.id, reason, messages }, 'messages of an output are lost: its topic no longer has them');
+    this.#options.log.error(
+      { output: this.#options.settings.id, reason, messages },
+      'messages of an output are lost: its topic no longer has them',
+    );
   }
 }
 
@@ -302,7 +363,9 @@ const newestShare = 0.3;
 /** Kafka does not tell how large its topics are; what was read of this one does. */
 function meanBytes({ records }: ConsumedBatch, before: number | undefined): number | undefined {
   if (records.length === 0) return before;
-  const mean = records.reduce((sum, { value, key, origin }) => sum + value.length + key.length + origin.length, 0) / records.length;
+  const mean =
+    records.reduce((sum, { value, key, origin }) => sum + value.length + key.length + origin.length, 0) /
+    records.length;
   return before === undefined ? mean : before + (mean - before) * newestShare;
 }
 

@@ -13,7 +13,10 @@ export function createBlockedReport(registry: Registry, log: Log): BlockagesOpti
     const place = { index, index_set: indexSet, code, reason };
     if (code === 'STORE_INDEX_BLOCKED') return log.warn(place, 'an index takes no writes');
     metrics.parkingAlarms.inc({ index_set: indexSet });
-    log.error(place, `an index is ${code === 'STORE_INDEX_CLOSED' ? 'closed' : 'missing'} that retention has not removed: restore it, or give it up with \`npx sluice parking abandon ${index}\``);
+    log.error(
+      place,
+      `an index is ${code === 'STORE_INDEX_CLOSED' ? 'closed' : 'missing'} that retention has not removed: restore it, or give it up with \`npx sluice parking abandon ${index}\``,
+    );
   };
 }
 
@@ -34,13 +37,19 @@ export interface AbandonOptions {
 /** What is or will be bound for the index becomes a dead letter. For good: an index that comes back is not written any more. */
 export async function abandonIndex({ ledger, store, log, rotate }: AbandonOptions, index: string): Promise<Abandoned> {
   const found = await ledger.mark(index);
-  if (found === undefined || found.mark.state === 'closed' || found.mark.state === 'deleted') throw parkingErrors.create('PARKING_INDEX_UNKNOWN', { place: index });
+  if (found === undefined || found.mark.state === 'closed' || found.mark.state === 'deleted')
+    throw parkingErrors.create('PARKING_INDEX_UNKNOWN', { place: index });
   const { indexSet } = found.mark;
   const info = (await store.listIndices(indexSet)).find(({ name }) => name === index);
-  if (info?.open === true) throw parkingErrors.create('PARKING_INDEX_PRESENT', { place: index, got: `${info.documents} documents` });
-  if (found.mark.state !== 'abandoned') await ledger.writeMark(index, { ...found.mark, state: 'abandoned' }, found.revision);
+  if (info?.open === true)
+    throw parkingErrors.create('PARKING_INDEX_PRESENT', { place: index, got: `${info.documents} documents` });
+  if (found.mark.state !== 'abandoned')
+    await ledger.writeMark(index, { ...found.mark, state: 'abandoned' }, found.revision);
   await ledger.refresh();
   const rotated = ledger.latestEpoch()?.indices[indexSet] === index && (await rotate(indexSet));
-  log.warn({ index, index_set: indexSet, rotated }, 'an index was given up: what is bound for it becomes a dead letter');
+  log.warn(
+    { index, index_set: indexSet, rotated },
+    'an index was given up: what is bound for it becomes a dead letter',
+  );
   return { index, index_set: indexSet, rotated };
 }

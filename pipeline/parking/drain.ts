@@ -43,7 +43,10 @@ export function createDrain(context: DrainContext): ConsumeHandler {
         for (const index of written) await context.deliver.store.sync(index);
         return { commit: batch.nextOffset, metadata: '' };
       } catch (error) {
-        log.warn({ index_set: context.indexSet, error: errorText(error) }, 'a batch of a parking topic was not drained; it comes again');
+        log.warn(
+          { index_set: context.indexSet, error: errorText(error) },
+          'a batch of a parking topic was not drained; it comes again',
+        );
         // A permanent error would end the consumer: what is parked waits until its cause is gone.
         throw parkingErrors.create('PARKING_DRAIN_FAILED', { place: batch.topic, cause: toError(error) });
       }
@@ -74,12 +77,27 @@ async function groupsOf(context: DrainContext, batch: ConsumedBatch): Promise<re
     group.epochs.push(header.epoch);
   }
   const { indexSet } = context;
-  const place = { topic: batch.topic, generation: foreign.length === 0 ? 0 : await context.deliver.topics.generation(batch.topic), partition: batch.partition, records: foreign };
-  await keepAsDeadLetters(context.deliver, place, wholeBatch(foreign, indexSet, ''), refusedAll(foreign.length, 'PARKING_RECORD_INVALID'));
+  const place = {
+    topic: batch.topic,
+    generation: foreign.length === 0 ? 0 : await context.deliver.topics.generation(batch.topic),
+    partition: batch.partition,
+    records: foreign,
+  };
+  await keepAsDeadLetters(
+    context.deliver,
+    place,
+    wholeBatch(foreign, indexSet, ''),
+    refusedAll(foreign.length, 'PARKING_RECORD_INVALID'),
+  );
   return groups;
 }
 
-async function drainGroup(context: DrainContext, batch: ConsumedBatch, group: Group, alreadyStoredIn: Set<string>): Promise<void> {
+async function drainGroup(
+  context: DrainContext,
+  batch: ConsumedBatch,
+  group: Group,
+  alreadyStoredIn: Set<string>,
+): Promise<void> {
   const { deliver, metrics, indexSet } = context;
   const { header, records } = group;
   const label = { index_set: indexSet };
@@ -93,7 +111,12 @@ async function drainGroup(context: DrainContext, batch: ConsumedBatch, group: Gr
   let open = records.length;
   try {
     if (lost.length > 0) {
-      await keepAsDeadLetters(deliver, source, wholeBatch(records, indexSet, header.index), lost.map((at) => ({ at, ...refusal('PARKING_ROUTE_LOST') })));
+      await keepAsDeadLetters(
+        deliver,
+        source,
+        wholeBatch(records, indexSet, header.index),
+        lost.map((at) => ({ at, ...refusal('PARKING_ROUTE_LOST') })),
+      );
       deliver.metrics.deadLettered.inc(label, lost.length);
       open -= lost.length;
     }
@@ -113,14 +136,23 @@ async function drainGroup(context: DrainContext, batch: ConsumedBatch, group: Gr
 }
 
 /** A dead letter that was parked twice may be bound for two indices. */
-async function unknownLetters({ knownLetters }: DeliverContext, batch: IndexBatch, alreadyStoredIn: Set<string>): Promise<IndexBatch | undefined> {
+async function unknownLetters(
+  { knownLetters }: DeliverContext,
+  batch: IndexBatch,
+  alreadyStoredIn: Set<string>,
+): Promise<IndexBatch | undefined> {
   const batches = new Map([[batch.index, batch]]);
   for (const index of await knownLetters.leaveOut(batches)) alreadyStoredIn.add(index);
   return batches.get(batch.index);
 }
 
 /** What is bound for an index that was given up is not written even if the index is back: its other messages are dead letters already. */
-async function write({ deliver }: DrainContext, batch: ConsumedBatch, header: ParkedHeader, indexBatch: IndexBatch): Promise<WriteOutcome> {
+async function write(
+  { deliver }: DrainContext,
+  batch: ConsumedBatch,
+  header: ParkedHeader,
+  indexBatch: IndexBatch,
+): Promise<WriteOutcome> {
   const shared = writeContext(deliver);
   if ((await shared.fate(header.index)) === 'abandoned') {
     deliver.blockages.forget(header.index);
@@ -129,12 +161,24 @@ async function write({ deliver }: DrainContext, batch: ConsumedBatch, header: Pa
   const nextOffset = (indexBatch.offsets.at(-1) as number) + 1;
   const lost = (): boolean => deliver.signal.aborted || batch.revoked();
   const { topic, generation, partition } = header;
-  return writeIndexBatch(indexBatch, { ...shared, topic, topicGeneration: generation, partition, nextOffset, lost, mayPark: false, longestPauseMs });
+  return writeIndexBatch(indexBatch, {
+    ...shared,
+    topic,
+    topicGeneration: generation,
+    partition,
+    nextOffset,
+    lost,
+    mayPark: false,
+    longestPauseMs,
+  });
 }
 
 const nothing = { stored: 0, alreadyStored: 0, retired: 0, repaired: 0, toPark: undefined, indexBytes: undefined };
 
-async function routeGroup({ deliver, indexSet }: DrainContext, { header, records, epochs }: Group): Promise<IndexBatch> {
+async function routeGroup(
+  { deliver, indexSet }: DrainContext,
+  { header, records, epochs }: Group,
+): Promise<IndexBatch> {
   const routed = emptyRouted();
   const route = header.topic === deliver.deadLettersTopic ? routeDeadLetters : routeMessages;
   for (let start = 0, end = 0; start < records.length; start = end) {
@@ -144,13 +188,31 @@ async function routeGroup({ deliver, indexSet }: DrainContext, { header, records
     for (const index of Object.values(epoch.indices)) await prepare(deliver, index);
     route(routed, records, start, end, noPlaces, epoch, rules, deliver.route);
   }
-  return routed.byIndex.get(header.index) ?? { indexSet, index: header.index, ids: [], offsets: [], documents: [], places: [], oldest: 0 };
+  return (
+    routed.byIndex.get(header.index) ?? {
+      indexSet,
+      index: header.index,
+      ids: [],
+      offsets: [],
+      documents: [],
+      places: [],
+      oldest: 0,
+    }
+  );
 }
 
 const noPlaces: ReadonlySet<number> = new Set();
 
 function wholeBatch(records: readonly ConsumedRecord[], indexSet: string, index: string): IndexBatch {
-  return { indexSet, index, ids: records.map(({ key }) => key), offsets: records.map(({ offset }) => offset), documents: [], places: records.map((_, place) => place), oldest: 0 };
+  return {
+    indexSet,
+    index,
+    ids: records.map(({ key }) => key),
+    offsets: records.map(({ offset }) => offset),
+    documents: [],
+    places: records.map((_, place) => place),
+    oldest: 0,
+  };
 }
 
 type Refusal = Omit<WriteOutcome['refused'][number], 'at'>;

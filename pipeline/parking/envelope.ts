@@ -30,7 +30,9 @@ export function parkedRecord(record: ConsumedRecord, header: ParkedHeader): Topi
 }
 
 /** The header, and the message as it stood in its own topic; undefined for a record that is none of ours. Throws FORMAT_NEWER for one of a newer program, which is not. */
-export function unparkedRecord(record: ConsumedRecord): { readonly header: ParkedHeader; readonly record: ConsumedRecord } | undefined {
+export function unparkedRecord(
+  record: ConsumedRecord,
+): { readonly header: ParkedHeader; readonly record: ConsumedRecord } | undefined {
   const end = record.value.indexOf(lineEnd);
   const header = end < 0 ? undefined : parseHeader(record.value.toString('utf8', 0, end));
   if (header === undefined) return undefined;
@@ -47,7 +49,11 @@ function parseHeader(text: string): ParkedHeader | undefined {
   } catch {
     return undefined;
   }
-  if (typeof header?.format === 'number') assertVersion(formatVersions.parkedRecord, header.format, 'header of a parked record');
-  const fits = typeof header?.topic === 'string' && typeof header.index === 'string' && numbers.every((name) => Number.isSafeInteger(header[name]));
+  if (typeof header?.format === 'number')
+    assertVersion(formatVersions.parkedRecord, header.format, 'header of a parked record');
+  const fits =
+    typeof header?.topic === 'string' &&
+    typeof header.index === 'string' &&
+    numbers.every((name) => Number.isSafeInteger(header[name]));
   return fits && header !== null ? header : undefined;
 }

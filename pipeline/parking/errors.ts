@@ -1,11 +1,31 @@
 import { defineErrors } from '../../core/errors.js';
 
 export const parkingErrors = defineErrors({
-  PARKING_INDEX_ABANDONED: { retryable: false, summary: 'The index that the message was bound for was missing or closed, and an operator gave it up with `npx sluice parking abandon`; replay the message to put it into the newest index.' },
-  PARKING_INDEX_UNUSABLE: { retryable: true, summary: 'An index stopped taking writes between a refusal and what is done about it; the batch is delivered again.' },
-  PARKING_DRAIN_FAILED: { retryable: true, summary: 'A batch of a parking topic could not be stored; it is drained again.' },
+  PARKING_INDEX_ABANDONED: {
+    retryable: false,
+    summary:
+      'The index that the message was bound for was missing or closed, and an operator gave it up with `npx sluice parking abandon`; replay the message to put it into the newest index.',
+  },
+  PARKING_INDEX_UNUSABLE: {
+    retryable: true,
+    summary:
+      'An index stopped taking writes between a refusal and what is done about it; the batch is delivered again.',
+  },
+  PARKING_DRAIN_FAILED: {
+    retryable: true,
+    summary: 'A batch of a parking topic could not be stored; it is drained again.',
+  },
   PARKING_RECORD_INVALID: { retryable: false, summary: 'A record of a parking topic was not written by Sluice.' },
-  PARKING_ROUTE_LOST: { retryable: false, summary: 'A parked message is not routed to the index any more that it was parked for; replay it.' },
-  PARKING_INDEX_UNKNOWN: { retryable: false, summary: 'No index of this name was ever made, or retention has closed or deleted it already.' },
-  PARKING_INDEX_PRESENT: { retryable: false, summary: 'The index is there and open: what is parked for it drains by itself once it takes writes again.' },
+  PARKING_ROUTE_LOST: {
+    retryable: false,
+    summary: 'A parked message is not routed to the index any more that it was parked for; replay it.',
+  },
+  PARKING_INDEX_UNKNOWN: {
+    retryable: false,
+    summary: 'No index of this name was ever made, or retention has closed or deleted it already.',
+  },
+  PARKING_INDEX_PRESENT: {
+    retryable: false,
+    summary: 'The index is there and open: what is parked for it drains by itself once it takes writes again.',
+  },
 });

@@ -39,7 +39,12 @@ export function createHeldParking(parkingTopics: ParkingTopics): HeldParking {
       let { drainedTo, logEnd, moving } = await parkingTopics.progress(indexSet);
       const near = logEnd - drainedTo <= nearRecords;
       const enough = near ? 0 : Math.min(left.get(indexSet) ?? Infinity, logEnd - drainedTo) - 1;
-      while (moving && logEnd - drainedTo > enough && performance.now() - begun < (near ? nearPatienceMs : pacePatienceMs) && !signal.aborted) {
+      while (
+        moving &&
+        logEnd - drainedTo > enough &&
+        performance.now() - begun < (near ? nearPatienceMs : pacePatienceMs) &&
+        !signal.aborted
+      ) {
         await pause(pollMs, signal);
         ({ drainedTo, logEnd, moving } = await parkingTopics.progress(indexSet));
       }

@@ -67,12 +67,19 @@ export function createParking(options: ParkingOptions): Parking {
   const { parkingTopics, blockages } = options;
   const stopping = new AbortController();
   /** A drain that holds ends at once: nothing is lost by that. Outputs got the messages before they were parked. */
-  const deliver = { ...options.deliver, signal: stopping.signal, route: { ...options.deliver.route, forwarder: undefined } };
+  const deliver = {
+    ...options.deliver,
+    signal: stopping.signal,
+    route: { ...options.deliver.route, forwarder: undefined },
+  };
   const { log, topics, ledger } = deliver;
   const metrics = buildMetrics(options.registry, parkingMetrics);
   const drains = new Map<string, Drain>();
   const seen = new Map<string, Seen>();
-  const lookedAt = new Map<string, { readonly at: number; readonly drainedTo: number; readonly oldest: number | undefined; readonly bytes: number }>();
+  const lookedAt = new Map<
+    string,
+    { readonly at: number; readonly drainedTo: number; readonly oldest: number | undefined; readonly bytes: number }
+  >();
   let parkedHere: () => ReadonlySet<string> = () => new Set();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -81,11 +88,20 @@ export function createParking(options: ParkingOptions): Parking {
 
   const open = async (indexSet: string): Promise<Consumer> => {
     await parkingTopics.ensure(indexSet);
-    const consumer = await topics.consume({
-      ...options.batches, group: drainGroup(options.group, indexSet), topics: [parkingTopic(options.prefix, indexSet)], concurrency: 1,
-    }, createDrain({ deliver, metrics, indexSet }));
+    const consumer = await topics.consume(
+      {
+        ...options.batches,
+        group: drainGroup(options.group, indexSet),
+        topics: [parkingTopic(options.prefix, indexSet)],
+        concurrency: 1,
+      },
+      createDrain({ deliver, metrics, indexSet }),
+    );
     consumer.finished.catch((error: unknown) => {
-      log.error({ index_set: indexSet, error: errorText(error) }, 'the drain of a parking topic ended; it is begun anew');
+      log.error(
+        { index_set: indexSet, error: errorText(error) },
+        'the drain of a parking topic ended; it is begun anew',
+      );
       drains.delete(indexSet);
     });
     return consumer;
@@ -120,7 +136,11 @@ export function createParking(options: ParkingOptions): Parking {
       last = { at: performance.now(), drainedTo, oldest: record?.timestamp, bytes: record?.value.length ?? 0 };
       lookedAt.set(indexSet, last);
     }
-    seen.set(indexSet, { messages, bytes: Math.round(messages * (parkingTopics.meanBytes(indexSet) || last.bytes)), oldest: last.oldest });
+    seen.set(indexSet, {
+      messages,
+      bytes: Math.round(messages * (parkingTopics.meanBytes(indexSet) || last.bytes)),
+      oldest: last.oldest,
+    });
   };
 
   const tick = async (check: () => Promise<void>): Promise<void> => {
@@ -136,7 +156,10 @@ export function createParking(options: ParkingOptions): Parking {
     for (const [indexSet, drain] of drains) {
       if (performance.now() - drain.neededAt < lingerMs) continue;
       drains.delete(indexSet);
-      await drain.consumer.then((consumer) => consumer.stop(endMs), () => undefined);
+      await drain.consumer.then(
+        (consumer) => consumer.stop(endMs),
+        () => undefined,
+      );
       await parkingTopics.trim(indexSet);
       log.info({ index_set: indexSet }, 'a parking topic is drained');
     }
@@ -145,16 +168,28 @@ export function createParking(options: ParkingOptions): Parking {
   const schedule = (check: () => Promise<void>): void => {
     timer = setTimeout(() => {
       running = tick(check)
-        .catch((error: unknown) => log.warn({ error: errorText(error) }, 'parking topics could not be looked at; trying again'))
-        .finally(() => { if (!stopped) schedule(check); });
+        .catch((error: unknown) =>
+          log.warn({ error: errorText(error) }, 'parking topics could not be looked at; trying again'),
+        )
+        .finally(() => {
+          if (!stopped) schedule(check);
+        });
     }, checkMs).unref();
   };
 
   const describe = (indexSet: string): ParkedSet => {
     const { messages, bytes, oldest } = seen.get(indexSet) ?? { messages: 0, bytes: 0, oldest: undefined };
     const blockage = blockages.of(indexSet);
-    const state = blockage !== undefined ? 'blocked' : messages > 0 || parkedHere().has(indexSet) ? 'draining' : 'drained';
-    return { index_set: indexSet, state, messages, bytes, oldest_age_seconds: oldest === undefined ? 0 : Math.max(0, Math.round((Date.now() - oldest) / 1000)), ...(blockage === undefined ? {} : facts(blockage)) };
+    const state =
+      blockage !== undefined ? 'blocked' : messages > 0 || parkedHere().has(indexSet) ? 'draining' : 'drained';
+    return {
+      index_set: indexSet,
+      state,
+      messages,
+      bytes,
+      oldest_age_seconds: oldest === undefined ? 0 : Math.max(0, Math.round((Date.now() - oldest) / 1000)),
+      ...(blockage === undefined ? {} : facts(blockage)),
+    };
   };
 
   return {
@@ -167,16 +202,29 @@ export function createParking(options: ParkingOptions): Parking {
       stopping.abort();
       clearTimeout(timer);
       await running;
-      await Promise.all([...drains.values()].map(({ consumer }) => consumer.then((opened) => opened.stop(deadlineMs), () => undefined)));
+      await Promise.all(
+        [...drains.values()].map(({ consumer }) =>
+          consumer.then(
+            (opened) => opened.stop(deadlineMs),
+            () => undefined,
+          ),
+        ),
+      );
       drains.clear();
     },
     async list() {
-      const known = new Set([...(await ledger.parkingSets()), ...[...blockages.all().values()].map(({ indexSet }) => indexSet)]);
+      const known = new Set([
+        ...(await ledger.parkingSets()),
+        ...[...blockages.all().values()].map(({ indexSet }) => indexSet),
+      ]);
       for (const indexSet of known) await look(indexSet);
       return [...known].sort().map(describe);
     },
     collect() {
-      for (const indexSet of new Set([...seen.keys(), ...[...blockages.all().values()].map((blockage) => blockage.indexSet)])) {
+      for (const indexSet of new Set([
+        ...seen.keys(),
+        ...[...blockages.all().values()].map((blockage) => blockage.indexSet),
+      ])) {
         const { state, messages, bytes, oldest_age_seconds: age } = describe(indexSet);
         const label = { index_set: indexSet };
         metrics.parkingMessages.set(label, messages);
@@ -188,6 +236,11 @@ export function createParking(options: ParkingOptions): Parking {
   };
 }
 
-function facts({ index, code, reason, since }: Blockage & { readonly index: string }): Pick<ParkedSet, 'index' | 'code' | 'reason' | 'blocked_since'> {
+function facts({
+  index,
+  code,
+  reason,
+  since,
+}: Blockage & { readonly index: string }): Pick<ParkedSet, 'index' | 'code' | 'reason' | 'blocked_since'> {
   return { index, code, reason, blocked_since: new Date(since).toISOString() };
 }

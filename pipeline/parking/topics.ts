@@ -68,9 +68,17 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
     const known = ensured.get(indexSet);
     if (known !== undefined) return void (await known);
     const name = parkingTopic(prefix, indexSet);
-    const made = ledger.keepParkingSet(indexSet).then(() => topics.ensureTopics([
-      { name, partitions: 1, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: options.maxMessageBytes + largestHeaderBytes },
-    ]));
+    const made = ledger.keepParkingSet(indexSet).then(() =>
+      topics.ensureTopics([
+        {
+          name,
+          partitions: 1,
+          retentionBytes: undefined,
+          retentionMs: undefined,
+          maxMessageBytes: options.maxMessageBytes + largestHeaderBytes,
+        },
+      ]),
+    );
     ensured.set(indexSet, made);
     made.catch(() => ensured.delete(indexSet));
     await made;
@@ -88,7 +96,10 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
 
   const ask = async (indexSet: string): Promise<Progress> => {
     const { earliest, logEnd } = await bounds(indexSet);
-    const committed = logEnd === 0 ? undefined : (await topics.committed(drainGroup(group, indexSet), parkingTopic(prefix, indexSet))).get(0);
+    const committed =
+      logEnd === 0
+        ? undefined
+        : (await topics.committed(drainGroup(group, indexSet), parkingTopic(prefix, indexSet))).get(0);
     // A group that was idle for long is forgotten; what was removed had been drained.
     const drainedTo = Math.max(committed ?? 0, earliest);
     const last = moved.get(indexSet);
@@ -105,7 +116,10 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
       const records = recordsOf(origin, batches);
       await topics.append(parkingTopic(prefix, indexSet), 0, records);
       const size = sizes.get(indexSet) ?? { records: 0, bytes: 0 };
-      sizes.set(indexSet, { records: size.records + records.length, bytes: size.bytes + records.reduce((sum, { value }) => sum + value.length, 0) });
+      sizes.set(indexSet, {
+        records: size.records + records.length,
+        bytes: size.bytes + records.reduce((sum, { value }) => sum + value.length, 0),
+      });
     },
     progress(indexSet, fresh) {
       const known = asked.get(indexSet);
@@ -129,11 +143,20 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
 
 function recordsOf({ batch, generation, spans }: Origin, batches: readonly IndexBatch[]): TopicRecord[] {
   const { topic, partition } = batch;
-  const entries = batches.flatMap(({ index, offsets, places }) => offsets.map((offset, at) => ({ offset, index, place: places[at] as number })));
+  const entries = batches.flatMap(({ index, offsets, places }) =>
+    offsets.map((offset, at) => ({ offset, index, place: places[at] as number })),
+  );
   entries.sort((left, right) => left.offset - right.offset);
   let span = 0;
   return entries.map(({ offset, index, place }) => {
     while (offset >= (spans[span] as Span).to) span += 1;
-    return parkedRecord(batch.records[place] as ConsumedRecord, { topic, generation, partition, offset, epoch: (spans[span] as Span).epoch, index });
+    return parkedRecord(batch.records[place] as ConsumedRecord, {
+      topic,
+      generation,
+      partition,
+      offset,
+      epoch: (spans[span] as Span).epoch,
+      index,
+    });
   });
 }

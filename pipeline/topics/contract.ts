@@ -138,7 +138,12 @@ export interface TopicLog {
   writable(): { readonly ok: boolean; readonly reason: string };
   consume(options: ConsumeOptions, handler: ConsumeHandler): Promise<Consumer>;
   /** Reads without a group, from an offset to the log end as it is at the call: for verification and `tap`. */
-  read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void>;
+  read(
+    topic: string,
+    partition: number,
+    fromOffset: number,
+    onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>,
+  ): Promise<void>;
   partitions(topic: string): Promise<readonly PartitionState[]>;
   /** Forgets records below an offset that every group has committed; the embedded log in whole segments. */
   trim(topic: string, partition: number, before: number): Promise<void>;

@@ -11,7 +11,11 @@ class FirstRead extends Error {
 }
 
 /** A read goes to the log end unless its callback throws. */
-export async function firstRecord(topics: TopicLog, topic: string, offset: number): Promise<ConsumedRecord | undefined> {
+export async function firstRecord(
+  topics: TopicLog,
+  topic: string,
+  offset: number,
+): Promise<ConsumedRecord | undefined> {
   try {
     await topics.read(topic, 0, offset, (records) => {
       throw new FirstRead(records[0]);

@@ -20,10 +20,12 @@ export function createKafkaTopicLog(options: KafkaTopicLogOptions): TopicLog {
     start: async () => (await loaded()).start(),
     stop: async (deadlineMs) => (await loading)?.stop(deadlineMs),
     ensureTopics: async (specs) => (await loaded()).ensureTopics(specs),
-    append: (topic, partition, records) => log?.append(topic, partition, records) ?? Promise.reject(topicErrors.create('TOPIC_LOG_NOT_STARTED')),
+    append: (topic, partition, records) =>
+      log?.append(topic, partition, records) ?? Promise.reject(topicErrors.create('TOPIC_LOG_NOT_STARTED')),
     writable: () => log?.writable() ?? { ok: false, reason: 'the topic log does not run' },
     consume: async (consumeOptions, handler) => (await loaded()).consume(consumeOptions, handler),
-    read: async (topic, partition, fromOffset, onRecords) => (await loaded()).read(topic, partition, fromOffset, onRecords),
+    read: async (topic, partition, fromOffset, onRecords) =>
+      (await loaded()).read(topic, partition, fromOffset, onRecords),
     partitions: async (topic) => (await loaded()).partitions(topic),
     trim: async (topic, partition, before) => (await loaded()).trim(topic, partition, before),
     committed: async (group, topic) => (await loaded()).committed(group, topic),

@@ -11,7 +11,12 @@ export interface Owner {
   readonly id: string;
 }
 
-export const thisProcess = (): Owner => ({ pid: process.pid, started: readProcess(process.pid).started, world: currentWorld(), id: randomUUID() });
+export const thisProcess = (): Owner => ({
+  pid: process.pid,
+  started: readProcess(process.pid).started,
+  world: currentWorld(),
+  id: randomUUID(),
+});
 
 /** Only for an owner of the same world. */
 export function processLives(owner: Owner): boolean {
@@ -26,22 +31,32 @@ export function processLives(owner: Owner): boolean {
 }
 
 /** False also when nobody can tell. */
-export const hasCertainlyEnded = (owner: Owner): boolean => owner.world !== '' && owner.world === currentWorld() && !processLives(owner);
+export const hasCertainlyEnded = (owner: Owner): boolean =>
+  owner.world !== '' && owner.world === currentWorld() && !processLives(owner);
 
 export function parseOwner(content: string): Owner | undefined {
   const owner = readOr(() => JSON.parse(content) as Partial<Owner> | null, null);
-  return typeof owner?.pid === 'number' && typeof owner.started === 'string' && typeof owner.world === 'string' ? owner as Owner : undefined;
+  return typeof owner?.pid === 'number' && typeof owner.started === 'string' && typeof owner.world === 'string'
+    ? (owner as Owner)
+    : undefined;
 }
 
-const currentWorld = (): string => readOr(() => `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`, '');
+const currentWorld = (): string =>
+  readOr(
+    () => `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`,
+    '',
+  );
 
 /** State and start time of a process (fields 3 and 22 of its stat file); empty where the system does not say. */
 function readProcess(pid: number): { readonly state: string; readonly started: string } {
-  return readOr(() => {
-    const content = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = content.slice(content.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', started: fields[19] ?? '' };
-  }, { state: '', started: '' });
+  return readOr(
+    () => {
+      const content = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = content.slice(content.lastIndexOf(')') + 2).split(' ');
+      return { state: fields[0] ?? '', started: fields[19] ?? '' };
+    },
+    { state: '', started: '' },
+  );
 }
 
 function readOr<Value>(read: () => Value, otherwise: Value): Value {

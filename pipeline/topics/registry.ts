@@ -14,13 +14,28 @@ export interface TopicLogContext {
 }
 
 export const topicLogKinds: Readonly<Record<string, (config: Config, context: TopicLogContext) => TopicLog>> = {
-  embedded: (config, context) => createEmbeddedTopicLog({
-    folder: config.data_folder, segmentBytes: config.topics.embedded.segment_bytes, reserveBytes: config.topics.embedded.reserve_bytes, ...context,
-  }),
-  kafka: ({ topics: { kafka }, data_folder: dataFolder }, { registry, log }) => createKafkaTopicLog({
-    dataFolder, brokers: kafka.brokers, clientId: kafka.client_id, compression: kafka.compression, replication: kafka.replication,
-    sessionTimeoutMs: kafka.session_timeout_ms, heartbeatMs: kafka.heartbeat_ms, requestTimeoutMs: kafka.request_timeout_ms, tls: kafka.tls, sasl: kafka.sasl, registry, log,
-  }),
+  embedded: (config, context) =>
+    createEmbeddedTopicLog({
+      folder: config.data_folder,
+      segmentBytes: config.topics.embedded.segment_bytes,
+      reserveBytes: config.topics.embedded.reserve_bytes,
+      ...context,
+    }),
+  kafka: ({ topics: { kafka }, data_folder: dataFolder }, { registry, log }) =>
+    createKafkaTopicLog({
+      dataFolder,
+      brokers: kafka.brokers,
+      clientId: kafka.client_id,
+      compression: kafka.compression,
+      replication: kafka.replication,
+      sessionTimeoutMs: kafka.session_timeout_ms,
+      heartbeatMs: kafka.heartbeat_ms,
+      requestTimeoutMs: kafka.request_timeout_ms,
+      tls: kafka.tls,
+      sasl: kafka.sasl,
+      registry,
+      log,
+    }),
 };
 
 export function createTopicLog(config: Config, context: TopicLogContext): TopicLog {

@@ -32,7 +32,10 @@ const ofOthers = 0o007;
 async function warnOfReaders(folder: string, log: Log): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & ofOthers) === 0) return;
-  log.warn({ folder, mode: (mode & 0o777).toString(8) }, 'other users of this machine may enter the data folder, where messages and secrets lie in the clear: chmod o-rwx it');
+  log.warn(
+    { folder, mode: (mode & 0o777).toString(8) },
+    'other users of this machine may enter the data folder, where messages and secrets lie in the clear: chmod o-rwx it',
+  );
 }
 
 /**
@@ -50,9 +53,15 @@ export async function openDataFolder(config: Config, log: Log): Promise<void> {
   const embedded = config.topics.kind === 'embedded' || config.store.kind === 'embedded';
   const lock = embedded ? await lockFolder(folder) : undefined;
   try {
-    await bringUpToDate(formatVersions.dataFolder, stamps, {
-      0: async () => log.info({ groups: await rewriteGroups(folder) }, 'committed offsets compacted'),
-    }, log, isNew);
+    await bringUpToDate(
+      formatVersions.dataFolder,
+      stamps,
+      {
+        0: async () => log.info({ groups: await rewriteGroups(folder) }, 'committed offsets compacted'),
+      },
+      log,
+      isNew,
+    );
   } finally {
     await lock?.release();
   }

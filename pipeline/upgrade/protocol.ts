@@ -19,7 +19,13 @@ export async function joinProtocol(state: StateStore, log: Log, onFatal: (error:
     const verdict = judgeStamp(formatVersions.protocol, readStamp((await state.get(protocolKey))?.value, place), place);
     if (verdict.kind === 'refused') onFatal(verdict.error);
   };
-  state.watch(protocolKey, () => void check().catch((error: unknown) => log.warn({ error: errorText(error) }, 'the version of the state could not be read')));
+  state.watch(
+    protocolKey,
+    () =>
+      void check().catch((error: unknown) =>
+        log.warn({ error: errorText(error) }, 'the version of the state could not be read'),
+      ),
+  );
 }
 
 /** Raised by compare-and-set. */

@@ -62,7 +62,18 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
     const key = `${receiver} ${address}`;
     let account = accounts.get(key);
     if (account === undefined) {
-      account = { receiver, address, messages: 0, bytes: 0, refused: 0, shed: 0, firstSeen: at, lastSeen: at, clockSkewMs: undefined, skewAt: -Infinity };
+      account = {
+        receiver,
+        address,
+        messages: 0,
+        bytes: 0,
+        refused: 0,
+        shed: 0,
+        firstSeen: at,
+        lastSeen: at,
+        clockSkewMs: undefined,
+        skewAt: -Infinity,
+      };
       accounts.set(key, account);
       metrics.sendersKnown.set(accounts.size);
     }
@@ -88,7 +99,13 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
       for (let start = 0, end = 0; start < values.length; start = end) {
         let length = 0;
         while (end < values.length && peers[end] === peers[start]) length += (values[end++] as Buffer).length;
-        add(accountOf(receiver, peers[start] as string, receivedAt), values[start] as Buffer, end - start, length, receivedAt);
+        add(
+          accountOf(receiver, peers[start] as string, receivedAt),
+          values[start] as Buffer,
+          end - start,
+          length,
+          receivedAt,
+        );
       }
     },
     refused(refusals) {
@@ -97,7 +114,21 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
     shed(receiver, peer, at) {
       accountOf(receiver, peer, at).shed += 1;
     },
-    list: () => Array.from(accounts.values(), ({ receiver, address, messages, bytes, refused, shed, firstSeen, lastSeen, clockSkewMs }) => ({ receiver, address, messages, bytes, refused, shed, firstSeen, lastSeen, clockSkewMs })),
+    list: () =>
+      Array.from(
+        accounts.values(),
+        ({ receiver, address, messages, bytes, refused, shed, firstSeen, lastSeen, clockSkewMs }) => ({
+          receiver,
+          address,
+          messages,
+          bytes,
+          refused,
+          shed,
+          firstSeen,
+          lastSeen,
+          clockSkewMs,
+        }),
+      ),
   };
 }
 

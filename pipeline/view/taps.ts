@@ -71,7 +71,11 @@ export function createTaps(registry: Registry, now: () => number = Date.now): Ta
       for (const tap of taps) {
         if (tap.kind !== 'receiver' || tap.name !== receiver) continue;
         for (const [place, value] of values.entries()) {
-          if (room(tap)) show(tap, { text: value.toString('utf8'), peer: typeof peers === 'string' ? peers : (peers[place] as string) });
+          if (room(tap))
+            show(tap, {
+              text: value.toString('utf8'),
+              peer: typeof peers === 'string' ? peers : (peers[place] as string),
+            });
         }
       }
     },
@@ -94,7 +98,9 @@ export function createTaps(registry: Registry, now: () => number = Date.now): Ta
     },
     sent(output, texts) {
       if (taps.size === 0) return;
-      for (const tap of taps) if (tap.kind === 'output' && tap.name === output) for (const tapped of texts()) if (room(tap)) show(tap, tapped);
+      for (const tap of taps)
+        if (tap.kind === 'output' && tap.name === output)
+          for (const tapped of texts()) if (room(tap)) show(tap, tapped);
     },
   };
 }

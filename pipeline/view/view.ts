@@ -47,8 +47,12 @@ export function createView(registry: Registry, problems?: RecentProblems): View 
     taps: createTaps(registry),
     async counts() {
       const [received, refused, shed, appended, stored, deadLettered] = await Promise.all([
-        sum('sluice_messages_received_total'), sum('sluice_messages_refused_total'), sum('sluice_messages_shed_total'), sum('sluice_messages_appended_total'),
-        sum('sluice_documents_stored_total'), sum('sluice_documents_dead_lettered_total'),
+        sum('sluice_messages_received_total'),
+        sum('sluice_messages_refused_total'),
+        sum('sluice_messages_shed_total'),
+        sum('sluice_messages_appended_total'),
+        sum('sluice_documents_stored_total'),
+        sum('sluice_documents_dead_lettered_total'),
       ]);
       return { received, refused, shed, appended, stored, dead_lettered: deadLettered };
     },
@@ -56,9 +60,19 @@ export function createView(registry: Registry, problems?: RecentProblems): View 
     problems: () => problems?.list() ?? [],
     async top() {
       const [streams, rules] = await Promise.all([metrics.streamMessages.get(), metrics.ruleMatches.get()]);
-      const byLabel = (values: readonly { readonly value: number; readonly labels: object }[], label: string): Record<string, number> =>
-        Object.fromEntries(values.map(({ value, labels }) => [String((labels as Record<string, unknown>)[label]), value]));
-      return { at: Date.now(), senders: senders.list(), streams: byLabel(streams.values, 'stream'), rules: byLabel(rules.values, 'rule') };
+      const byLabel = (
+        values: readonly { readonly value: number; readonly labels: object }[],
+        label: string,
+      ): Record<string, number> =>
+        Object.fromEntries(
+          values.map(({ value, labels }) => [String((labels as Record<string, unknown>)[label]), value]),
+        );
+      return {
+        at: Date.now(),
+        senders: senders.list(),
+        streams: byLabel(streams.values, 'stream'),
+        rules: byLabel(rules.values, 'rule'),
+      };
     },
   };
 }

@@ -50,7 +50,8 @@ export class Draft {
 
   finish(): LogDocument {
     if (this.#adjustments !== undefined) {
-      this.document['adjustments'] = this.#unlisted === 0 ? this.#adjustments : [...this.#adjustments, `and ${this.#unlisted} more`];
+      this.document['adjustments'] =
+        this.#unlisted === 0 ? this.#adjustments : [...this.#adjustments, `and ${this.#unlisted} more`];
     }
     return this.document;
   }

@@ -118,7 +118,13 @@ function messageOf(root: Root): string {
   return trimmed(typeof short === 'string' && !isBlank(short) ? short : String(message));
 }
 
-function setTimestamp(draft: Draft, value: unknown, setting: DecodeContext['timestamp'], literals: Literals, iso: (milliseconds: number) => string): void {
+function setTimestamp(
+  draft: Draft,
+  value: unknown,
+  setting: DecodeContext['timestamp'],
+  literals: Literals,
+  iso: (milliseconds: number) => string,
+): void {
   if (value === undefined || value === null || value === '') return;
   const target = setting === 'sender' ? 'timestamp' : 'sender_timestamp';
   const seconds = typeof value === 'number' ? fromSeconds(value) : undefined;
@@ -127,7 +133,8 @@ function setTimestamp(draft: Draft, value: unknown, setting: DecodeContext['time
     return;
   }
   const read = typeof value === 'number' || typeof value === 'string' ? readTime(value) : undefined;
-  if (read === undefined || !read.exact) draft.document['timestamp_text'] = String(textOrValue(value, 'timestamp', literals));
+  if (read === undefined || !read.exact)
+    draft.document['timestamp_text'] = String(textOrValue(value, 'timestamp', literals));
   if (read === undefined) {
     draft.note('timestamp', 'not usable, kept as timestamp_text; the receive time stands in');
     return;
@@ -148,7 +155,12 @@ function setStandard(draft: Draft, root: Root, literals: Literals): void {
 
 function setText(draft: Draft, name: string, value: unknown, literals: Literals): void {
   if (value === null) return;
-  const text = typeof value === 'string' ? trimmed(value) : typeof value === 'boolean' ? String(value) : compactJson(literals(name));
+  const text =
+    typeof value === 'string'
+      ? trimmed(value)
+      : typeof value === 'boolean'
+        ? String(value)
+        : compactJson(literals(name));
   if (text !== '') draft.document[name] = text;
 }
 
@@ -191,9 +203,21 @@ function setValue(draft: Draft, name: string, value: unknown, key: string, chang
 }
 
 /** Which field of the document says what a sender's field of a fixed name says. */
-const counterparts: Readonly<Record<string, string>> = { host: 'source', source: 'source', short_message: 'message', message: 'message', timestamp: 'timestamp' };
+const counterparts: Readonly<Record<string, string>> = {
+  host: 'source',
+  source: 'source',
+  short_message: 'message',
+  message: 'message',
+  timestamp: 'timestamp',
+};
 
-function setBeside(draft: Draft, name: string, key: string, value: FieldValue, iso: (milliseconds: number) => string): void {
+function setBeside(
+  draft: Draft,
+  name: string,
+  key: string,
+  value: FieldValue,
+  iso: (milliseconds: number) => string,
+): void {
   if (value === '') return;
   const counterpart = counterparts[name];
   const kept = counterpart === undefined ? undefined : draft.document[counterpart];

@@ -41,7 +41,16 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const escapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
@@ -62,13 +71,20 @@ class Reader {
   value(depth: number): unknown {
     this.#at = skipSpace(this.#text, this.#at);
     switch (this.#text[this.#at]) {
-      case '{': return this.#object(depth + 1);
-      case '[': return this.#array(depth + 1);
-      case '"': return this.#string();
-      case 't': return this.#word('true', true);
-      case 'f': return this.#word('false', false);
-      case 'n': return this.#word('null', null);
-      default: return this.#number();
+      case '{':
+        return this.#object(depth + 1);
+      case '[':
+        return this.#array(depth + 1);
+      case '"':
+        return this.#string();
+      case 't':
+        return this.#word('true', true);
+      case 'f':
+        return this.#word('false', false);
+      case 'n':
+        return this.#word('null', null);
+      default:
+        return this.#number();
     }
   }
 
@@ -76,13 +92,15 @@ class Reader {
     this.#enter(depth);
     const object: Record<string, unknown> = {};
     while (!this.#closes('}')) {
-      if (this.#text.charCodeAt(this.#at) !== quote) throw invalid(this.#text, this.#at, 'a field name in double quotes, or }');
+      if (this.#text.charCodeAt(this.#at) !== quote)
+        throw invalid(this.#text, this.#at, 'a field name in double quotes, or }');
       const name = this.#string();
       this.#at = skipSpace(this.#text, this.#at);
       if (this.#text.charCodeAt(this.#at) !== colon) throw invalid(this.#text, this.#at, 'a colon');
       this.#at += 1;
       const value = this.value(depth);
-      if (name === '__proto__') Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+      if (name === '__proto__')
+        Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
       else object[name] = value;
       this.#afterElement('}');
     }
@@ -127,7 +145,7 @@ class Reader {
       if (code === quote) {
         this.#at = at + 1;
         parts.push(text.slice(from, at));
-        return parts.length === 1 ? parts[0] as string : parts.join('');
+        return parts.length === 1 ? (parts[0] as string) : parts.join('');
       }
       if (code !== backslash) continue;
       parts.push(text.slice(from, at), this.#escape(at + 1));
@@ -143,7 +161,8 @@ class Reader {
     const plain = Object.hasOwn(escapes, letter) ? escapes[letter] : undefined;
     if (plain !== undefined) return plain;
     const digits = this.#text.slice(at + 1, at + 5);
-    if (letter !== 'u' || !/^[\da-fA-F]{4}$/.test(digits)) throw invalid(this.#text, at - 1, 'a JSON escape such as \\n, \\" or \\u00e9');
+    if (letter !== 'u' || !/^[\da-fA-F]{4}$/.test(digits))
+      throw invalid(this.#text, at - 1, 'a JSON escape such as \\n, \\" or \\u00e9');
     return String.fromCharCode(Number.parseInt(digits, 16));
   }
 

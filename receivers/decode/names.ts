@@ -14,11 +14,55 @@ export interface FieldName {
   readonly changed: boolean;
 }
 
-const gelfFields: ReadonlySet<string> = new Set(['version', 'host', 'short_message', 'full_message', 'timestamp', 'level', 'facility', 'file', 'line']);
+const gelfFields: ReadonlySet<string> = new Set([
+  'version',
+  'host',
+  'short_message',
+  'full_message',
+  'timestamp',
+  'level',
+  'facility',
+  'file',
+  'line',
+]);
 /** Names that OpenSearch keeps to itself at the top of a document. */
-const storeFields = ['_source', '_type', '_routing', '_field_names', '_ignored', '_nested_path', '_seq_no', '_primary_term', '_version', '_doc_count', '_tier', '_feature', '_data_stream_timestamp', '_size', '_meta'];
-const fixedFields: ReadonlySet<string> = new Set([...ownFields, ...storeFields, 'source', 'message', 'timestamp', 'host', 'short_message']);
-const filledFields: ReadonlySet<string> = new Set(['level', 'full_message', 'facility', 'file', 'line', 'level_text', 'line_text', 'timestamp_text', 'message_text']);
+const storeFields = [
+  '_source',
+  '_type',
+  '_routing',
+  '_field_names',
+  '_ignored',
+  '_nested_path',
+  '_seq_no',
+  '_primary_term',
+  '_version',
+  '_doc_count',
+  '_tier',
+  '_feature',
+  '_data_stream_timestamp',
+  '_size',
+  '_meta',
+];
+const fixedFields: ReadonlySet<string> = new Set([
+  ...ownFields,
+  ...storeFields,
+  'source',
+  'message',
+  'timestamp',
+  'host',
+  'short_message',
+]);
+const filledFields: ReadonlySet<string> = new Set([
+  'level',
+  'full_message',
+  'facility',
+  'file',
+  'line',
+  'level_text',
+  'line_text',
+  'timestamp_text',
+  'message_text',
+]);
 
 /** As Graylog; letters of other scripts are replaced, since not every store and query language takes them. */
 const offending = /[^A-Za-z0-9.@_-]/gu;
@@ -33,7 +77,8 @@ export function fieldNameOf(key: string): FieldName {
   const name = bare.slice(0, maxNameLength).replace(offending, '_').replace(emptyPart, '_') || '_';
   const changed = name !== bare;
   if (fixedFields.has(name) || name === '__proto__') return { name, role: 'fixed', changed };
-  const collides = changed || key !== `_${name}` || filledFields.has(name) || name.startsWith('sender_') || name in Object.prototype;
+  const collides =
+    changed || key !== `_${name}` || filledFields.has(name) || name.startsWith('sender_') || name in Object.prototype;
   return { name, role: collides ? 'checked' : 'clean', changed };
 }
 

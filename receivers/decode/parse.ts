@@ -19,7 +19,8 @@ const oddHeadLength = 256;
 export function parseMessage(bytes: Buffer): Outcome {
   const length = contentLength(bytes);
   if (length === 0) return { error: receiverErrors.create('DECODE_EMPTY') };
-  if (length > deepScanLength && isNoContainer(bytes)) return withoutStack(() => parseOdd(bytes.toString('utf8', 0, oddHeadLength)));
+  if (length > deepScanLength && isNoContainer(bytes))
+    return withoutStack(() => parseOdd(bytes.toString('utf8', 0, oddHeadLength)));
   const text = bytes.toString('utf8', 0, length);
   if (text.length > deepScanLength) {
     const tooDeep = checkDepth(text);
@@ -56,7 +57,8 @@ function parseOdd(original: string): Outcome {
   const first = parseLenient(text);
   if (isSluiceError(first)) return { error: first };
   const rest = endOfPadding(text, first.end);
-  if (rest < text.length && text[rest] !== '{' && text[rest] !== '[') return { error: invalid(text, rest, 'nothing behind the message') };
+  if (rest < text.length && text[rest] !== '{' && text[rest] !== '[')
+    return { error: invalid(text, rest, 'nothing behind the message') };
   return check(first.value, text, rest < text.length);
 }
 
@@ -69,18 +71,29 @@ function endOfPadding(text: string, from: number): number {
 
 function check(value: unknown, text: string, extraDocuments: boolean): Outcome {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { error: receiverErrors.create('DECODE_ROOT_NOT_OBJECT', { got: shorten(value), allowed: '{"short_message": "..."}' }) };
+    return {
+      error: receiverErrors.create('DECODE_ROOT_NOT_OBJECT', {
+        got: shorten(value),
+        allowed: '{"short_message": "..."}',
+      }),
+    };
   }
   const root = value as Root;
   const problem = problemOf(root, text);
   if (problem !== undefined) return { error: problem };
-  return text.length > manyFieldsLength && Object.keys(root).length > manyFields ? { root, text, extraDocuments, manyFields: true } : { root, text, extraDocuments };
+  return text.length > manyFieldsLength && Object.keys(root).length > manyFields
+    ? { root, text, extraDocuments, manyFields: true }
+    : { root, text, extraDocuments };
 }
 
 function problemOf(root: Root, text: string): SluiceError | undefined {
   const { host, short_message: short, message } = root;
   if (host !== undefined && host !== null && (typeof host !== 'string' || isBlank(host))) {
-    return receiverErrors.create('DECODE_HOST_INVALID', { place: 'host', got: shorten(host), allowed: 'a text that is not blank, or no host' });
+    return receiverErrors.create('DECODE_HOST_INVALID', {
+      place: 'host',
+      got: shorten(host),
+      allowed: 'a text that is not blank, or no host',
+    });
   }
   if (typeof short !== 'string' || isBlank(short)) {
     const unfit = messageProblem(short, message);
@@ -97,8 +110,11 @@ function messageProblem(short: unknown, message: unknown): SluiceError | undefin
   if (typeof message === 'string') {
     return isBlank(message) ? receiverErrors.create('DECODE_MESSAGE_BLANK', { place: 'message' }) : undefined;
   }
-  if (message !== undefined && message !== null) return receiverErrors.create('DECODE_MESSAGE_INVALID', { place: 'message', got: shorten(message) });
-  return receiverErrors.create(typeof short === 'string' ? 'DECODE_MESSAGE_BLANK' : 'DECODE_MESSAGE_MISSING', { place: 'short_message' });
+  if (message !== undefined && message !== null)
+    return receiverErrors.create('DECODE_MESSAGE_INVALID', { place: 'message', got: shorten(message) });
+  return receiverErrors.create(typeof short === 'string' ? 'DECODE_MESSAGE_BLANK' : 'DECODE_MESSAGE_MISSING', {
+    place: 'short_message',
+  });
 }
 
 export function isBlank(text: string): boolean {

@@ -38,23 +38,35 @@ function readNumber(value: number): ReadTime | undefined {
   const unit = units.find(({ below }) => value < below);
   if (unit === undefined) return undefined;
   const milliseconds = Math.round(value / unit.divisor);
-  return milliseconds <= lastMillisecond ? { milliseconds, note: `read as ${unit.name}`, exact: unit.divisor === 1 && Number.isInteger(value) } : undefined;
+  return milliseconds <= lastMillisecond
+    ? { milliseconds, note: `read as ${unit.name}`, exact: unit.divisor === 1 && Number.isInteger(value) }
+    : undefined;
 }
 
 /** ISO 8601 date and time: `2026-01-02T03:04:05.678Z`, also with a space, a comma, an offset, more digits, or without a zone (taken as UTC). */
-const isoPattern = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d)?)?$/;
+const isoPattern =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d)?)?$/;
 
 function readIso(text: string): ReadTime | undefined {
   const match = isoPattern.exec(text);
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [number, number, number, number, number, number];
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const utc = new Date(0);
   utc.setUTCFullYear(year, month - 1, day);
-  if (utc.getUTCMonth() !== month - 1 || utc.getUTCDate() !== day || hour > 24 || minute > 59 || second > 60) return undefined;
+  if (utc.getUTCMonth() !== month - 1 || utc.getUTCDate() !== day || hour > 24 || minute > 59 || second > 60)
+    return undefined;
   const fraction = match[7] ?? '';
   const [zulu, sign, offsetHour, offsetMinute] = [match[8], match[9], Number(match[10] ?? 0), Number(match[11] ?? 0)];
   const offset = sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
-  const milliseconds = utc.setUTCHours(hour, minute, second, 0) + Math.round(Number(`0.${fraction || '0'}`) * 1000) - offset;
+  const milliseconds =
+    utc.setUTCHours(hour, minute, second, 0) + Math.round(Number(`0.${fraction || '0'}`) * 1000) - offset;
   if (milliseconds <= 0 || milliseconds > lastMillisecond) return undefined;
   const note = zulu === undefined && sign === undefined ? 'read as UTC' : undefined;
   return { milliseconds, note, exact: /^\d{0,3}0*$/.test(fraction) };

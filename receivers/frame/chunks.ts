@@ -64,7 +64,10 @@ const maxNamed = 1000;
 /** Kept of a named set: enough to recognise the message, 8 MB for all of them. */
 const headBytes = 8192;
 
-export function createChunkAssembler(options: ChunkAssemblerOptions, now: () => number = () => performance.now()): ChunkAssembler {
+export function createChunkAssembler(
+  options: ChunkAssemblerOptions,
+  now: () => number = () => performance.now(),
+): ChunkAssembler {
   return new Assembler(options, now);
 }
 
@@ -84,9 +87,18 @@ class Assembler implements ChunkAssembler {
     const waitingSets = () => this.#waiting.length;
     const waitingBytes = () => this.#waitingBytes;
     this.counters = {
-      chunks: 0, completed: 0, expired: 0, evicted: 0, duplicate: 0, refused: 0,
-      get waitingSets() { return waitingSets(); },
-      get waitingBytes() { return waitingBytes(); },
+      chunks: 0,
+      completed: 0,
+      expired: 0,
+      evicted: 0,
+      duplicate: 0,
+      refused: 0,
+      get waitingSets() {
+        return waitingSets();
+      },
+      get waitingBytes() {
+        return waitingBytes();
+      },
     };
   }
 
@@ -95,7 +107,8 @@ class Assembler implements ChunkAssembler {
     if (datagram.length < headerBytes) return this.#refuse('CHUNK_HEADER_SHORT', peer, `${datagram.length} bytes`);
     const number = datagram[10] as number;
     const count = datagram[11] as number;
-    if (count === 0 || count > maxChunks) return this.#refuse('CHUNK_COUNT_INVALID', peer, `${count}`, `1 to ${maxChunks}`);
+    if (count === 0 || count > maxChunks)
+      return this.#refuse('CHUNK_COUNT_INVALID', peer, `${count}`, `1 to ${maxChunks}`);
     if (number >= count) return this.#refuse('CHUNK_NUMBER_INVALID', peer, `number ${number} of ${count}`);
     const key = peer + datagram.toString('latin1', 2, 10);
     const known = this.#sets.get(key);
@@ -119,11 +132,19 @@ class Assembler implements ChunkAssembler {
   }
 
   expire(time = this.#now()): readonly LostChunkSet[] {
-    for (let set = this.#waiting.oldest; set !== undefined && time - set.since >= this.#options.timeoutMs; set = this.#waiting.oldest) {
+    for (
+      let set = this.#waiting.oldest;
+      set !== undefined && time - set.since >= this.#options.timeoutMs;
+      set = this.#waiting.oldest
+    ) {
       this.#giveUp(set, 'CHUNK_SET_EXPIRED');
       this.#sets.delete(set.key);
     }
-    for (let set = this.#complete.oldest; set !== undefined && time - set.since >= this.#options.timeoutMs; set = this.#complete.oldest) {
+    for (
+      let set = this.#complete.oldest;
+      set !== undefined && time - set.since >= this.#options.timeoutMs;
+      set = this.#complete.oldest
+    ) {
       this.#complete.remove(set);
       this.#sets.delete(set.key);
     }
@@ -134,7 +155,18 @@ class Assembler implements ChunkAssembler {
 
   #open(key: string, peer: string, count: number, time: number): ChunkSet {
     this.#waitingBytes += setOverhead;
-    return { key, peer, since: time, count, received: 0, bytes: setOverhead, parts: new Array<Buffer | undefined>(count), checksums: undefined, previous: undefined, next: undefined };
+    return {
+      key,
+      peer,
+      since: time,
+      count,
+      received: 0,
+      bytes: setOverhead,
+      parts: new Array<Buffer | undefined>(count),
+      checksums: undefined,
+      previous: undefined,
+      next: undefined,
+    };
   }
 
   /** The same sender begins another message with an id that is still known: its old set is complete, or its time is over. */
@@ -153,7 +185,8 @@ class Assembler implements ChunkAssembler {
   }
 
   #isLate(complete: ChunkSet, number: number, count: number, datagram: Buffer): boolean {
-    if (complete.count !== count || complete.checksums?.[number] !== crc32(datagram.subarray(headerBytes))) return false;
+    if (complete.count !== count || complete.checksums?.[number] !== crc32(datagram.subarray(headerBytes)))
+      return false;
     this.counters.duplicate += 1;
     return true;
   }
@@ -173,7 +206,11 @@ class Assembler implements ChunkAssembler {
     set.bytes += datagram.length + chunkOverhead;
     this.#waitingBytes += datagram.length + chunkOverhead;
     if (set.received === set.count) return this.#join(set, parts as Buffer[]);
-    while (this.#waiting.length > this.#options.maxSets || (this.#waitingBytes > this.#options.maxBytes && this.#waiting.length > 0)) this.#evictOldest();
+    while (
+      this.#waiting.length > this.#options.maxSets ||
+      (this.#waitingBytes > this.#options.maxBytes && this.#waiting.length > 0)
+    )
+      this.#evictOldest();
     return undefined;
   }
 
@@ -192,7 +229,8 @@ class Assembler implements ChunkAssembler {
     }
     const [only] = data;
     const joined = data.length === 1 && only !== undefined ? only : Buffer.concat(data);
-    if (joined[0] === 0x1e && joined[1] === 0x0f) return this.#refuse('CHUNK_NESTED', set.peer, `${joined.length} bytes`);
+    if (joined[0] === 0x1e && joined[1] === 0x0f)
+      return this.#refuse('CHUNK_NESTED', set.peer, `${joined.length} bytes`);
     this.counters.completed += 1;
     return joined;
   }
@@ -223,7 +261,12 @@ class Assembler implements ChunkAssembler {
     set.parts = undefined;
   }
 
-  #refuse(code: Parameters<typeof receiverErrors.create>[0], place: string, got: string, allowed?: string): SluiceError {
+  #refuse(
+    code: Parameters<typeof receiverErrors.create>[0],
+    place: string,
+    got: string,
+    allowed?: string,
+  ): SluiceError {
     this.counters.refused += 1;
     return receiverErrors.create(code, { place, got, allowed });
   }

@@ -8,7 +8,13 @@ type ZstdDecompress = (bytes: Buffer, options: { maxOutputLength: number }) => B
 const zstdDecompress = (zlib as unknown as { zstdDecompressSync?: ZstdDecompress }).zstdDecompressSync;
 
 /** Names this Node.js can undo; zstd came with Node.js 22.15. */
-export const contentEncodings: readonly string[] = ['identity', 'gzip', 'x-gzip', 'deflate', ...(zstdDecompress === undefined ? [] : ['zstd'])];
+export const contentEncodings: readonly string[] = [
+  'identity',
+  'gzip',
+  'x-gzip',
+  'deflate',
+  ...(zstdDecompress === undefined ? [] : ['zstd']),
+];
 
 /** Layers of compression that are undone; more than one is a mistake of the sender already. */
 export const maxContentEncodings = 3;
@@ -18,7 +24,12 @@ export const maxContentEncodings = 3;
  * first. A body that begins like gzip or zlib is inflated whether the header says so or not, and one that is named compressed but is not
  * is taken as it is: graypy sends a zlib body as `gzip,deflate`.
  */
-export function inflateBody(bytes: Buffer, encodings: readonly string[], maxBytes: number, inflater: Inflater): Buffer | SluiceError {
+export function inflateBody(
+  bytes: Buffer,
+  encodings: readonly string[],
+  maxBytes: number,
+  inflater: Inflater,
+): Buffer | SluiceError {
   let body = bytes;
   for (const encoding of encodings.toReversed()) {
     const inflated = inflateLayer(body, encoding, maxBytes, inflater);
@@ -29,7 +40,8 @@ export function inflateBody(bytes: Buffer, encodings: readonly string[], maxByte
 }
 
 function inflateLayer(bytes: Buffer, encoding: string, maxBytes: number, inflater: Inflater): Buffer | SluiceError {
-  if (encoding === 'zstd' && zstdDecompress !== undefined) return bounded(() => zstdDecompress(bytes, { maxOutputLength: maxBytes }), maxBytes);
+  if (encoding === 'zstd' && zstdDecompress !== undefined)
+    return bounded(() => zstdDecompress(bytes, { maxOutputLength: maxBytes }), maxBytes);
   const compression = compressionOf(bytes);
   if (encoding === 'deflate' && compression !== 'gzip') return inflateDeflate(bytes, maxBytes, inflater);
   if (compression === 'none') return bytes.length <= maxBytes ? bytes : tooLarge(maxBytes);

@@ -28,7 +28,8 @@ class NodeZlibInflater implements Inflater {
 
   inflate(bytes: Buffer, maxBytes: number): Buffer | SluiceError {
     const compression = compressionOf(bytes);
-    if (compression !== 'gzip' && compression !== 'zlib') return receiverErrors.create('INFLATE_UNSUPPORTED', { got: `the bytes ${bytes.subarray(0, 4).toString('hex')}` });
+    if (compression !== 'gzip' && compression !== 'zlib')
+      return receiverErrors.create('INFLATE_UNSUPPORTED', { got: `the bytes ${bytes.subarray(0, 4).toString('hex')}` });
     const first = compression === 'gzip' ? gzipMember(bytes, 0, maxBytes, maxBytes) : zlibStream(bytes, maxBytes);
     if (isSluiceError(first) || first.end === bytes.length) return isSluiceError(first) ? first : first.data;
     if (compression === 'gzip' && isGzip(bytes, first.end)) return this.#furtherMembers(bytes, first, maxBytes);
@@ -41,7 +42,8 @@ class NodeZlibInflater implements Inflater {
     let total = first.data.length;
     let end = first.end;
     while (isGzip(bytes, end)) {
-      if (parts.length === maxGzipMembers) return receiverErrors.create('INFLATE_MEMBERS_TOO_MANY', { allowed: `${maxGzipMembers} members` });
+      if (parts.length === maxGzipMembers)
+        return receiverErrors.create('INFLATE_MEMBERS_TOO_MANY', { allowed: `${maxGzipMembers} members` });
       const member = gzipMember(bytes, end, maxBytes - total, maxBytes);
       if (isSluiceError(member)) return member;
       parts.push(member.data);
@@ -71,7 +73,8 @@ function gzipMember(bytes: Buffer, from: number, room: number, maxBytes: number)
     const { buffer, engine } = zlib.inflateRawSync(bytes.subarray(start), options(room)) as unknown as Inflated;
     if (buffer.length > room) return tooLarge(maxBytes);
     const trailer = start + engine.bytesWritten;
-    if (trailer + 4 <= bytes.length && bytes.readUInt32LE(trailer) !== zlib.crc32(buffer)) return receiverErrors.create('INFLATE_CORRUPT');
+    if (trailer + 4 <= bytes.length && bytes.readUInt32LE(trailer) !== zlib.crc32(buffer))
+      return receiverErrors.create('INFLATE_CORRUPT');
     if (trailer + 8 > bytes.length) return truncated(bytes.length - from);
     if (bytes.readUInt32LE(trailer + 4) !== buffer.length) return receiverErrors.create('INFLATE_CORRUPT');
     return { data: buffer, end: trailer + 8 };
@@ -90,7 +93,8 @@ const reservedFlags = 0xe0;
 function gzipHeaderEnd(bytes: Buffer, from: number): number | SluiceError {
   const flags = bytes[from + 3];
   if (flags === undefined) return truncated(bytes.length - from);
-  if (bytes[from + 2] !== deflateMethod || (flags & reservedFlags) !== 0) return receiverErrors.create('INFLATE_CORRUPT');
+  if (bytes[from + 2] !== deflateMethod || (flags & reservedFlags) !== 0)
+    return receiverErrors.create('INFLATE_CORRUPT');
   let at = from + 10;
   if ((flags & flagExtra) !== 0) at += at + 2 <= bytes.length ? 2 + bytes.readUInt16LE(at) : bytes.length;
   for (const flag of [flagName, flagComment]) {
@@ -100,7 +104,8 @@ function gzipHeaderEnd(bytes: Buffer, from: number): number | SluiceError {
   }
   if ((flags & flagHeaderCrc) !== 0) {
     if (at + 2 > bytes.length) return truncated(bytes.length - from);
-    if (bytes.readUInt16LE(at) !== (zlib.crc32(bytes.subarray(from, at)) & 0xffff)) return receiverErrors.create('INFLATE_CORRUPT');
+    if (bytes.readUInt16LE(at) !== (zlib.crc32(bytes.subarray(from, at)) & 0xffff))
+      return receiverErrors.create('INFLATE_CORRUPT');
     at += 2;
   }
   return at >= bytes.length ? truncated(bytes.length - from) : at;

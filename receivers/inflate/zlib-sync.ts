@@ -60,7 +60,8 @@ class ZlibSyncInflater implements Inflater {
 
   inflate(bytes: Buffer, maxBytes: number): Buffer | SluiceError {
     const compression = compressionOf(bytes);
-    if (compression !== 'gzip' && compression !== 'zlib') return receiverErrors.create('INFLATE_UNSUPPORTED', { got: `the bytes ${bytes.subarray(0, 4).toString('hex')}` });
+    if (compression !== 'gzip' && compression !== 'zlib')
+      return receiverErrors.create('INFLATE_UNSUPPORTED', { got: `the bytes ${bytes.subarray(0, 4).toString('hex')}` });
     const first = this.#member(bytes, 0, maxBytes);
     if (isSluiceError(first) || this.#end === bytes.length) return first;
     if (compression === 'gzip' && isGzip(bytes, this.#end)) return this.#furtherMembers(bytes, first, maxBytes);
@@ -72,7 +73,8 @@ class ZlibSyncInflater implements Inflater {
     const parts = [first];
     let total = first.length;
     while (isGzip(bytes, this.#end)) {
-      if (parts.length === maxGzipMembers) return receiverErrors.create('INFLATE_MEMBERS_TOO_MANY', { allowed: `${maxGzipMembers} members` });
+      if (parts.length === maxGzipMembers)
+        return receiverErrors.create('INFLATE_MEMBERS_TOO_MANY', { allowed: `${maxGzipMembers} members` });
       const part = this.#member(bytes, this.#end, maxBytes - total);
       if (isSluiceError(part)) return part.code === 'INFLATED_TOO_LARGE' ? tooLarge(maxBytes) : part;
       parts.push(part);

@@ -12,19 +12,27 @@ export interface BoundAddress {
 
 export function listenOn(server: Server, receiver: string, host: string, port: number): Promise<BoundAddress> {
   return new Promise((resolve, reject) => {
-    const failed = (error: unknown) => { reject(bindError(error, receiver, host, port)); };
+    const failed = (error: unknown) => {
+      reject(bindError(error, receiver, host, port));
+    };
     server.once('error', failed);
     server.listen({ host, port, backlog: 1024 }, () => {
       server.off('error', failed);
       const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? { host: address.address, port: address.port } : { host, port });
+      resolve(
+        typeof address === 'object' && address !== null
+          ? { host: address.address, port: address.port }
+          : { host, port },
+      );
     });
   });
 }
 
 export function bindSocket(socket: Socket, receiver: string, host: string, port: number): Promise<BoundAddress> {
   return new Promise((resolve, reject) => {
-    const failed = (error: unknown) => { reject(bindError(error, receiver, host, port)); };
+    const failed = (error: unknown) => {
+      reject(bindError(error, receiver, host, port));
+    };
     socket.once('error', failed);
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.off('error', failed);

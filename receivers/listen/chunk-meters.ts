@@ -7,13 +7,15 @@ export function createChunkMeters(registry: Registry, receiver: string, counters
   const metrics = buildMetrics(registry, receiverMetrics);
   const labels = { receiver };
   const waiting = metrics.chunkSetsWaiting.labels(labels);
-  const meters = ([
-    ['chunks', metrics.chunksReceived],
-    ['duplicate', metrics.chunksDuplicate],
-    ['completed', metrics.chunkSetsCompleted],
-    ['expired', metrics.chunkSetsExpired],
-    ['evicted', metrics.chunkSetsEvicted],
-  ] as const).map(([key, counter]) => ({ key, counter: counter.labels(labels), told: 0 }));
+  const meters = (
+    [
+      ['chunks', metrics.chunksReceived],
+      ['duplicate', metrics.chunksDuplicate],
+      ['completed', metrics.chunkSetsCompleted],
+      ['expired', metrics.chunkSetsExpired],
+      ['evicted', metrics.chunkSetsEvicted],
+    ] as const
+  ).map(([key, counter]) => ({ key, counter: counter.labels(labels), told: 0 }));
   for (const { counter } of meters) counter.inc(0);
   return () => {
     for (const meter of meters) {

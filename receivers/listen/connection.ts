@@ -89,11 +89,22 @@ export class Connection implements Waiting {
     this.#address = peerAddress(this.peer);
     this.#suspect = parts.penalties.holds(this.#address);
     if (parts.keepaliveMs > 0) socket.setKeepAlive(true, parts.keepaliveMs);
-    if (parts.idleMs > 0) socket.setTimeout(parts.idleMs).on('timeout', () => { this.#timedOut(); });
-    socket.on('data', (data: Buffer) => { this.#read(data); });
-    socket.once('end', () => { this.#ended(); });
-    socket.on('error', () => { if (!this.#finished) this.#reason = 'reset'; });
-    socket.once('close', () => { this.#closed(); });
+    if (parts.idleMs > 0)
+      socket.setTimeout(parts.idleMs).on('timeout', () => {
+        this.#timedOut();
+      });
+    socket.on('data', (data: Buffer) => {
+      this.#read(data);
+    });
+    socket.once('end', () => {
+      this.#ended();
+    });
+    socket.on('error', () => {
+      if (!this.#finished) this.#reason = 'reset';
+    });
+    socket.once('close', () => {
+      this.#closed();
+    });
   }
 
   /** Takes no more input; what stands without a delimiter is taken as the last frame. */
@@ -113,7 +124,8 @@ export class Connection implements Waiting {
   tryResume(): boolean {
     const gone = this.#socket.destroyed || this.#finished;
     const { maxUnacceptedBytes, sink, connections } = this.#parts;
-    if (!gone && (this.#unaccepted > maxUnacceptedBytes / 2 || sink.full() || this.#freeAt > performance.now())) return false;
+    if (!gone && (this.#unaccepted > maxUnacceptedBytes / 2 || sink.full() || this.#freeAt > performance.now()))
+      return false;
     if (this.#paused) connections.paused(-1);
     this.#paused = false;
     this.#freeAt = 0;
@@ -129,7 +141,9 @@ export class Connection implements Waiting {
     }
     this.#deferred = data;
     this.#socket.pause();
-    turns.later(this.#address, data.length, () => { this.#takeDeferred(); });
+    turns.later(this.#address, data.length, () => {
+      this.#takeDeferred();
+    });
   }
 
   #takeDeferred(): void {
@@ -178,7 +192,10 @@ export class Connection implements Waiting {
   /** Time that was spent on what is refused, or costs as much, is what the sender has to wait for. */
   #charge(began: number, taken: number): void {
     const { intake, penalties } = this.#parts;
-    const { costlyBytes, refused: { count, bytes } } = intake;
+    const {
+      costlyBytes,
+      refused: { count, bytes },
+    } = intake;
     this.#suspect = count > 0;
     if (count === 0 && costlyBytes === 0) return;
     const share = Math.min(1, (bytes + count + costlyBytes) / taken);
@@ -202,8 +219,16 @@ export class Connection implements Waiting {
     for (let index = 0; index < frames.length; index += 1) intake.take(frames[index] as Buffer, this.peer);
     frames.length = 0;
     for (const { head, totalBytes } of oversize) {
-      diagnoser.report(this.#parts.nullDelimiter && hasNewlineBetween(head) ? 'newline_for_null' : 'oversize_frame', this.peer, `${totalBytes} bytes`);
-      const error = receiverErrors.create('FRAME_TOO_LARGE', { place: this.peer, got: `${totalBytes} bytes`, allowed: `${maxFrameBytes} bytes (setting max_frame_bytes)` });
+      diagnoser.report(
+        this.#parts.nullDelimiter && hasNewlineBetween(head) ? 'newline_for_null' : 'oversize_frame',
+        this.peer,
+        `${totalBytes} bytes`,
+      );
+      const error = receiverErrors.create('FRAME_TOO_LARGE', {
+        place: this.peer,
+        got: `${totalBytes} bytes`,
+        allowed: `${maxFrameBytes} bytes (setting max_frame_bytes)`,
+      });
       intake.refuse(error, head, totalBytes, this.peer);
     }
     oversize.length = 0;
@@ -218,11 +243,16 @@ export class Connection implements Waiting {
     this.#unaccepted += bytes;
     this.#handovers += 1;
     this.#parts.inFlight.enter();
-    accepted.then(() => { this.#settled(bytes); }, (error: unknown) => {
-      this.#settled(bytes);
-      this.#parts.onPushFailed(error);
-      this.close('stopped');
-    });
+    accepted.then(
+      () => {
+        this.#settled(bytes);
+      },
+      (error: unknown) => {
+        this.#settled(bytes);
+        this.#parts.onPushFailed(error);
+        this.close('stopped');
+      },
+    );
   }
 
   #settled(bytes: number): void {

@@ -11,9 +11,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-export type Documents =
-  | { readonly documents: readonly Buffer[] }
-  | { readonly problem: 'too_many' | 'not_an_array' };
+export type Documents = { readonly documents: readonly Buffer[] } | { readonly problem: 'too_many' | 'not_an_array' };
 
 /** Values with white space between them; what stands behind the last complete one comes as a last document of its own. */
 export function splitDocuments(bytes: Buffer, most: number): Documents {
@@ -51,7 +49,7 @@ export function splitArray(bytes: Buffer, most: number): Documents {
 /** Lines that are not blank, without their line end. */
 export function splitLines(bytes: Buffer, most: number): Documents {
   const lines: Buffer[] = [];
-  for (let at = skipSpace(bytes, 0); at < bytes.length;) {
+  for (let at = skipSpace(bytes, 0); at < bytes.length; ) {
     if (lines.length === most) return { problem: 'too_many' };
     const newline = bytes.indexOf(0x0a, at);
     const end = newline === -1 ? bytes.length : newline;

@@ -2,12 +2,21 @@ import { defineErrors } from '../../core/errors.js';
 
 /** Errors of the listeners: what stops a receiver from starting, and what a GELF HTTP sender is answered. */
 export const listenErrors = defineErrors({
-  RECEIVER_PORT_TAKEN: { retryable: true, summary: 'The port is in use by another program; stop it or choose another port.' },
+  RECEIVER_PORT_TAKEN: {
+    retryable: true,
+    summary: 'The port is in use by another program; stop it or choose another port.',
+  },
   RECEIVER_ADDRESS_INVALID: { retryable: false, summary: 'The address or port cannot be listened on.' },
   RECEIVER_TLS_INVALID: { retryable: false, summary: 'The TLS settings of the receiver cannot be used.' },
   RECEIVER_FAILED: { retryable: true, summary: 'The request could not be handled; the log of the receiver says why.' },
-  RECEIVER_DOCUMENTS_TOO_MANY: { retryable: false, summary: 'One frame or request holds too many messages; send several.' },
-  RECEIVER_BODY_INVALID: { retryable: false, summary: 'The body is neither a GELF message, nor lines of them, nor a JSON array of them.' },
+  RECEIVER_DOCUMENTS_TOO_MANY: {
+    retryable: false,
+    summary: 'One frame or request holds too many messages; send several.',
+  },
+  RECEIVER_BODY_INVALID: {
+    retryable: false,
+    summary: 'The body is neither a GELF message, nor lines of them, nor a JSON array of them.',
+  },
   RECEIVER_BODY_EMPTY: { retryable: false, summary: 'The body holds no message.' },
   RECEIVER_BODY_TOO_LARGE: { retryable: false, summary: 'The body is larger than the receiver takes.' },
   RECEIVER_BODY_CUT: { retryable: true, summary: 'The connection ended before the body did.' },

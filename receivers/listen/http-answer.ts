@@ -60,7 +60,8 @@ export function sendAnswer(response: ServerResponse, answer: Answer): void {
 export function rawAnswer(error: SluiceError): string {
   const { status, body } = errorAnswer(error);
   const text = JSON.stringify(body);
-  const reason = status === 431 ? 'Request Header Fields Too Large' : status === 408 ? 'Request Timeout' : 'Bad Request';
+  const reason =
+    status === 431 ? 'Request Header Fields Too Large' : status === 408 ? 'Request Timeout' : 'Bad Request';
   return `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
@@ -78,14 +79,22 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
 }
 
 export function preflightAnswer(request: IncomingMessage): Answer {
-  const headers = { ...corsHeaders(request), 'Access-Control-Allow-Methods': 'POST', 'Access-Control-Allow-Headers': 'Authorization, Content-Type, Content-Encoding', 'Access-Control-Max-Age': '600' };
+  const headers = {
+    ...corsHeaders(request),
+    'Access-Control-Allow-Methods': 'POST',
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Content-Encoding',
+    'Access-Control-Max-Age': '600',
+  };
   return { status: 204, headers };
 }
 
 /** Why a request is not answered by reading its body; undefined when it is to be read. */
 export function checkRequest(request: IncomingMessage, token: string): SluiceError | undefined {
   const path = (request.url ?? '').split('?', 1)[0];
-  if (token !== '' && !tokenMatches(request.headers.authorization, token)) return listenErrors.create('RECEIVER_TOKEN_WRONG');
+  if (token !== '' && !tokenMatches(request.headers.authorization, token))
+    return listenErrors.create('RECEIVER_TOKEN_WRONG');
   if (path !== '/gelf') return listenErrors.create('RECEIVER_PATH_UNKNOWN', { got: (path ?? '').slice(0, 200) });
-  return request.method === 'POST' ? undefined : listenErrors.create('RECEIVER_METHOD_NOT_ALLOWED', { got: request.method });
+  return request.method === 'POST'
+    ? undefined
+    : listenErrors.create('RECEIVER_METHOD_NOT_ALLOWED', { got: request.method });
 }

@@ -30,16 +30,25 @@ export function createBodyBudget(maxBytes: number): BodyBudget {
       held += bytes;
       return true;
     },
-    give: (bytes) => { held -= bytes; },
+    give: (bytes) => {
+      held -= bytes;
+    },
   };
 }
 
 /** The encodings the body is in, in the order of the header, or why they cannot be undone. */
 export function encodingsOf(request: IncomingMessage): readonly string[] | SluiceError {
   const header = request.headers['content-encoding'] ?? '';
-  const encodings = header.split(',').map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
-  if (encodings.length <= maxContentEncodings && encodings.every((name) => contentEncodings.includes(name))) return encodings.length === 0 ? ['identity'] : encodings;
-  return listenErrors.create('RECEIVER_ENCODING_UNSUPPORTED', { got: header.slice(0, 100), allowed: contentEncodings.join(', ') });
+  const encodings = header
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
+  if (encodings.length <= maxContentEncodings && encodings.every((name) => contentEncodings.includes(name)))
+    return encodings.length === 0 ? ['identity'] : encodings;
+  return listenErrors.create('RECEIVER_ENCODING_UNSUPPORTED', {
+    got: header.slice(0, 100),
+    allowed: contentEncodings.join(', '),
+  });
 }
 
 export function tooLargeByHeader(request: IncomingMessage, maxBytes: number): boolean {
@@ -51,7 +60,12 @@ export function bodyTooLarge(maxBytes: number): SluiceError {
 }
 
 /** The body as it came. The rest of one that is refused is read and dropped, so that the sender sees the answer. */
-export function readBody(request: IncomingMessage, maxBytes: number, budget: BodyBudget, onBytes: (bytes: number) => void): Promise<Buffer | SluiceError> {
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  budget: BodyBudget,
+  onBytes: (bytes: number) => void,
+): Promise<Buffer | SluiceError> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let total = 0;
@@ -74,14 +88,26 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       }
     };
     request.on('data', take);
-    request.once('end', () => { done(parts.length === 1 ? parts[0] as Buffer : Buffer.concat(parts)); });
-    request.once('close', () => { done(listenErrors.create('RECEIVER_BODY_CUT')); });
-    request.once('error', () => { done(listenErrors.create('RECEIVER_BODY_CUT')); });
+    request.once('end', () => {
+      done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+    });
+    request.once('close', () => {
+      done(listenErrors.create('RECEIVER_BODY_CUT'));
+    });
+    request.once('error', () => {
+      done(listenErrors.create('RECEIVER_BODY_CUT'));
+    });
   });
 }
 
 /** Cuts a plain or compressed body into messages: one object, lines, several objects, or an array. Their bytes stay as they came. */
-export function splitBody(bytes: Buffer, encodings: readonly string[], maxBytes: number, inflater: Inflater, decoder: Decoder): Body | SluiceError {
+export function splitBody(
+  bytes: Buffer,
+  encodings: readonly string[],
+  maxBytes: number,
+  inflater: Inflater,
+  decoder: Decoder,
+): Body | SluiceError {
   const plain = inflateBody(bytes, encodings, maxBytes, inflater);
   if (isSluiceError(plain)) return plain;
   const text = trim(plain);
@@ -112,8 +138,11 @@ function splitOnLines(text: Buffer, decoder: Decoder): Body | SluiceError {
 
 function batchOf(split: Documents): Body | SluiceError {
   if ('problem' in split) {
-    if (split.problem === 'too_many') return listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed: `${maxMessagesInBody} in one request` });
+    if (split.problem === 'too_many')
+      return listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed: `${maxMessagesInBody} in one request` });
     return listenErrors.create('RECEIVER_BODY_INVALID', { got: 'an array that does not end as one' });
   }
-  return split.documents.length === 0 ? listenErrors.create('RECEIVER_BODY_EMPTY') : { batch: true, messages: split.documents };
+  return split.documents.length === 0
+    ? listenErrors.create('RECEIVER_BODY_EMPTY')
+    : { batch: true, messages: split.documents };
 }

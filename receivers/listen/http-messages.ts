@@ -28,15 +28,33 @@ interface Bad {
   readonly raw: Buffer;
 }
 
-export function createMessageTaker(receiver: string, context: ReceiverContext, counters: MessageCounters, diagnoser: Diagnoser): MessageTaker {
+export function createMessageTaker(
+  receiver: string,
+  context: ReceiverContext,
+  counters: MessageCounters,
+  diagnoser: Diagnoser,
+): MessageTaker {
   const now = context.now ?? Date.now;
   let lanes = 0;
   const push = async (good: readonly Buffer[], bad: readonly Bad[], peer: string) => {
     lanes += 1;
     const receivedAt = now();
     const bytes = good.reduce((sum, value) => sum + value.length, 0);
-    const refusals = bad.map(({ error, raw }): Refusal => ({ receiver, peer, receivedAt, code: error.code, reason: error.message, raw: Buffer.from(raw.subarray(0, rawHeadBytes)), rawLength: raw.length }));
-    await Promise.all([context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes, answered: true }), refuseInTurns(refusals)]);
+    const refusals = bad.map(
+      ({ error, raw }): Refusal => ({
+        receiver,
+        peer,
+        receivedAt,
+        code: error.code,
+        reason: error.message,
+        raw: Buffer.from(raw.subarray(0, rawHeadBytes)),
+        rawLength: raw.length,
+      }),
+    );
+    await Promise.all([
+      context.sink.push({ receiver, lane: lanes, receivedAt, values: good, peers: peer, bytes, answered: true }),
+      refuseInTurns(refusals),
+    ]);
   };
   const refuseInTurns = async (refusals: readonly Refusal[]): Promise<void> => {
     const under: Promise<void>[] = [];
@@ -57,7 +75,10 @@ export function createMessageTaker(receiver: string, context: ReceiverContext, c
       try {
         await push(good, bad, peer);
       } catch (error) {
-        context.log.warn({ event: 'push_failed', receiver, error: errorText(error) }, 'The pipeline took no more; the sender was told so.');
+        context.log.warn(
+          { event: 'push_failed', receiver, error: errorText(error) },
+          'The pipeline took no more; the sender was told so.',
+        );
         return errorAnswer(listenErrors.create('RECEIVER_STOPPING'));
       }
       return bad.length === 0 ? { status: 202 } : { status: 202, body: { accepted: good.length, ...refusedList(bad) } };
@@ -65,7 +86,10 @@ export function createMessageTaker(receiver: string, context: ReceiverContext, c
   };
 }
 
-async function checkMessages(messages: readonly Buffer[], context: ReceiverContext): Promise<{ readonly good: Buffer[]; readonly bad: Bad[] }> {
+async function checkMessages(
+  messages: readonly Buffer[],
+  context: ReceiverContext,
+): Promise<{ readonly good: Buffer[]; readonly bad: Bad[] }> {
   const good: Buffer[] = [];
   const bad: Bad[] = [];
   let began = performance.now();
@@ -87,7 +111,11 @@ async function checkMessages(messages: readonly Buffer[], context: ReceiverConte
 function checkSeveral(line: Buffer, index: number, context: ReceiverContext, good: Buffer[], bad: Bad[]): void {
   const split = splitDocuments(line, maxMessagesInBody);
   if ('problem' in split) {
-    bad.push({ index, error: listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed: `${maxMessagesInBody} in one request` }), raw: line });
+    bad.push({
+      index,
+      error: listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed: `${maxMessagesInBody} in one request` }),
+      raw: line,
+    });
     return;
   }
   for (const document of split.documents) {
@@ -104,6 +132,14 @@ function refusedAnswer(bad: readonly Bad[], batch: boolean): Answer {
   return { ...answer, status: 400, body: { ...(answer.body as object), ...refusedList(bad) } };
 }
 
-function refusedList(bad: readonly Bad[]): { readonly refused: readonly RefusedMessage[]; readonly refused_count: number } {
-  return { refused: bad.slice(0, maxRefusedListed).map(({ index, error }) => ({ index, code: error.code, reason: error.message })), refused_count: bad.length };
+function refusedList(bad: readonly Bad[]): {
+  readonly refused: readonly RefusedMessage[];
+  readonly refused_count: number;
+} {
+  return {
+    refused: bad
+      .slice(0, maxRefusedListed)
+      .map(({ index, error }) => ({ index, code: error.code, reason: error.message })),
+    refused_count: bad.length,
+  };
 }

@@ -10,7 +10,9 @@ export function createInFlight(): InFlight {
   let count = 0;
   let waiters: (() => void)[] = [];
   return {
-    enter: () => { count += 1; },
+    enter: () => {
+      count += 1;
+    },
     leave: () => {
       count -= 1;
       if (count > 0) return;
@@ -18,6 +20,11 @@ export function createInFlight(): InFlight {
       waiters = [];
       for (const resolve of resolved) resolve();
     },
-    drained: () => (count === 0 ? Promise.resolve() : new Promise<void>((resolve) => { waiters.push(resolve); })),
+    drained: () =>
+      count === 0
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => {
+            waiters.push(resolve);
+          }),
   };
 }

@@ -82,7 +82,15 @@ export class Intake {
   /** Input that is no message, with what its raw bytes began with. */
   refuse(error: SluiceError, raw: Buffer, rawLength: number, peer: string): void {
     const head = Buffer.from(raw.subarray(0, rawHeadBytes));
-    this.#refusals.push({ receiver: this.#options.receiver, peer, receivedAt: this.#now(), code: error.code, reason: error.message, raw: head, rawLength });
+    this.#refusals.push({
+      receiver: this.#options.receiver,
+      peer,
+      receivedAt: this.#now(),
+      code: error.code,
+      reason: error.message,
+      raw: head,
+      rawLength,
+    });
     this.#refusedBytes += head.length;
     this.#refusedRawBytes += rawLength;
   }
@@ -108,9 +116,13 @@ export class Intake {
     counters.received(values.length + refusals.length);
     counters.decoded(values.length);
     counters.refused(refusals.length);
-    const pushed = values.length === 0 ? undefined : context.sink.push({ receiver, lane, receivedAt: this.#now(), values, peers, bytes });
+    const pushed =
+      values.length === 0
+        ? undefined
+        : context.sink.push({ receiver, lane, receivedAt: this.#now(), values, peers, bytes });
     const refused = refusals.length === 0 ? undefined : context.sink.refuse(refusals);
-    const accepted = pushed !== undefined && refused !== undefined ? Promise.all([pushed, refused]) : pushed ?? refused;
+    const accepted =
+      pushed !== undefined && refused !== undefined ? Promise.all([pushed, refused]) : (pushed ?? refused);
     return accepted === undefined ? undefined : { bytes: held, accepted };
   }
 
@@ -163,7 +175,15 @@ export class Intake {
     diagnoser.report(nullDelimiter && hasNewlineBetween(value) ? 'newline_for_null' : 'two_documents', peer);
     const split = splitDocuments(value, maxDocumentsInFrame);
     if ('problem' in split) {
-      this.refuse(listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { place: peer, allowed: `${maxDocumentsInFrame} in one frame` }), value, value.length, peer);
+      this.refuse(
+        listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', {
+          place: peer,
+          allowed: `${maxDocumentsInFrame} in one frame`,
+        }),
+        value,
+        value.length,
+        peer,
+      );
       return;
     }
     for (const document of split.documents) {

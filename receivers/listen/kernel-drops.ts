@@ -26,18 +26,27 @@ export function ownSocketInode(host: string, port: number, root = '/proc'): stri
   } catch {
     return undefined;
   }
-  return socketsAt(host, port, `${root}/net`).map((columns) => columns[inodeColumn] as string).find((inode) => own.has(`socket:[${inode}]`));
+  return socketsAt(host, port, `${root}/net`)
+    .map((columns) => columns[inodeColumn] as string)
+    .find((inode) => own.has(`socket:[${inode}]`));
 }
 
 /** Columns: sl local_address rem_address st queues timer retrnsmt uid timeout inode ref pointer drops. */
 const inodeColumn = 9;
 const localColumn = 1;
 
-const linesWith = (table: string, text: string): string[][] => table.split('\n').filter((line) => line.includes(text)).map((line) => line.trim().split(/\s+/));
+const linesWith = (table: string, text: string): string[][] =>
+  table
+    .split('\n')
+    .filter((line) => line.includes(text))
+    .map((line) => line.trim().split(/\s+/));
 
 function socketsAt(host: string, port: number, root: string): string[][] {
   const found: string[][] = [];
-  for (const [file, family] of [['udp', 4], ['udp6', 6]] as const) {
+  for (const [file, family] of [
+    ['udp', 4],
+    ['udp6', 6],
+  ] as const) {
     let table: string;
     try {
       table = readFileSync(`${root}/${file}`, 'latin1');
@@ -67,6 +76,8 @@ function addressOf6(host: string): string | undefined {
   const words = (part: string | undefined) => (part === undefined || part === '' ? [] : part.split(':'));
   const left = words(head);
   const right = words(tail);
-  const all = [...left, ...new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right].map((word) => word.padStart(4, '0')).join('');
+  const all = [...left, ...new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+    .map((word) => word.padStart(4, '0'))
+    .join('');
   return Buffer.from(all, 'hex').swap32().toString('hex').toUpperCase();
 }

@@ -2,7 +2,9 @@
 export function peerText(address: string | undefined, port: number | undefined): string {
   if (address === undefined) return 'unknown';
   if (!address.includes(':')) return `${address}:${port ?? 0}`;
-  return address.startsWith('::ffff:') && address.includes('.') ? `${address.slice(7)}:${port ?? 0}` : `[${address}]:${port ?? 0}`;
+  return address.startsWith('::ffff:') && address.includes('.')
+    ? `${address.slice(7)}:${port ?? 0}`
+    : `[${address}]:${port ?? 0}`;
 }
 
 /** The address of a peer without its port: what a sender keeps across connections. */

@@ -7,11 +7,15 @@ export type ValueKind = 'number' | 'string' | 'boolean';
 
 export const convert = defineAction({
   name: 'convert',
-  description: 'Turns a field into a number, a text or a boolean. What cannot be turned without loss (`abc`, an integer beyond 2^53) stays as it is.',
-  schema: Type.Object({
-    field: Type.String({ description: 'Field to convert.', minLength: 1 }),
-    to: Type.Enum(['number', 'string', 'boolean'], { description: 'What it becomes.' }),
-  }, { additionalProperties: false, description: 'Change the kind of a value.' }),
+  description:
+    'Turns a field into a number, a text or a boolean. What cannot be turned without loss (`abc`, an integer beyond 2^53) stays as it is.',
+  schema: Type.Object(
+    {
+      field: Type.String({ description: 'Field to convert.', minLength: 1 }),
+      to: Type.Enum(['number', 'string', 'boolean'], { description: 'What it becomes.' }),
+    },
+    { additionalProperties: false, description: 'Change the kind of a value.' },
+  ),
   example: { then: [{ convert: { field: 'size', to: 'number' } }], before: { size: ' 42 ' }, after: { size: 42 } },
   build: ({ field, to }, place) => {
     checkWritable(field, place.at('field'));
@@ -38,5 +42,7 @@ export function convertValue(value: Value, to: ValueKind): FieldValue | undefine
   }
   const number = numberOf(value);
   if (!Number.isFinite(number)) return undefined;
-  return Number.isInteger(number) && !Number.isSafeInteger(number) && typeof value === 'string' && !/[.eE]/.test(value) ? undefined : number;
+  return Number.isInteger(number) && !Number.isSafeInteger(number) && typeof value === 'string' && !/[.eE]/.test(value)
+    ? undefined
+    : number;
 }

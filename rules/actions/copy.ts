@@ -4,12 +4,18 @@ import { asFieldValue, checkWritable, defineAction } from './define.js';
 
 export const copy = defineAction({
   name: 'copy',
-  description: 'Copies a field to another name. Of several sources the first that the message has is taken. Names are exact: no aliases.',
-  schema: Type.Object({
-    from: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], { description: 'Field to read, or a list of them.' }),
-    to: Type.String({ description: 'Field to write.', minLength: 1 }),
-    overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
-  }, { additionalProperties: false, description: 'Copy a field.' }),
+  description:
+    'Copies a field to another name. Of several sources the first that the message has is taken. Names are exact: no aliases.',
+  schema: Type.Object(
+    {
+      from: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
+        description: 'Field to read, or a list of them.',
+      }),
+      to: Type.String({ description: 'Field to write.', minLength: 1 }),
+      overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
+    },
+    { additionalProperties: false, description: 'Copy a field.' },
+  ),
   example: {
     then: [{ copy: { from: ['kubernetes_host', 'nodename'], to: 'host', overwrite: false } }],
     before: { nodename: 'node-7' },

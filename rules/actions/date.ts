@@ -11,13 +11,27 @@ const longestTime = 100;
 
 export const date = defineAction({
   name: 'date',
-  description: 'Reads a time and writes it as ISO 8601 UTC with milliseconds. Formats are tried in order: iso8601, unix (seconds), unix_ms, or letters such as `yyyy-MM-dd HH:mm:ss,SSS`. What no format reads stays as it is.',
-  schema: Type.Object({
-    field: Type.String({ description: 'Field to read.', minLength: 1 }),
-    formats: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Formats to try; default: iso8601.', minItems: 1 })),
-    timezone: Type.Optional(Type.String({ description: 'Zone of times without one: UTC, +02:00 or Europe/Berlin.', default: 'UTC' })),
-    to: Type.Optional(Type.String({ description: 'Field to write; the time of the message is `timestamp`.', default: 'timestamp', minLength: 1 })),
-  }, { additionalProperties: false, description: 'Read a time.' }),
+  description:
+    'Reads a time and writes it as ISO 8601 UTC with milliseconds. Formats are tried in order: iso8601, unix (seconds), unix_ms, or letters such as `yyyy-MM-dd HH:mm:ss,SSS`. What no format reads stays as it is.',
+  schema: Type.Object(
+    {
+      field: Type.String({ description: 'Field to read.', minLength: 1 }),
+      formats: Type.Optional(
+        Type.Array(Type.String({ minLength: 1 }), { description: 'Formats to try; default: iso8601.', minItems: 1 }),
+      ),
+      timezone: Type.Optional(
+        Type.String({ description: 'Zone of times without one: UTC, +02:00 or Europe/Berlin.', default: 'UTC' }),
+      ),
+      to: Type.Optional(
+        Type.String({
+          description: 'Field to write; the time of the message is `timestamp`.',
+          default: 'timestamp',
+          minLength: 1,
+        }),
+      ),
+    },
+    { additionalProperties: false, description: 'Read a time.' },
+  ),
   example: {
     then: [{ date: { field: 'event_time', formats: ['yyyy-MM-dd HH:mm:ss,SSS'], timezone: '+02:00' } }],
     before: { event_time: '2026-01-02 03:04:05,678' },
@@ -27,13 +41,21 @@ export const date = defineAction({
     if (to !== 'timestamp') checkWritable(to, place.at('to'));
     const zone = zoneOffset(timezone);
     if (zone === undefined) {
-      place.at('timezone').report('There is no such time zone.', { got: shown(timezone), allowed: 'UTC, an offset such as +02:00, or an IANA name such as Europe/Berlin' });
+      place.at('timezone').report('There is no such time zone.', {
+        got: shown(timezone),
+        allowed: 'UTC, an offset such as +02:00, or an IANA name such as Europe/Berlin',
+      });
       return nothing;
     }
     const readers: TimeReader[] = [];
     for (const [index, format] of formats.entries()) {
       const reader = readerOf(format, zone);
-      if (reader === undefined) place.at('formats', index).report('The format has letters that mean nothing.', { got: shown(format), allowed: 'iso8601, unix, unix_ms, or yyyy yy MMM MM M dd d HH H hh h mm ss S a Z XXX and text in single quotes' });
+      if (reader === undefined)
+        place.at('formats', index).report('The format has letters that mean nothing.', {
+          got: shown(format),
+          allowed:
+            'iso8601, unix, unix_ms, or yyyy yy MMM MM M dd d HH H hh h mm ss S a Z XXX and text in single quotes',
+        });
       else readers.push(reader);
     }
     const read = plainReader(field);

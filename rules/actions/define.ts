@@ -56,7 +56,11 @@ export const nothing: Action = { text: 'nothing', run: () => undefined };
 export function checkWritable(field: string, place: Place): void {
   if (!isProtected(field)) return;
   place.report('Rules cannot write this field.', {
-    got: shown(field), allowed: field === 'timestamp' ? 'any other field; the action `date` sets timestamp' : 'any field that is not Sluice\'s own',
+    got: shown(field),
+    allowed:
+      field === 'timestamp'
+        ? 'any other field; the action `date` sets timestamp'
+        : "any field that is not Sluice's own",
   });
 }
 

@@ -11,7 +11,9 @@ export const maxFields = 200;
 
 export const sourceOptions = {
   field: Type.String({ description: 'Field to read.', minLength: 1 }),
-  remove: Type.Optional(Type.Boolean({ description: 'Remove the field when it could be taken apart as a whole.', default: false })),
+  remove: Type.Optional(
+    Type.Boolean({ description: 'Remove the field when it could be taken apart as a whole.', default: false }),
+  ),
 };
 
 export interface SourceOptions {
@@ -20,7 +22,10 @@ export interface SourceOptions {
 }
 
 /** Reads the text of the source field; checks that it may be removed when that is wanted. */
-export function sourceReader({ field, remove }: SourceOptions, place: Place): (target: RuleTarget) => string | undefined {
+export function sourceReader(
+  { field, remove }: SourceOptions,
+  place: Place,
+): (target: RuleTarget) => string | undefined {
   if (remove === true) checkWritable(field, place.at('field'));
   const read = plainReader(field);
   return (target) => {

@@ -12,7 +12,7 @@ export const grokPatterns: Readonly<Record<string, string>> = {
   BRACKETED: '\\[[^\\]]*\\]',
   USERNAME: '[A-Za-z0-9._-]+',
   USER: '%{USERNAME}',
-  EMAIL: '[A-Za-z0-9.!#$%&\'*+/=?^_`{|}~-]+@%{HOSTNAME}',
+  EMAIL: "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@%{HOSTNAME}",
   // Numbers
   INT: '[+-]?\\d+',
   POSINT: '[1-9]\\d*',
@@ -53,7 +53,8 @@ export const grokPatterns: Readonly<Record<string, string>> = {
   QS: '%{QUOTED}',
   // Times
   YEAR: '\\d{4}',
-  MONTH: '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)',
+  MONTH:
+    '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)',
   MONTHNUM: '(?:0?[1-9]|1[0-2])',
   MONTHDAY: '(?:0?[1-9]|[12]\\d|3[01])',
   DAY: '(?:Mon(?:day)?|Tue(?:sday)?|Wed(?:nesday)?|Thu(?:rsday)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)',
@@ -74,7 +75,8 @@ export const grokPatterns: Readonly<Record<string, string>> = {
   DATESTAMP: '(?:%{DATE_US}|%{DATE_EU})[- ]%{TIME}',
   UNIXTIME: '\\d{10}(?:\\.\\d+)?',
   // Logs
-  LOGLEVEL: '(?i:trace|debug|verbose|info(?:rmation)?|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|alert|fatal|severe|emerg(?:ency)?|panic)',
+  LOGLEVEL:
+    '(?i:trace|debug|verbose|info(?:rmation)?|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|alert|fatal|severe|emerg(?:ency)?|panic)',
   PROGRAM: '[\\x21-\\x5a\\x5c\\x5e-\\x7e]+',
   PROG: '%{PROGRAM}',
   SYSLOGHOST: '%{IPORHOST}',
@@ -85,7 +87,8 @@ export const grokPatterns: Readonly<Record<string, string>> = {
   HTTPMETHOD: '(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)',
   HTTPVERSION: '\\d(?:\\.\\d)?',
   HTTPSTATUS: '[1-5]\\d{2}',
-  COMMONLOG: '%{IPORHOST:client} %{NOTSPACE:ident} %{NOTSPACE:user} \\[%{HTTPDATE:time}\\] "(?:%{HTTPMETHOD:method} %{NOTSPACE:path}(?: HTTP/%{HTTPVERSION:http_version})?|%{DATA:request})" %{HTTPSTATUS:status:number} (?:%{INT:bytes:number}|-)',
+  COMMONLOG:
+    '%{IPORHOST:client} %{NOTSPACE:ident} %{NOTSPACE:user} \\[%{HTTPDATE:time}\\] "(?:%{HTTPMETHOD:method} %{NOTSPACE:path}(?: HTTP/%{HTTPVERSION:http_version})?|%{DATA:request})" %{HTTPSTATUS:status:number} (?:%{INT:bytes:number}|-)',
   COMBINEDLOG: '%{COMMONLOG} "%{DATA:referrer}" "%{DATA:agent}"',
   KLOG: '[IWEF]\\d{4} %{TIME}\\s+%{INT} %{NOTSPACE:source_file}:%{POSINT:source_line}\\]',
   LOGHEAD: '\\[%{TIMESTAMP_ISO8601:time}\\]\\s?\\[%{LOGLEVEL:loglevel_name}\\s*\\]',

@@ -15,15 +15,30 @@ export const grokName = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 
 export const grok = defineAction({
   name: 'grok',
-  description: 'Finds a pattern made of named patterns: `%{NAME}` matches, `%{NAME:field}` makes a field, `%{NAME:field:number}` converts it (number, string, boolean). All else is RE2 syntax.',
-  schema: Type.Object({
-    ...sourceOptions,
-    pattern: Type.String({ description: 'Grok pattern, found anywhere in the text.', minLength: 1 }),
-    patterns: Type.Optional(Type.Record(Type.String({ pattern: grokName.source }), Type.String(), { description: 'Further named patterns; they go before the ones that ship.' })),
-    overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
-  }, { additionalProperties: false, description: 'Named patterns become fields.' }),
+  description:
+    'Finds a pattern made of named patterns: `%{NAME}` matches, `%{NAME:field}` makes a field, `%{NAME:field:number}` converts it (number, string, boolean). All else is RE2 syntax.',
+  schema: Type.Object(
+    {
+      ...sourceOptions,
+      pattern: Type.String({ description: 'Grok pattern, found anywhere in the text.', minLength: 1 }),
+      patterns: Type.Optional(
+        Type.Record(Type.String({ pattern: grokName.source }), Type.String(), {
+          description: 'Further named patterns; they go before the ones that ship.',
+        }),
+      ),
+      overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
+    },
+    { additionalProperties: false, description: 'Named patterns become fields.' },
+  ),
   example: {
-    then: [{ grok: { field: 'message', pattern: '^%{IP:client} %{HTTPMETHOD:method} %{URIPATH:path} %{HTTPSTATUS:status:number}' } }],
+    then: [
+      {
+        grok: {
+          field: 'message',
+          pattern: '^%{IP:client} %{HTTPMETHOD:method} %{URIPATH:path} %{HTTPSTATUS:status:number}',
+        },
+      },
+    ],
     before: { message: '192.0.2.7 GET /cart 200' },
     after: { message: '192.0.2.7 GET /cart 200', client: '192.0.2.7', method: 'GET', path: '/cart', status: 200 },
   },
@@ -46,7 +61,12 @@ export const grok = defineAction({
 /** What is wrong with a pattern; nothing when it can be used. */
 export function grokProblems(source: string, own: Readonly<Record<string, string>>): readonly string[] {
   const problems: string[] = [];
-  const place: Place = { file: '', path: [], at: () => place, report: (message, { got } = {}) => void problems.push(got === undefined ? message : `${message} Got ${got}.`) };
+  const place: Place = {
+    file: '',
+    path: [],
+    at: () => place,
+    report: (message, { got } = {}) => void problems.push(got === undefined ? message : `${message} Got ${got}.`),
+  };
   compileGrok(source, own, place);
   return problems;
 }
@@ -64,45 +84,86 @@ interface CompiledGrok {
 
 function compileGrok(source: string, own: Readonly<Record<string, string>>, place: Place): CompiledGrok | undefined {
   const captures: Capture[] = [];
-  const expanded = expand(source, new Map([...Object.entries(grokPatterns), ...Object.entries(own)]), captures, place, 0);
+  const expanded = expand(
+    source,
+    new Map([...Object.entries(grokPatterns), ...Object.entries(own)]),
+    captures,
+    place,
+    0,
+  );
   if (expanded === undefined) return undefined;
   const pattern = compilePattern(expanded);
   if ('error' in pattern) {
-    place.report(`The pattern cannot be compiled: ${pattern.error}.`, { got: shown(source), allowed: 'named patterns and RE2 syntax, without look-around and back-references' });
+    place.report(`The pattern cannot be compiled: ${pattern.error}.`, {
+      got: shown(source),
+      allowed: 'named patterns and RE2 syntax, without look-around and back-references',
+    });
     return undefined;
   }
-  if (captures.length === 0) place.report('The pattern names no field, so it would find nothing.', { got: shown(source), allowed: '%{NAME:field}' });
+  if (captures.length === 0)
+    place.report('The pattern names no field, so it would find nothing.', {
+      got: shown(source),
+      allowed: '%{NAME:field}',
+    });
   return { pattern, captures };
 }
 
 const reference = /%\{([^}:]*)(?::([^}:]*))?(?::([^}]*))?\}/g;
 
 /** Each field becomes a group of our own naming, because field names may hold what group names cannot. */
-function expand(source: string, known: ReadonlyMap<string, string>, captures: Capture[], place: Place, depth: number): string | undefined {
+function expand(
+  source: string,
+  known: ReadonlyMap<string, string>,
+  captures: Capture[],
+  place: Place,
+  depth: number,
+): string | undefined {
   if (depth > maxDepth) {
     place.report(`Named patterns refer to each other more than ${maxDepth} deep; do they go in a circle?`);
     return undefined;
   }
   let failed = false;
-  const expanded = source.replace(reference, (whole, name: string, field: string | undefined, kind: string | undefined) => {
-    if (failed) return whole;
-    const inner = known.get(name);
-    if (inner === undefined) place.report('There is no named pattern of this name.', { got: shown(name), allowed: 'see docs/reference/rules.md', suggestion: didYouMean(name, known.keys()) });
-    const group = field === undefined || field === '' ? undefined : capture(captures, field, kind, place);
-    const text = inner === undefined ? undefined : expand(inner, known, captures, place, depth + 1);
-    if (text === undefined || text.length > maxPatternLength) {
-      failed = true;
-      return whole;
-    }
-    return group === undefined ? `(?:${text})` : `(?P<${group}>${text})`;
-  });
+  const expanded = source.replace(
+    reference,
+    (whole, name: string, field: string | undefined, kind: string | undefined) => {
+      if (failed) return whole;
+      const inner = known.get(name);
+      if (inner === undefined)
+        place.report('There is no named pattern of this name.', {
+          got: shown(name),
+          allowed: 'see docs/reference/rules.md',
+          suggestion: didYouMean(name, known.keys()),
+        });
+      const group = field === undefined || field === '' ? undefined : capture(captures, field, kind, place);
+      const text = inner === undefined ? undefined : expand(inner, known, captures, place, depth + 1);
+      if (text === undefined || text.length > maxPatternLength) {
+        failed = true;
+        return whole;
+      }
+      return group === undefined ? `(?:${text})` : `(?P<${group}>${text})`;
+    },
+  );
   return failed || expanded.length > maxPatternLength ? undefined : expanded;
 }
 
 function capture(captures: Capture[], field: string, kind: string | undefined, place: Place): string {
   checkWritable(field, place);
-  const kinds: Readonly<Record<string, ValueKind>> = { number: 'number', int: 'number', integer: 'number', long: 'number', float: 'number', double: 'number', string: 'string', boolean: 'boolean' };
-  if (kind !== undefined && kinds[kind] === undefined) place.report('A field cannot be converted to this.', { got: shown(kind), allowed: 'number, string, boolean', suggestion: didYouMean(kind, Object.keys(kinds)) });
+  const kinds: Readonly<Record<string, ValueKind>> = {
+    number: 'number',
+    int: 'number',
+    integer: 'number',
+    long: 'number',
+    float: 'number',
+    double: 'number',
+    string: 'string',
+    boolean: 'boolean',
+  };
+  if (kind !== undefined && kinds[kind] === undefined)
+    place.report('A field cannot be converted to this.', {
+      got: shown(kind),
+      allowed: 'number, string, boolean',
+      suggestion: didYouMean(kind, Object.keys(kinds)),
+    });
   const group = `g${captures.length}`;
   captures.push({ group, field, kind: kind === undefined ? undefined : kinds[kind] });
   return group;

@@ -5,16 +5,28 @@ import { maxFields, sourceOptions, sourceReader, writeFound } from './fields-of-
 
 export const parseKeyValue = defineAction({
   name: 'parse_key_value',
-  description: 'Finds pairs in a text. form plain: `key=value key="two words"`. form brackets: `[key=value]`, the key without spaces, brackets and equals signs, the value without brackets; text outside the brackets makes no fields. The first of two equal keys wins.',
-  schema: Type.Object({
-    ...sourceOptions,
-    form: Type.Optional(Type.Enum(['plain', 'brackets'], { description: 'How pairs are written.', default: 'plain' })),
-    pair_separator: Type.Optional(Type.String({ description: 'form plain: between pairs.', minLength: 1, default: ' ' })),
-    key_value_separator: Type.Optional(Type.String({ description: 'form plain: between key and value.', minLength: 1, default: '=' })),
-    keys: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description: 'Only these keys; default: all.', minItems: 1 })),
-    prefix: Type.Optional(Type.String({ description: 'Goes before each name.', default: '' })),
-    overwrite: Type.Optional(Type.Boolean({ description: 'true: replace fields that are there.', default: false })),
-  }, { additionalProperties: false, description: 'Pairs in a text become fields.' }),
+  description:
+    'Finds pairs in a text. form plain: `key=value key="two words"`. form brackets: `[key=value]`, the key without spaces, brackets and equals signs, the value without brackets; text outside the brackets makes no fields. The first of two equal keys wins.',
+  schema: Type.Object(
+    {
+      ...sourceOptions,
+      form: Type.Optional(
+        Type.Enum(['plain', 'brackets'], { description: 'How pairs are written.', default: 'plain' }),
+      ),
+      pair_separator: Type.Optional(
+        Type.String({ description: 'form plain: between pairs.', minLength: 1, default: ' ' }),
+      ),
+      key_value_separator: Type.Optional(
+        Type.String({ description: 'form plain: between key and value.', minLength: 1, default: '=' }),
+      ),
+      keys: Type.Optional(
+        Type.Array(Type.String({ minLength: 1 }), { description: 'Only these keys; default: all.', minItems: 1 }),
+      ),
+      prefix: Type.Optional(Type.String({ description: 'Goes before each name.', default: '' })),
+      overwrite: Type.Optional(Type.Boolean({ description: 'true: replace fields that are there.', default: false })),
+    },
+    { additionalProperties: false, description: 'Pairs in a text become fields.' },
+  ),
   example: {
     then: [{ parse_key_value: { field: 'message', form: 'brackets', keys: ['logType', 'tenant_id'] } }],
     before: { message: '[INFO] [logType=int] [tenant_id=7] [class=A] sent x=1' },
@@ -22,7 +34,14 @@ export const parseKeyValue = defineAction({
   },
   build: (options, place) => {
     const read = sourceReader(options, place);
-    const { form = 'plain', pair_separator: between = ' ', key_value_separator: within = '=', prefix = '', overwrite = false, remove = false } = options;
+    const {
+      form = 'plain',
+      pair_separator: between = ' ',
+      key_value_separator: within = '=',
+      prefix = '',
+      overwrite = false,
+      remove = false,
+    } = options;
     const keys = options.keys === undefined ? undefined : new Set(options.keys);
     return {
       text: `parse key-value pairs of ${options.field}`,
@@ -31,7 +50,8 @@ export const parseKeyValue = defineAction({
         if (text === undefined) return;
         const found = new Map<string, FieldValue>();
         const take = (key: string, value: string): void => {
-          if (found.size < maxFields && (keys === undefined || keys.has(key)) && !found.has(prefix + key)) found.set(prefix + key, value);
+          if (found.size < maxFields && (keys === undefined || keys.has(key)) && !found.has(prefix + key))
+            found.set(prefix + key, value);
         };
         if (form === 'brackets') bracketPairs(text, take);
         else plainPairs(text, between, within, take);
@@ -83,6 +103,7 @@ export function plainPairs(text: string, between: string, within: string, take: 
 const endOr = (found: number, otherwise: number): number => (found < 0 ? otherwise : found);
 
 function closingQuote(text: string, from: number): number {
-  for (let place = text.indexOf('"', from); place >= 0; place = text.indexOf('"', place + 1)) if (text[place - 1] !== '\\') return place;
+  for (let place = text.indexOf('"', from); place >= 0; place = text.indexOf('"', place + 1))
+    if (text[place - 1] !== '\\') return place;
   return -1;
 }

@@ -8,13 +8,17 @@ import { writeFound } from './fields-of-text.js';
 
 export const regex = defineAction({
   name: 'regex',
-  description: 'Finds a pattern (RE2 syntax) in a text; its named groups `(?P<name>...)` become fields. A group that took no part or is empty makes none.',
-  schema: Type.Object({
-    ...sourceOptions,
-    pattern: Type.String({ description: 'RE2 syntax with at least one named group.', minLength: 1 }),
-    ignore_case: Type.Optional(Type.Boolean({ description: 'Upper and lower case are the same.', default: false })),
-    overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
-  }, { additionalProperties: false, description: 'Named groups become fields.' }),
+  description:
+    'Finds a pattern (RE2 syntax) in a text; its named groups `(?P<name>...)` become fields. A group that took no part or is empty makes none.',
+  schema: Type.Object(
+    {
+      ...sourceOptions,
+      pattern: Type.String({ description: 'RE2 syntax with at least one named group.', minLength: 1 }),
+      ignore_case: Type.Optional(Type.Boolean({ description: 'Upper and lower case are the same.', default: false })),
+      overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
+    },
+    { additionalProperties: false, description: 'Named groups become fields.' },
+  ),
   example: {
     then: [{ regex: { field: 'message', pattern: 'user=(?P<user>\\w+) took (?P<took_ms>\\d+) ms' } }],
     before: { message: 'user=ann took 17 ms' },
@@ -25,11 +29,18 @@ export const regex = defineAction({
     const { overwrite = true, remove = false } = options;
     const pattern = compilePattern(options.pattern, options.ignore_case);
     if ('error' in pattern) {
-      place.at('pattern').report(`The pattern cannot be compiled: ${pattern.error}.`, { got: shown(options.pattern), allowed: 'RE2 syntax, without look-around and back-references' });
+      place.at('pattern').report(`The pattern cannot be compiled: ${pattern.error}.`, {
+        got: shown(options.pattern),
+        allowed: 'RE2 syntax, without look-around and back-references',
+      });
       return nothing;
     }
     const names = Object.keys(pattern.re2.namedGroups());
-    if (names.length === 0) place.at('pattern').report('The pattern has no named group, so it would find nothing.', { got: shown(options.pattern), allowed: '(?P<name>...)' });
+    if (names.length === 0)
+      place.at('pattern').report('The pattern has no named group, so it would find nothing.', {
+        got: shown(options.pattern),
+        allowed: '(?P<name>...)',
+      });
     for (const name of names) checkWritable(name, place.at('pattern'));
     return {
       text: `find /${options.pattern}/ in ${options.field}`,
@@ -42,7 +53,11 @@ export const regex = defineAction({
   },
 });
 
-export function namedGroups(pattern: Pattern, names: readonly string[], text: string): Map<string, FieldValue> | undefined {
+export function namedGroups(
+  pattern: Pattern,
+  names: readonly string[],
+  text: string,
+): Map<string, FieldValue> | undefined {
   if (!pattern.mayMatch(text)) return undefined;
   const matcher = pattern.re2.matcher(text);
   if (!matcher.find()) return undefined;

@@ -18,7 +18,22 @@ import { sample } from './sample.js';
 import { set } from './set.js';
 
 export const actions: readonly ActionEntry[] = [
-  route, leaveDefaultStream, set, copy, rename, remove, replace, convert, parseJson, parseKeyValue, grok, regex, date, obfuscate, sample, drop,
+  route,
+  leaveDefaultStream,
+  set,
+  copy,
+  rename,
+  remove,
+  replace,
+  convert,
+  parseJson,
+  parseKeyValue,
+  grok,
+  regex,
+  date,
+  obfuscate,
+  sample,
+  drop,
 ];
 
 export const actionsByName: ReadonlyMap<string, ActionEntry> = new Map(actions.map((entry) => [entry.name, entry]));

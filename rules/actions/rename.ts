@@ -6,14 +6,18 @@ import type { RuleTarget } from '../target.js';
 
 export const rename = defineAction({
   name: 'rename',
-  description: 'Gives a field another name, or every field that starts with `from_prefix` the other prefix. A field that is already there is kept when `overwrite` is false; then the old name stays too.',
-  schema: Type.Object({
-    from: Type.Optional(Type.String({ description: 'Old name.', minLength: 1 })),
-    to: Type.Optional(Type.String({ description: 'New name.', minLength: 1 })),
-    from_prefix: Type.Optional(Type.String({ description: 'Old start of the names.', minLength: 1 })),
-    to_prefix: Type.Optional(Type.String({ description: 'New start of the names; may be empty.' })),
-    overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the new name is free.', default: true })),
-  }, { additionalProperties: false, description: 'Rename a field, or all with a prefix.' }),
+  description:
+    'Gives a field another name, or every field that starts with `from_prefix` the other prefix. A field that is already there is kept when `overwrite` is false; then the old name stays too.',
+  schema: Type.Object(
+    {
+      from: Type.Optional(Type.String({ description: 'Old name.', minLength: 1 })),
+      to: Type.Optional(Type.String({ description: 'New name.', minLength: 1 })),
+      from_prefix: Type.Optional(Type.String({ description: 'Old start of the names.', minLength: 1 })),
+      to_prefix: Type.Optional(Type.String({ description: 'New start of the names; may be empty.' })),
+      overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the new name is free.', default: true })),
+    },
+    { additionalProperties: false, description: 'Rename a field, or all with a prefix.' },
+  ),
   example: {
     then: [{ rename: { from_prefix: 'labels_', to_prefix: 'labels-' } }],
     before: { labels_app: 'pay', message: 'm' },
@@ -26,8 +30,12 @@ export const rename = defineAction({
       checkWritable(from, place.at('from'));
       return renameOne(from, to, keeps);
     }
-    if (from === undefined && to === undefined && fromPrefix !== undefined && toPrefix !== undefined) return renameAll(fromPrefix, toPrefix, keeps);
-    place.report('A rename has two names or two prefixes.', { got: shown(Object.keys({ from, to, fromPrefix, toPrefix })), allowed: '`from` and `to`, or `from_prefix` and `to_prefix`' });
+    if (from === undefined && to === undefined && fromPrefix !== undefined && toPrefix !== undefined)
+      return renameAll(fromPrefix, toPrefix, keeps);
+    place.report('A rename has two names or two prefixes.', {
+      got: shown(Object.keys({ from, to, fromPrefix, toPrefix })),
+      allowed: '`from` and `to`, or `from_prefix` and `to_prefix`',
+    });
     return nothing;
   },
 });
@@ -57,7 +65,8 @@ function renameAll(fromPrefix: string, toPrefix: string, keeps: boolean): Action
       let found: string[] | undefined;
       for (const field in target.document) {
         // Most names differ in the first character already.
-        if (field.charCodeAt(0) === first && field.startsWith(fromPrefix) && field.length > fromPrefix.length) (found ??= []).push(field);
+        if (field.charCodeAt(0) === first && field.startsWith(fromPrefix) && field.length > fromPrefix.length)
+          (found ??= []).push(field);
       }
       if (found === undefined) return;
       for (const field of found) {

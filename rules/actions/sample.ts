@@ -3,10 +3,14 @@ import { defineAction } from './define.js';
 
 export const sample = defineAction({
   name: 'sample',
-  description: 'Keeps this part of the messages and drops the others. The message id decides, so a message that is delivered again fares alike.',
-  schema: Type.Object({
-    keep: Type.Number({ description: 'Part that is kept, from 0 (none) to 1 (all).', minimum: 0, maximum: 1 }),
-  }, { additionalProperties: false, description: 'Keep a part.' }),
+  description:
+    'Keeps this part of the messages and drops the others. The message id decides, so a message that is delivered again fares alike.',
+  schema: Type.Object(
+    {
+      keep: Type.Number({ description: 'Part that is kept, from 0 (none) to 1 (all).', minimum: 0, maximum: 1 }),
+    },
+    { additionalProperties: false, description: 'Keep a part.' },
+  ),
   example: { then: [{ sample: { keep: 0 } }], before: { message: 'noise' }, after: undefined },
   build: ({ keep }) => ({
     text: `keep ${keep * 100} % of them`,

@@ -7,12 +7,16 @@ const reference = /\$\{([A-Za-z0-9.@_-]+)\}/g;
 
 export const set = defineAction({
   name: 'set',
-  description: 'Writes a value. `${field}` in a text stands for that field\'s text; where such a field is missing, nothing is written.',
-  schema: Type.Object({
-    field: Type.String({ description: 'Field to write.', minLength: 1 }),
-    value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What to write.' }),
-    overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
-  }, { additionalProperties: false, description: 'Write a value.' }),
+  description:
+    "Writes a value. `${field}` in a text stands for that field's text; where such a field is missing, nothing is written.",
+  schema: Type.Object(
+    {
+      field: Type.String({ description: 'Field to write.', minLength: 1 }),
+      value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What to write.' }),
+      overwrite: Type.Optional(Type.Boolean({ description: 'false: only where the field is missing.', default: true })),
+    },
+    { additionalProperties: false, description: 'Write a value.' },
+  ),
   example: {
     then: [{ set: { field: 'application_id', value: '${namespace}_${pod}' } }],
     before: { namespace: 'shop', pod: 'pay-1' },

@@ -5,9 +5,17 @@ export const all = defineCondition({
   name: 'all',
   description: 'Every condition of the list holds.',
   takesField: false,
-  schema: Type.Array(Type.Unsafe<unknown>({ $ref: '#/$defs/condition' }), { description: 'Every condition of the list holds.', minItems: 1 }),
+  schema: Type.Array(Type.Unsafe<unknown>({ $ref: '#/$defs/condition' }), {
+    description: 'Every condition of the list holds.',
+    minItems: 1,
+  }),
   example: {
-    when: { all: [{ field: 'namespace', equals: 'shop' }, { field: 'level', less: 4 }] },
+    when: {
+      all: [
+        { field: 'namespace', equals: 'shop' },
+        { field: 'level', less: 4 },
+      ],
+    },
     matches: { namespace: 'shop', level: 3 },
     misses: { namespace: 'shop', level: 6 },
   },

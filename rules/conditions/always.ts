@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
 import { defineCondition, type Condition } from './define.js';
 
-export const everyMessage: Condition = { text: 'always', field: undefined, children: [], requirements: [], test: () => true };
+export const everyMessage: Condition = {
+  text: 'always',
+  field: undefined,
+  children: [],
+  requirements: [],
+  test: () => true,
+};
 
 export const always = defineCondition({
   name: 'always',

@@ -6,9 +6,17 @@ export const any = defineCondition({
   name: 'any',
   description: 'At least one condition of the list holds.',
   takesField: false,
-  schema: Type.Array(Type.Unsafe<unknown>({ $ref: '#/$defs/condition' }), { description: 'At least one condition of the list holds.', minItems: 1 }),
+  schema: Type.Array(Type.Unsafe<unknown>({ $ref: '#/$defs/condition' }), {
+    description: 'At least one condition of the list holds.',
+    minItems: 1,
+  }),
   example: {
-    when: { any: [{ field: 'logType', equals: 'int' }, { field: 'log_type', equals: 'int' }] },
+    when: {
+      any: [
+        { field: 'logType', equals: 'int' },
+        { field: 'log_type', equals: 'int' },
+      ],
+    },
     matches: { log_type: 'int' },
     misses: { log_type: 'access' },
   },

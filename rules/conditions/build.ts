@@ -13,12 +13,21 @@ export function buildCondition(value: unknown, place: Place, depth = 0): Conditi
   const names = Object.keys(found).filter((key) => conditionsByName.has(key));
   const [name] = names;
   const entry = names.length === 1 && name !== undefined ? conditionsByName.get(name) : undefined;
-  if (entry === undefined || name === undefined) return wrong(place, names.length === 0 ? 'The condition says nothing to test.' : 'A condition tests one thing; put several into `all` or `any`.', names);
+  if (entry === undefined || name === undefined)
+    return wrong(
+      place,
+      names.length === 0
+        ? 'The condition says nothing to test.'
+        : 'A condition tests one thing; put several into `all` or `any`.',
+      names,
+    );
   const field = found['field'];
   if (entry.takesField && typeof field !== 'string') return wrong(place, `\`${name}\` needs \`field\`.`, found);
-  if (!entry.takesField && field !== undefined) return wrong(place.at('field'), `\`${name}\` takes no \`field\`.`, field);
+  if (!entry.takesField && field !== undefined)
+    return wrong(place.at('field'), `\`${name}\` takes no \`field\`.`, field);
   const ignoreCase = found['ignore_case'] === true;
-  if (ignoreCase && !entry.takesIgnoreCase) return wrong(place.at('ignore_case'), `\`${name}\` takes no \`ignore_case\`.`);
+  if (ignoreCase && !entry.takesIgnoreCase)
+    return wrong(place.at('ignore_case'), `\`${name}\` takes no \`ignore_case\`.`);
   const below = place.at(name);
   return entry.build(found[name], {
     file: place.file,
@@ -32,9 +41,13 @@ export function buildCondition(value: unknown, place: Place, depth = 0): Conditi
 }
 
 function wrong(place: Place, message: string, got?: unknown): Condition {
-  place.report(message, { got: got === undefined ? undefined : shown(got), allowed: conditions.map((entry) => entry.name).join(', ') });
+  place.report(message, {
+    got: got === undefined ? undefined : shown(got),
+    allowed: conditions.map((entry) => entry.name).join(', '),
+  });
   return never;
 }
 
 /** For the schema check: the keys that may stand in a condition. */
-export const meantCondition = (key: string): string | undefined => didYouMean(key, [...conditionsByName.keys(), 'field', 'ignore_case']);
+export const meantCondition = (key: string): string | undefined =>
+  didYouMean(key, [...conditionsByName.keys(), 'field', 'ignore_case']);

@@ -11,11 +11,19 @@ export const cidr = defineCondition({
   name: 'cidr',
   description,
   takesField: true,
-  schema: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], { description }),
-  example: { when: { field: 'peer_address', cidr: ['10.0.0.0/8', 'fd00::/8'] }, matches: { peer_address: '10.1.2.3:41000' }, misses: { peer_address: '192.0.2.7:41000' } },
+  schema: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
+    description,
+  }),
+  example: {
+    when: { field: 'peer_address', cidr: ['10.0.0.0/8', 'fd00::/8'] },
+    matches: { peer_address: '10.1.2.3:41000' },
+    misses: { peer_address: '192.0.2.7:41000' },
+  },
   build: (value, place) => {
     const texts = typeof value === 'string' ? [value] : value;
-    const networks = texts.map((text, index) => parseNetwork(text, typeof value === 'string' ? place : place.at(index)));
+    const networks = texts.map((text, index) =>
+      parseNetwork(text, typeof value === 'string' ? place : place.at(index)),
+    );
     const known = networks.filter((network) => network !== undefined);
     if (known.length < networks.length) return never;
     const read = fieldReader(place.field);
@@ -37,7 +45,10 @@ function parseNetwork(text: string, place: Place): Network | undefined {
     const [address, bits] = ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`);
     return [address, bits] as Network;
   } catch {
-    place.report('This is no network.', { got: shown(text), allowed: 'address/bits, for example 10.0.0.0/8 or fd00::/8' });
+    place.report('This is no network.', {
+      got: shown(text),
+      allowed: 'address/bits, for example 10.0.0.0/8 or fd00::/8',
+    });
     return undefined;
   }
 }
@@ -50,7 +61,10 @@ function isInside(text: string, networks: readonly Network[]): boolean {
   const bare = withoutPort(text);
   if (!ipaddr.isValid(bare)) return false;
   const address = ipaddr.process(bare);
-  return networks.some(([network, bits]) => network.kind() === address.kind() && (address.match as (other: unknown, bits: number) => boolean)(network, bits));
+  return networks.some(
+    ([network, bits]) =>
+      network.kind() === address.kind() && (address.match as (other: unknown, bits: number) => boolean)(network, bits),
+  );
 }
 
 /** `10.1.2.3:80` and `[::1]:80`; a bare IPv6 address stays. */

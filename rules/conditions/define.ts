@@ -51,7 +51,17 @@ export interface ConditionEntry {
 
 /** The value has passed the schema before `build` sees it. */
 export function defineCondition<const Schema extends TSchema>(definition: Definition<Schema>): ConditionEntry {
-  return { ...definition, takesIgnoreCase: definition.takesIgnoreCase ?? false, build: (value, place) => definition.build(value as Static<Schema>, place) };
+  return {
+    ...definition,
+    takesIgnoreCase: definition.takesIgnoreCase ?? false,
+    build: (value, place) => definition.build(value as Static<Schema>, place),
+  };
 }
 
-export const never: Condition = { text: 'never', field: undefined, children: [], requirements: [[]], test: () => false };
+export const never: Condition = {
+  text: 'never',
+  field: undefined,
+  children: [],
+  requirements: [[]],
+  test: () => false,
+};

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { defineCondition } from './define.js';
 import { comparing } from './number-test.js';
 
-const description = 'The field is a number, or text that reads as one, and less than this. Missing or not a number: does not hold.';
+const description =
+  'The field is a number, or text that reads as one, and less than this. Missing or not a number: does not hold.';
 
 export const less = defineCondition({
   name: 'less',

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { defineCondition, type Condition } from './define.js';
 
-const description = 'The condition does not hold. Plain negation: where the field is missing, the inner condition does not hold, so this one does.';
+const description =
+  'The condition does not hold. Plain negation: where the field is missing, the inner condition does not hold, so this one does.';
 
 export const not = defineCondition({
   name: 'not',
@@ -17,5 +18,11 @@ export const not = defineCondition({
 });
 
 export function negation(child: Condition): Condition {
-  return { text: 'not', field: undefined, children: [child], requirements: [], test: (document, context) => !child.test(document, context) };
+  return {
+    text: 'not',
+    field: undefined,
+    children: [child],
+    requirements: [],
+    test: (document, context) => !child.test(document, context),
+  };
 }

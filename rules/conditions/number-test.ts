@@ -11,7 +11,10 @@ export function comparing(field: string, comparison: Comparison, limit: number):
     field,
     children: [],
     requirements: [[{ kind: comparison, field, limit }]],
-    test: comparison === 'greater' ? (document) => numberOf(read(document)) > limit : (document) => numberOf(read(document)) < limit,
+    test:
+      comparison === 'greater'
+        ? (document) => numberOf(read(document)) > limit
+        : (document) => numberOf(read(document)) < limit,
   };
 }
 
@@ -23,6 +26,9 @@ export function notComparing(field: string, comparison: Comparison, limit: numbe
     field,
     children: [],
     requirements: [[{ kind: 'exists', field }]],
-    test: comparison === 'greater' ? (document) => numberOf(read(document)) <= limit : (document) => numberOf(read(document)) >= limit,
+    test:
+      comparison === 'greater'
+        ? (document) => numberOf(read(document)) <= limit
+        : (document) => numberOf(read(document)) >= limit,
   };
 }

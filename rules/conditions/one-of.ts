@@ -11,7 +11,11 @@ export const oneOf = defineCondition({
   takesField: true,
   takesIgnoreCase: true,
   schema: Type.Array(scalar('One of these.'), { description, minItems: 1 }),
-  example: { when: { field: 'container', one_of: ['sluice', 'sluice-proxy'] }, matches: { container_name: 'sluice' }, misses: { container_name: 'shop' } },
+  example: {
+    when: { field: 'container', one_of: ['sluice', 'sluice-proxy'] },
+    matches: { container_name: 'sluice' },
+    misses: { container_name: 'shop' },
+  },
   build: (values, { field, ignoreCase }) => {
     const read = fieldReader(field);
     const texts = values.map(String);

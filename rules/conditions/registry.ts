@@ -17,7 +17,23 @@ import { regex } from './regex.js';
 import { startsWith } from './starts-with.js';
 
 export const conditions: readonly ConditionEntry[] = [
-  all, any, not, equals, oneOf, contains, startsWith, endsWith, regex, exists, greater, less, cidr, always, input,
+  all,
+  any,
+  not,
+  equals,
+  oneOf,
+  contains,
+  startsWith,
+  endsWith,
+  regex,
+  exists,
+  greater,
+  less,
+  cidr,
+  always,
+  input,
 ];
 
-export const conditionsByName: ReadonlyMap<string, ConditionEntry> = new Map(conditions.map((entry) => [entry.name, entry]));
+export const conditionsByName: ReadonlyMap<string, ConditionEntry> = new Map(
+  conditions.map((entry) => [entry.name, entry]),
+);

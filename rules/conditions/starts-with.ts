@@ -4,6 +4,10 @@ export const startsWith = defineTextCondition({
   name: 'starts_with',
   description: 'The text of the field starts with this.',
   verb: 'starts with',
-  example: { when: { field: 'namespace', starts_with: 'kube-' }, matches: { namespace_name: 'kube-system' }, misses: { namespace_name: 'my-kube-' } },
+  example: {
+    when: { field: 'namespace', starts_with: 'kube-' },
+    matches: { namespace_name: 'kube-system' },
+    misses: { namespace_name: 'my-kube-' },
+  },
   holds: (text, wanted) => text.startsWith(wanted),
 });

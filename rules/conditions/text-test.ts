@@ -18,12 +18,19 @@ export function defineTextCondition(definition: TextCondition): ConditionEntry {
     ...definition,
     takesField: true,
     takesIgnoreCase: true,
-    schema: Type.Union([Type.String({ minLength: 1 }), Type.Number(), Type.Boolean()], { description: definition.description }),
+    schema: Type.Union([Type.String({ minLength: 1 }), Type.Number(), Type.Boolean()], {
+      description: definition.description,
+    }),
     build: (value, place) => textCondition(definition, place.field, String(value), place.ignoreCase),
   });
 }
 
-export function textCondition({ verb, holds }: Pick<TextCondition, 'verb' | 'holds'>, field: string, wanted: string, ignoreCase: boolean): Condition {
+export function textCondition(
+  { verb, holds }: Pick<TextCondition, 'verb' | 'holds'>,
+  field: string,
+  wanted: string,
+  ignoreCase: boolean,
+): Condition {
   const read = fieldReader(field);
   const folded = wanted.toLowerCase();
   return {

@@ -35,13 +35,22 @@ interface Draft {
 }
 
 export function adjust(table: FieldTable, document: LogDocument, options: AdjustOptions): string {
-  const draft: Draft = { table, options, source: document, result: {}, notes: listOf(document['adjustments']), others: listOf(document['other_fields']), beyondLimit: 0 };
+  const draft: Draft = {
+    table,
+    options,
+    source: document,
+    result: {},
+    notes: listOf(document['adjustments']),
+    others: listOf(document['other_fields']),
+    beyondLimit: 0,
+  };
   for (const name of Object.keys(document)) {
     if (name === 'adjustments') draft.result[name] = draft.notes;
     else if (name === 'other_fields') draft.result[name] = draft.others;
     else place(draft, name, document[name]);
   }
-  if (draft.beyondLimit > 0) note(draft, `${draft.beyondLimit} fields moved to other_fields: the index has no room for more fields`);
+  if (draft.beyondLimit > 0)
+    note(draft, `${draft.beyondLimit} fields moved to other_fields: the index has no room for more fields`);
   if (draft.notes.length > 0) draft.result['adjustments'] = draft.notes;
   if (draft.others.length > 0) draft.result['other_fields'] = draft.others;
   return JSON.stringify(draft.result);
@@ -77,7 +86,13 @@ function placeAs(draft: Draft, name: string, value: FieldValue, type: FieldType)
   switch (type) {
     case 'number':
       if (typeof value === 'number' && Number.isFinite(value)) draft.result[name] = value;
-      else moveToTwin(draft, name, value, typeof value === 'boolean' ? 'a boolean in a number field' : 'text in a number field');
+      else
+        moveToTwin(
+          draft,
+          name,
+          value,
+          typeof value === 'boolean' ? 'a boolean in a number field' : 'text in a number field',
+        );
       return;
     case 'time':
       return placeTime(draft, name, value);
@@ -116,7 +131,13 @@ function moveToTwin(draft: Draft, name: string, value: FieldValue, why: string):
   const text = String(value);
   const type = draft.table.types.get(twin) ?? learn(draft, twin, text);
   const taken = draft.source[twin] !== undefined || Object.hasOwn(draft.result, twin);
-  if (taken || (type !== 'string' && type !== 'boolean') || draft.options.evict.has(twin) || nameProblem(twin) !== undefined) return moveToOthers(draft, name, value, why);
+  if (
+    taken ||
+    (type !== 'string' && type !== 'boolean') ||
+    draft.options.evict.has(twin) ||
+    nameProblem(twin) !== undefined
+  )
+    return moveToOthers(draft, name, value, why);
   note(draft, `${shown(name)}: ${why}, moved to ${shown(twin)}`);
   placeAs(draft, twin, text, type);
 }
@@ -140,7 +161,8 @@ function valueOf(draft: Draft, name: string, raw: unknown): unknown {
     return wellFormed(raw);
   }
   if (typeof raw === 'number' || typeof raw === 'boolean') return raw;
-  if (Array.isArray(raw) && standardFields.has(name) && raw.every((one) => typeof one === 'string')) return raw.map((one: string) => wellFormed(one));
+  if (Array.isArray(raw) && standardFields.has(name) && raw.every((one) => typeof one === 'string'))
+    return raw.map((one: string) => wellFormed(one));
   return JSON.stringify(raw);
 }
 

@@ -61,7 +61,13 @@ export function createFitter(options: FitterOptions): Fitter {
     forget: (index) => {
       tables.delete(index);
     },
-    repair: (text, failure, index) => repair(index === undefined ? createFieldTable(reserved) : tableOf(index), text, failure.reason, options.maxFields),
+    repair: (text, failure, index) =>
+      repair(
+        index === undefined ? createFieldTable(reserved) : tableOf(index),
+        text,
+        failure.reason,
+        options.maxFields,
+      ),
   };
 }
 
@@ -82,7 +88,8 @@ function fits(types: ReadonlyMap<string, FieldType>, document: LogDocument): boo
     const type = types.get(name);
     if (typeof value === 'string') {
       if (type === 'text') continue;
-      if (type === 'string' || type === 'boolean' ? value.length <= maxIndexedLength : type === 'time' && isTime(value)) continue;
+      if (type === 'string' || type === 'boolean' ? value.length <= maxIndexedLength : type === 'time' && isTime(value))
+        continue;
     } else if (typeof value === 'number') {
       if ((type === 'number' || type === 'string' || type === 'boolean') && Number.isFinite(value)) continue;
     } else if (typeof value === 'boolean') {
@@ -94,7 +101,8 @@ function fits(types: ReadonlyMap<string, FieldType>, document: LogDocument): boo
 }
 
 /** The field that a reason of a store names in brackets or quotes, and perhaps its type. */
-const namedField = /(?:field(?: name)?|column|object mapping for)\W{0,3}["[']([^"\]']{1,256})["\]'](?: of type \[(\w+)\])?/i;
+const namedField =
+  /(?:field(?: name)?|column|object mapping for)\W{0,3}["[']([^"\]']{1,256})["\]'](?: of type \[(\w+)\])?/i;
 const noRoom = /total fields|too many fields/i;
 const numberTypes: ReadonlySet<string> = new Set(['double', 'float', 'long', 'integer']);
 
@@ -103,7 +111,8 @@ function repair(table: FieldTable, text: string, reason: string, maxFields: numb
   if (document === undefined) return undefined;
   const [, field, type] = namedField.exec(reason) ?? [];
   if (noRoom.test(reason)) forgetNewFields(table, document);
-  else if (field !== undefined && numberTypes.has(type ?? '') && !standardFields.has(field)) table.types.set(field, 'number');
+  else if (field !== undefined && numberTypes.has(type ?? '') && !standardFields.has(field))
+    table.types.set(field, 'number');
   const again = adjust(table, document, { maxFields, evict: noFields });
   if (again !== text) return again;
   const movable = Object.keys(document).filter((name) => !standardFields.has(name));
@@ -121,7 +130,7 @@ function forgetNewFields(table: FieldTable, document: LogDocument): void {
 function parseDocument(text: string): LogDocument | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as LogDocument : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as LogDocument) : undefined;
   } catch {
     return undefined;
   }

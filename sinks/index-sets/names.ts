@@ -22,13 +22,18 @@ export function nextNumber(prefix: string, names: Iterable<string>, used = -1): 
 
 /** What is wrong with the prefixes of a whole configuration, one sentence each; empty when nothing is. */
 export function checkPrefixes(prefixes: readonly string[]): string[] {
-  const problems = prefixes.filter((prefix) => !prefixPattern.test(prefix))
-    .map((prefix) => `The prefix ${prefix} is not made of small letters, digits, _, + and -, beginning with a letter or digit, at most 100 characters.`);
+  const problems = prefixes
+    .filter((prefix) => !prefixPattern.test(prefix))
+    .map(
+      (prefix) =>
+        `The prefix ${prefix} is not made of small letters, digits, _, + and -, beginning with a letter or digit, at most 100 characters.`,
+    );
   const sorted = [...prefixes].sort();
   for (const [at, prefix] of sorted.entries()) {
     for (const other of sorted.slice(at + 1)) {
       if (other === prefix) problems.push(`The prefix ${prefix} is used by two index sets.`);
-      else if (other.startsWith(`${prefix}_`)) problems.push(`The prefix ${other} begins with ${prefix}_: the names of their indices could meet.`);
+      else if (other.startsWith(`${prefix}_`))
+        problems.push(`The prefix ${other} begins with ${prefix}_: the names of their indices could meet.`);
     }
   }
   return problems;

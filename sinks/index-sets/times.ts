@@ -11,7 +11,8 @@ const minuteLength = 17;
 const usualLength = 24;
 
 export function isTime(text: string): boolean {
-  if (text.length === usualLength && (text.startsWith(lastMinute) || text.startsWith(minuteBefore))) return isSecond(text);
+  if (text.length === usualLength && (text.startsWith(lastMinute) || text.startsWith(minuteBefore)))
+    return isSecond(text);
   if (!iso.test(text) || !isDay(text)) return false;
   minuteBefore = lastMinute;
   lastMinute = text.slice(0, minuteLength);
@@ -21,7 +22,16 @@ export function isTime(text: string): boolean {
 /** `00.000Z` after the minute. */
 function isSecond(text: string): boolean {
   const tens = text.charCodeAt(minuteLength);
-  return tens >= 0x30 && tens <= 0x35 && isDigit(text, 18) && text.charCodeAt(19) === 0x2e && isDigit(text, 20) && isDigit(text, 21) && isDigit(text, 22) && text.charCodeAt(23) === 0x5a;
+  return (
+    tens >= 0x30 &&
+    tens <= 0x35 &&
+    isDigit(text, 18) &&
+    text.charCodeAt(19) === 0x2e &&
+    isDigit(text, 20) &&
+    isDigit(text, 21) &&
+    isDigit(text, 22) &&
+    text.charCodeAt(23) === 0x5a
+  );
 }
 
 function isDigit(text: string, at: number): boolean {
@@ -32,7 +42,9 @@ function isDigit(text: string, at: number): boolean {
 /** Only days from the 29th on need the calendar. */
 function isDay(text: string): boolean {
   const day = Number(text.slice(8, 10));
-  return day <= 28 || new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() === day;
+  return (
+    day <= 28 || new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() === day
+  );
 }
 
 /** The same time in that form; undefined when it is none, or outside of the years 0 to 9999. */

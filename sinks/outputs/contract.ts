@@ -54,7 +54,9 @@ export interface Connection {
 }
 
 /** `answered`: the destination itself confirmed; `refused`: messages that it will never take. */
-export type WriteAnswer = { readonly answered: false } | { readonly answered: true; readonly refused: number; readonly reason: string | undefined };
+export type WriteAnswer =
+  | { readonly answered: false }
+  | { readonly answered: true; readonly refused: number; readonly reason: string | undefined };
 
 export interface Link {
   /** For people: `gelf tcp siem:12201`. */

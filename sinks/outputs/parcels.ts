@@ -5,7 +5,12 @@ export const parcelBytes = 64 * 1024;
 export const parcelMessages = 512;
 
 /** The end of the parcel that begins at `from`. One message always fits. */
-export function parcelEnd(records: readonly OutputRecord[], from: number, maxMessages = parcelMessages, maxBytes = parcelBytes): number {
+export function parcelEnd(
+  records: readonly OutputRecord[],
+  from: number,
+  maxMessages = parcelMessages,
+  maxBytes = parcelBytes,
+): number {
   let bytes = 0;
   let to = from;
   while (to < records.length && to - from < maxMessages) {
@@ -16,4 +21,5 @@ export function parcelEnd(records: readonly OutputRecord[], from: number, maxMes
   return to;
 }
 
-export const nextOffsetOf = (records: readonly OutputRecord[], to: number): number => (records[to - 1] as OutputRecord).offset + 1;
+export const nextOffsetOf = (records: readonly OutputRecord[], to: number): number =>
+  (records[to - 1] as OutputRecord).offset + 1;

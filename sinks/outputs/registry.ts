@@ -27,19 +27,44 @@ export interface OutputKind {
 }
 
 const tcpOptions = (settings: OutputSettings, { files, listeners, lookUp }: OutputContext): TcpLinkOptions => ({
-  name: settings.type, host: settings.host, port: settings.port, tls: settings.tls, files, listeners, lookUp,
-  connectTimeoutMs: settings.connect_timeout_ms, writeTimeoutMs: settings.write_timeout_ms, hangTimeoutMs: settings.hang_timeout_ms,
+  name: settings.type,
+  host: settings.host,
+  port: settings.port,
+  tls: settings.tls,
+  files,
+  listeners,
+  lookUp,
+  connectTimeoutMs: settings.connect_timeout_ms,
+  writeTimeoutMs: settings.write_timeout_ms,
+  hangTimeoutMs: settings.hang_timeout_ms,
 });
 const tcp: OutputKind['link'] = (settings, context) => createTcpLink(tcpOptions(settings, context));
-const http: OutputKind['link'] = (settings, context) => createHttpLink({ ...tcpOptions(settings, context), gelf: settings.gelf });
-const udp: OutputKind['link'] = ({ type, host, port }, { listeners, lookUp }) => createUdpLink({ name: type, host, port, listeners, lookUp });
+const http: OutputKind['link'] = (settings, context) =>
+  createHttpLink({ ...tcpOptions(settings, context), gelf: settings.gelf });
+const udp: OutputKind['link'] = ({ type, host, port }, { listeners, lookUp }) =>
+  createUdpLink({ name: type, host, port, listeners, lookUp });
 
 export const outputKinds: readonly OutputKind[] = [
   { type: 'gelf', protocol: 'tcp', encoder: createGelfStreamEncoder, link: tcp },
-  { type: 'gelf', protocol: 'udp', encoder: ({ gelf }, context) => createGelfDatagramEncoder(gelf, context), link: udp },
+  {
+    type: 'gelf',
+    protocol: 'udp',
+    encoder: ({ gelf }, context) => createGelfDatagramEncoder(gelf, context),
+    link: udp,
+  },
   { type: 'gelf', protocol: 'http', encoder: ({ gelf }) => createGelfRequestEncoder(gelf), link: http },
-  { type: 'syslog', protocol: 'tcp', encoder: ({ syslog }, context) => createSyslogStreamEncoder(syslog, context), link: tcp },
-  { type: 'syslog', protocol: 'udp', encoder: ({ syslog }, context) => createSyslogDatagramEncoder(syslog, context), link: udp },
+  {
+    type: 'syslog',
+    protocol: 'tcp',
+    encoder: ({ syslog }, context) => createSyslogStreamEncoder(syslog, context),
+    link: tcp,
+  },
+  {
+    type: 'syslog',
+    protocol: 'udp',
+    encoder: ({ syslog }, context) => createSyslogDatagramEncoder(syslog, context),
+    link: udp,
+  },
 ];
 
 export function outputKind({ type, protocol }: Pick<OutputSettings, 'type' | 'protocol'>): OutputKind {

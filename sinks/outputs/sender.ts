@@ -68,10 +68,17 @@ export class Sender {
 
   state(): OutputState {
     const hangsSince = this.#connection?.hangsSince?.();
-    const [lastError, lastErrorAt] = hangsSince === undefined ? [this.#lastError, this.#lastErrorAt] : ['the destination is connected and reads nothing', hangsSince];
+    const [lastError, lastErrorAt] =
+      hangsSince === undefined
+        ? [this.#lastError, this.#lastErrorAt]
+        : ['the destination is connected and reads nothing', hangsSince];
     return {
-      state: this.#state, address: this.#options.link.address, lastError, lastErrorAt,
-      unconfirmedMessages: this.#windowMessages, unconfirmedBytes: this.#windowBytes,
+      state: this.#state,
+      address: this.#options.link.address,
+      lastError,
+      lastErrorAt,
+      unconfirmedMessages: this.#windowMessages,
+      unconfirmedBytes: this.#windowBytes,
     };
   }
 
@@ -82,10 +89,16 @@ export class Sender {
       await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
     }
     if (this.#failed !== undefined) throw this.#failed;
-    if (this.#stopping.signal.aborted) throw outputErrors.create('OUTPUT_STOPPED', { place: this.#options.link.address });
+    if (this.#stopping.signal.aborted)
+      throw outputErrors.create('OUTPUT_STOPPED', { place: this.#options.link.address });
     if (parcel.nextOffset <= this.#dropBelow) {
       if (this.#window.length === 0) this.#options.onConfirmed(parcel.nextOffset, 0, 0);
-      else this.#window.push({ parcel: { parts: [], bytes: 0, messages: 0, nextOffset: parcel.nextOffset }, writtenAt: 0, end: 0 });
+      else
+        this.#window.push({
+          parcel: { parts: [], bytes: 0, messages: 0, nextOffset: parcel.nextOffset },
+          writtenAt: 0,
+          end: 0,
+        });
       return false;
     }
     this.#window.push({ parcel, writtenAt: 0, end: 0 });
@@ -103,7 +116,11 @@ export class Sender {
     let count = 0;
     let bytes = 0;
     let messages = 0;
-    for (let next = this.#window[first]; next !== undefined && next.parcel.nextOffset <= below; next = this.#window[first + count]) {
+    for (
+      let next = this.#window[first];
+      next !== undefined && next.parcel.nextOffset <= below;
+      next = this.#window[first + count]
+    ) {
       bytes += next.parcel.bytes;
       messages += next.parcel.messages;
       count += 1;
@@ -112,7 +129,8 @@ export class Sender {
     this.#windowBytes -= bytes;
     this.#unwrittenBytes -= bytes;
     this.#windowMessages -= messages;
-    if (first === 0 && dropped.length > 0) this.#options.onConfirmed((dropped[dropped.length - 1] as Waiting).parcel.nextOffset, 0, 0);
+    if (first === 0 && dropped.length > 0)
+      this.#options.onConfirmed((dropped[dropped.length - 1] as Waiting).parcel.nextOffset, 0, 0);
     if (this.#hasRoom()) this.#signalRoom();
     return messages;
   }
@@ -140,7 +158,9 @@ export class Sender {
   }
 
   #hasRoom(): boolean {
-    return this.#unwrittenBytes < maxUnwrittenBytes && this.#windowBytes < this.#options.unconfirmedBytes + maxUnwrittenBytes;
+    return (
+      this.#unwrittenBytes < maxUnwrittenBytes && this.#windowBytes < this.#options.unconfirmedBytes + maxUnwrittenBytes
+    );
   }
 
   #signalRoom(): void {
@@ -238,7 +258,10 @@ export class Sender {
   #confirmBySize(): void {
     let count = 0;
     let bytes = 0;
-    while (count < this.#position && this.#written - (this.#window[count] as Waiting).end >= this.#options.unconfirmedBytes) {
+    while (
+      count < this.#position &&
+      this.#written - (this.#window[count] as Waiting).end >= this.#options.unconfirmedBytes
+    ) {
       bytes += (this.#window[count] as Waiting).parcel.bytes;
       count += 1;
     }
@@ -290,7 +313,11 @@ export class Sender {
     this.#lastError = errorText(error);
     this.#lastErrorAt = Date.now();
     const { allowed, suppressed } = this.#mayLog('failed');
-    if (allowed) this.#options.log.warn({ output: this.#options.link.address, error: this.#lastError, suppressed }, 'an output has trouble');
+    if (allowed)
+      this.#options.log.warn(
+        { output: this.#options.link.address, error: this.#lastError, suppressed },
+        'an output has trouble',
+      );
   }
 
   /** True when there is something to do, false after the time (0: never). */

@@ -6,18 +6,23 @@ type Key = Bucket['key'][number];
 
 /** Numbers before texts; booleans as their texts. */
 export function compareKeys(left: Key, right: Key): number {
-  if (typeof left === 'number' || typeof right === 'number') return typeof left === typeof right ? Number(left) - Number(right) : typeof left === 'number' ? -1 : 1;
+  if (typeof left === 'number' || typeof right === 'number')
+    return typeof left === typeof right ? Number(left) - Number(right) : typeof left === 'number' ? -1 : 1;
   return compareCodePoints(String(left), String(right));
 }
 
 /** Of one grouping's buckets within one outer bucket: times ascend, values follow the request. Nothing comes last. */
-export function bucketOrder(request: Pick<AggregateRequest, 'groups' | 'sort'>, level: number): (left: Bucket, right: Bucket) => number {
+export function bucketOrder(
+  request: Pick<AggregateRequest, 'groups' | 'sort'>,
+  level: number,
+): (left: Bucket, right: Bucket) => number {
   const byKey = (left: Bucket, right: Bucket): number => compareKeys(left.key[level] as Key, right.key[level] as Key);
   if (request.groups[level]?.kind === 'time') return byKey;
   const { by, direction } = request.sort ?? { by: undefined, direction: 'desc' };
   const sign = direction === 'asc' ? 1 : -1;
   if (by === 'key') return (left, right) => sign * byKey(left, right);
-  const measure = (bucket: Bucket): number | null => (by === undefined ? bucket.documents : bucket.values[by] ?? null);
+  const measure = (bucket: Bucket): number | null =>
+    by === undefined ? bucket.documents : (bucket.values[by] ?? null);
   return (left, right) => {
     const a = measure(left);
     const b = measure(right);
@@ -28,7 +33,10 @@ export function bucketOrder(request: Pick<AggregateRequest, 'groups' | 'sort'>, 
 }
 
 /** Of the buckets of all levels the innermost ones, in order: outer buckets decide first. */
-export function leafBuckets(request: Pick<AggregateRequest, 'groups' | 'sort'>, levels: readonly (readonly Bucket[])[]): Bucket[] {
+export function leafBuckets(
+  request: Pick<AggregateRequest, 'groups' | 'sort'>,
+  levels: readonly (readonly Bucket[])[],
+): Bucket[] {
   if (levels.length === 0) return [];
   const children = levels.map((buckets, level) => {
     const byParent = new Map<string, Bucket[]>();

@@ -1,7 +1,14 @@
 /**
  * An index store: named indices of documents. Two adapters, one suite: `test/sinks/stores/contract.ts`.
  */
-import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../schemas/query.js';
+import type {
+  AggregateRequest,
+  AggregateResult,
+  ScanRequest,
+  SearchHit,
+  SearchRequest,
+  SearchResult,
+} from '../../schemas/query.js';
 
 export type FieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
 

@@ -4,8 +4,25 @@ import type { Log } from '../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
 import { formatBytes } from '../../core/bytes.js';
 import { isSluiceError } from '../../core/errors.js';
-import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../schemas/query.js';
-import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from './contract.js';
+import type {
+  AggregateRequest,
+  AggregateResult,
+  ScanRequest,
+  SearchHit,
+  SearchRequest,
+  SearchResult,
+} from '../../schemas/query.js';
+import type {
+  DocumentUpdate,
+  FieldType,
+  FoundDocument,
+  IndexInfo,
+  IndexStore,
+  StoreCapabilities,
+  StubRequest,
+  WriteRequest,
+  WriteResult,
+} from './contract.js';
 import { storeError } from './duckdb/failures.js';
 import { scanHits } from './duckdb/scan-hits.js';
 import type { EngineOptions } from './duckdb/protocol.js';
@@ -70,8 +87,28 @@ class DuckStore implements IndexStore {
   }
 
   async start(): Promise<void> {
-    const { folder, memoryBytes, threads, checkpointBytes, lingerMs = 0, keptBytes = defaultKeptBytes, attachedIndices = defaultAttachedIndices, reserveBytes, words, log } = this.#options;
-    const engineOptions: EngineOptions = { folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, attachedIndices, words: { ...wordDefaults, reserveBytes, ...words } };
+    const {
+      folder,
+      memoryBytes,
+      threads,
+      checkpointBytes,
+      lingerMs = 0,
+      keptBytes = defaultKeptBytes,
+      attachedIndices = defaultAttachedIndices,
+      reserveBytes,
+      words,
+      log,
+    } = this.#options;
+    const engineOptions: EngineOptions = {
+      folder,
+      memoryBytes,
+      threads,
+      checkpointBytes,
+      lingerMs,
+      keptBytes,
+      attachedIndices,
+      words: { ...wordDefaults, reserveBytes, ...words },
+    };
     const worker = new WorkerClient(engineOptions, {
       onLost: (reason) => {
         log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
@@ -79,7 +116,10 @@ class DuckStore implements IndexStore {
       },
       onWordsFailed: (failure) => {
         this.#metrics.wordFailures.inc(label);
-        log.warn(failure, 'words could not be added to the index of words; searches look through the texts, and it is tried again');
+        log.warn(
+          failure,
+          'words could not be added to the index of words; searches look through the texts, and it is tried again',
+        );
       },
     });
     this.#worker = worker;
@@ -127,10 +167,15 @@ class DuckStore implements IndexStore {
   }
 
   #admit(index: string, bytes: number): void {
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > waitingBytes) throw storeError('STORE_OVERLOADED', index, `${formatBytes(this.#waitingBytes)} waiting`);
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > waitingBytes)
+      throw storeError('STORE_OVERLOADED', index, `${formatBytes(this.#waitingBytes)} waiting`);
     const free = this.#freeBytes();
     if (free - bytes * writeAmplification < this.#options.reserveBytes) {
-      throw storeError('STORE_DISK_FULL', this.#options.folder, `${formatBytes(free)} free, reserve ${formatBytes(this.#options.reserveBytes)}`);
+      throw storeError(
+        'STORE_DISK_FULL',
+        this.#options.folder,
+        `${formatBytes(free)} free, reserve ${formatBytes(this.#options.reserveBytes)}`,
+      );
     }
   }
 
@@ -146,7 +191,10 @@ class DuckStore implements IndexStore {
   }
 
   async update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]> {
-    this.#admit(index, updates.reduce((sum, { document }) => sum + document.length, 0));
+    this.#admit(
+      index,
+      updates.reduce((sum, { document }) => sum + document.length, 0),
+    );
     return this.#need().call('update', { index, updates });
   }
 
@@ -218,7 +266,10 @@ class DuckStore implements IndexStore {
     for (const index of indices) {
       let fromRow: number | undefined = 0;
       while (fromRow !== undefined) {
-        const page: { ids: readonly string[]; nextRow: number | undefined } = await this.#need().call('scanIds', { index, fromRow });
+        const page: { ids: readonly string[]; nextRow: number | undefined } = await this.#need().call('scanIds', {
+          index,
+          fromRow,
+        });
         if (page.ids.length > 0) await onIds(page.ids);
         fromRow = page.nextRow;
       }
@@ -226,9 +277,14 @@ class DuckStore implements IndexStore {
   }
 
   async health(): Promise<{ readonly ok: boolean; readonly reason: string }> {
-    if (this.#worker === undefined || this.#worker.lost !== undefined) return { ok: false, reason: this.#worker?.lost ?? 'not started' };
+    if (this.#worker === undefined || this.#worker.lost !== undefined)
+      return { ok: false, reason: this.#worker?.lost ?? 'not started' };
     const free = this.#freeBytes();
-    if (free < this.#options.reserveBytes) return { ok: false, reason: `${formatBytes(free)} free on disk, reserve ${formatBytes(this.#options.reserveBytes)}` };
+    if (free < this.#options.reserveBytes)
+      return {
+        ok: false,
+        reason: `${formatBytes(free)} free on disk, reserve ${formatBytes(this.#options.reserveBytes)}`,
+      };
     const { blocked } = await this.#worker.call('health', undefined);
     const reasons = [...blocked].map(([index, reason]) => `${index} is blocked: ${reason}`);
     return { ok: true, reason: reasons.join('; ') || 'ok' };

@@ -21,7 +21,8 @@ export function createGate(places: number, maxWaiting: number): Gate {
         free -= 1;
         return leave;
       }
-      if (waiting.length >= maxWaiting) throw storeErrors.create('STORE_OVERLOADED', { got: `${maxWaiting} requests waiting` });
+      if (waiting.length >= maxWaiting)
+        throw storeErrors.create('STORE_OVERLOADED', { got: `${maxWaiting} requests waiting` });
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
       });

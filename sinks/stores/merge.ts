@@ -9,7 +9,11 @@ export interface MergedPage<Item> {
 export type NextPage<Item> = () => Promise<MergedPage<Item> | undefined>;
 
 /** Yields batches of at most `size()` in order. One page of each sequence is held. */
-export async function* mergeOrdered<Item>(sources: readonly NextPage<Item>[], compare: (left: Item, right: Item) => number, size: () => number): AsyncGenerator<readonly Item[]> {
+export async function* mergeOrdered<Item>(
+  sources: readonly NextPage<Item>[],
+  compare: (left: Item, right: Item) => number,
+  size: () => number,
+): AsyncGenerator<readonly Item[]> {
   const heads: { page: MergedPage<Item>; at: number; item: Item; readonly next: NextPage<Item> }[] = [];
   for (const next of sources) {
     const page = await next();
@@ -25,7 +29,7 @@ export async function* mergeOrdered<Item>(sources: readonly NextPage<Item>[], co
       batch = [];
     }
     if (first.at >= first.page.length) {
-      first.page = await first.next() ?? [];
+      first.page = (await first.next()) ?? [];
       first.at = 0;
     }
     if (first.page.length === 0) heads.splice(heads.indexOf(first), 1);

@@ -10,6 +10,8 @@ export function comparePlaces(direction: 'asc' | 'desc'): (left: SearchAfter, ri
     const b = right.sortValue;
     if (rank(a) !== rank(b)) return rank(a) - rank(b);
     const byValue = typeof a === 'number' ? a - Number(b) : compareCodePoints(String(a), String(b));
-    return sign * (byValue || compareCodePoints(left.id, right.id) || compareCodePoints(left.index ?? '', right.index ?? ''));
+    return (
+      sign * (byValue || compareCodePoints(left.id, right.id) || compareCodePoints(left.index ?? '', right.index ?? ''))
+    );
   };
 }

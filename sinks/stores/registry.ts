@@ -17,12 +17,48 @@ type Kinds = { readonly [Kind in Config['store']['kind']]: (config: Config, cont
 
 export const storeKinds: Kinds = {
   embedded: (config, context) => {
-    const { memory_bytes: memoryBytes, threads, checkpoint_bytes: checkpointBytes, linger_ms: lingerMs, kept_bytes: keptBytes, reserve_bytes: reserveBytes, index_words: indexWords } = config.store.embedded;
-    return createDuckStore({ folder: config.data_folder, memoryBytes, threads, checkpointBytes, lingerMs, keptBytes, reserveBytes, ...(indexWords ? {} : { words: { segmentRows: 0 } }), ...context });
+    const {
+      memory_bytes: memoryBytes,
+      threads,
+      checkpoint_bytes: checkpointBytes,
+      linger_ms: lingerMs,
+      kept_bytes: keptBytes,
+      reserve_bytes: reserveBytes,
+      index_words: indexWords,
+    } = config.store.embedded;
+    return createDuckStore({
+      folder: config.data_folder,
+      memoryBytes,
+      threads,
+      checkpointBytes,
+      lingerMs,
+      keptBytes,
+      reserveBytes,
+      ...(indexWords ? {} : { words: { segmentRows: 0 } }),
+      ...context,
+    });
   },
   opensearch: (config, context) => {
-    const { nodes, username, password, tls, request_timeout_ms: requestTimeoutMs, bulk_bytes: bulkBytes, bulks_in_flight: bulksInFlight } = config.store.opensearch;
-    return createOpenSearchStore({ nodes, username, password, tls, requestTimeoutMs, bulkBytes, bulksInFlight, maxFields: config.store.max_fields, ...context });
+    const {
+      nodes,
+      username,
+      password,
+      tls,
+      request_timeout_ms: requestTimeoutMs,
+      bulk_bytes: bulkBytes,
+      bulks_in_flight: bulksInFlight,
+    } = config.store.opensearch;
+    return createOpenSearchStore({
+      nodes,
+      username,
+      password,
+      tls,
+      requestTimeoutMs,
+      bulkBytes,
+      bulksInFlight,
+      maxFields: config.store.max_fields,
+      ...context,
+    });
   },
 };
 

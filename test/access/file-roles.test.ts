@@ -3,23 +3,49 @@ import t from 'tap';
 import type { FileRole } from '../../schemas/access.js';
 import { administrator, codeOf, createTestAccess, createTestState, here, password, shippedStreams } from './support.js';
 
-const team: FileRole = { id: 'Shop team', description: 'of the shop', read: ['system-logs'], edit: ['integration-logs'], capabilities: ['views:edit'], file: 'team.yaml' };
+const team: FileRole = {
+  id: 'Shop team',
+  description: 'of the shop',
+  read: ['system-logs'],
+  edit: ['integration-logs'],
+  capabilities: ['views:edit'],
+  file: 'team.yaml',
+};
 
 t.test('a role of a file is given as any other, and refuses changes naming its file', async (t) => {
   const fileRoles = [team];
   const access = await createTestAccess(t, { fileRoles: () => fileRoles });
-  t.match(access.role('SHOP TEAM'), { name: 'Shop team', description: 'of the shop', readOnly: true, origin: 'file', file: 'team.yaml' });
+  t.match(access.role('SHOP TEAM'), {
+    name: 'Shop team',
+    description: 'of the shop',
+    readOnly: true,
+    origin: 'file',
+    file: 'team.yaml',
+  });
   await access.createUser(administrator, 'alice', 'alice-secret', { roles: ['shop team'] });
   const alice = await access.authenticate(password('alice', 'alice-secret'), here);
-  t.same([alice.roles, alice.scope.streams, alice.editableStreams, [...alice.capabilities]], [['Shop team'], ['system-logs', 'integration-logs'], ['integration-logs'], ['views:edit']]);
-  const changes: readonly (() => Promise<unknown>)[] = [() => access.changeRole(administrator, 'shop team', { description: 'x' }), () => access.deleteRole(administrator, 'Shop Team'), () => access.createRole(administrator, 'shop TEAM', '', [])];
+  t.same(
+    [alice.roles, alice.scope.streams, alice.editableStreams, [...alice.capabilities]],
+    [['Shop team'], ['system-logs', 'integration-logs'], ['integration-logs'], ['views:edit']],
+  );
+  const changes: readonly (() => Promise<unknown>)[] = [
+    () => access.changeRole(administrator, 'shop team', { description: 'x' }),
+    () => access.deleteRole(administrator, 'Shop Team'),
+    () => access.createRole(administrator, 'shop TEAM', '', []),
+  ];
   for (const change of changes) {
     t.equal(await codeOf(change), 'ACCESS_ROLE_OF_FILE');
     await t.rejects(change(), /team\.yaml/);
   }
   await access.createUser(administrator, 'bob', 'bob-secret', {});
   await access.addMember(administrator, 'Shop team', 'bob');
-  t.same(access.members(administrator, 'shop team').map(({ username }) => username).sort(), ['alice', 'bob']);
+  t.same(
+    access
+      .members(administrator, 'shop team')
+      .map(({ username }) => username)
+      .sort(),
+    ['alice', 'bob'],
+  );
 });
 
 t.test('another file counts at once, in sessions that are open too', async (t) => {
@@ -31,7 +57,11 @@ t.test('another file counts at once, in sessions that are open too', async (t) =
   t.same(await streams(), ['system-logs', 'integration-logs']);
   fileRoles = [{ ...team, read: 'all', edit: [] }];
   t.equal(await streams(), 'all');
-  t.same((await access.authenticate({ kind: 'session', sessionId }, here)).scope.except, ['audit-logs'], 'all is never Audit logs');
+  t.same(
+    (await access.authenticate({ kind: 'session', sessionId }, here)).scope.except,
+    ['audit-logs'],
+    'all is never Audit logs',
+  );
   fileRoles = [];
   t.same(await streams(), [], 'a role that is gone opens nothing');
   fileRoles = [team];
@@ -77,5 +107,9 @@ t.test('who created a stream reads and edits it for as long as it is there, what
   await access.createUser(administrator, 'alice', 'alice-secret', {});
   t.same((await identity('alice')).scope.streams, [], 'another user of the same name is another one');
   owners = [{ stream: 'audit-logs', userId: (await identity('bob')).userId }];
-  t.same((await identity('bob')).scope, { streams: [], except: ['audit-logs'], deadLetters: false }, 'Audit logs are nobody\'s own');
+  t.same(
+    (await identity('bob')).scope,
+    { streams: [], except: ['audit-logs'], deadLetters: false },
+    "Audit logs are nobody's own",
+  );
 });

@@ -34,13 +34,17 @@ await t.test('users, roles and sessions of two programs', skipWithoutOpenSearch(
   await one.createUser(administrator, 'Zoë', 'zoe-secret', { roles: ['Team'] });
   const { sessionId } = await one.openSession('zoë', 'zoe-secret', here);
   test.equal((await two.authenticate({ kind: 'session', sessionId }, here)).username, 'Zoë', 'at once');
-  await until(async () => (await two.authenticate({ kind: 'session', sessionId }, here)).scope.streams.includes('system-logs'));
+  await until(async () =>
+    (await two.authenticate({ kind: 'session', sessionId }, here)).scope.streams.includes('system-logs'),
+  );
   await two.changeRole(administrator, 'team', { permissions: [] });
   await until(async () => (await one.authenticate({ kind: 'session', sessionId }, here)).scope.streams.length === 0);
   await two.setPassword(administrator, 'zoë', 'next-secret', undefined, here);
   await until(async () => (await codeOf(one.authenticate({ kind: 'session', sessionId }, here))) === 'ACCESS_DENIED');
   await until(async () => (await codeOf(one.authenticate(password('zoë', 'next-secret'), here))) === 'none');
   test.equal(await codeOf(one.createUser(administrator, 'ZOË', 'other-secret', {})), 'ACCESS_NAME_TAKEN');
-  const outcomes = await Promise.all([one, two].map((access) => codeOf(access.createUser(administrator, 'same', 'same-secret', {}))));
+  const outcomes = await Promise.all(
+    [one, two].map((access) => codeOf(access.createUser(administrator, 'same', 'same-secret', {}))),
+  );
   test.same(outcomes.sort(), ['ACCESS_NAME_TAKEN', 'none'], 'one of two gets the name');
 });

@@ -12,7 +12,10 @@ await t.test('a flood of passwords does not keep out those who logged in here be
   const stored = await passwords.hash('a-secret');
   const flood = Array.from({ length: 100 }, (_, guess) => codeOf(passwords.verify(undefined, `guess-${guess}`)));
   let done = 0;
-  for (const guess of flood) void guess.then(() => { done += 1; });
+  for (const guess of flood)
+    void guess.then(() => {
+      done += 1;
+    });
   const refusedSoFar = 100 - 65;
   test.equal(await passwords.verify(stored, 'a-secret', true), true);
   test.ok(done <= refusedSoFar + 3, `${done} of the flood were answered before`);
@@ -32,8 +35,16 @@ await t.test('ended sessions and tokens are removed, and those of users who are 
   const people = createPeople({ state, log: silentLog, streams: () => [] });
   await people.start();
   test.teardown(() => people.stop());
-  const sessions = createSecrets<SessionRecord>({ ...common, prefix: 'sessions/', encode: (random) => random.toString('hex') });
-  const tokens = createSecrets<TokenRecord>({ ...common, prefix: 'tokens/', encode: (random) => random.toString('hex') });
+  const sessions = createSecrets<SessionRecord>({
+    ...common,
+    prefix: 'sessions/',
+    encode: (random) => random.toString('hex'),
+  });
+  const tokens = createSecrets<TokenRecord>({
+    ...common,
+    prefix: 'tokens/',
+    encode: (random) => random.toString('hex'),
+  });
   const session = { user_id: 'a'.repeat(24), generation: 1, created_at: 0, address: '' };
   await sessions.create({ ...session, used_at: time - 1_000 });
   const live = await sessions.create({ ...session, used_at: time - 999 });

@@ -10,7 +10,9 @@ import { opensslMissing, type Certificates } from '../receivers/certificates.js'
 import { until } from './support.js';
 
 const program = '/usr/sbin/slapd';
-export const slapdMissing: string | false = existsSync(program) ? opensslMissing : `${program} is not there (Debian package slapd)`;
+export const slapdMissing: string | false = existsSync(program)
+  ? opensslMissing
+  : `${program} is not there (Debian package slapd)`;
 
 export const directoryPassword = 'directory-secret';
 export const bindDn = 'cn=reader,dc=example,dc=org';
@@ -79,14 +81,19 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-export async function createSlapd(test: Test, { authority, server }: Pick<Certificates, 'authority' | 'server'>): Promise<Slapd> {
+export async function createSlapd(
+  test: Test,
+  { authority, server }: Pick<Certificates, 'authority' | 'server'>,
+): Promise<Slapd> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-slapd-'));
   let child: ChildProcess | undefined;
   await mkdir(join(folder, 'data'));
   const modules = ['/usr/lib/ldap', '/usr/lib/openldap'].find((path) => existsSync(path)) ?? '/usr/lib/ldap';
   const schemas = ['/etc/ldap/schema', '/etc/openldap/schema'].find((path) => existsSync(path)) ?? '/etc/ldap/schema';
   const configuration = join(folder, 'slapd.conf');
-  await writeFile(configuration, `${['core', 'cosine', 'inetorgperson', 'nis'].map((name) => `include ${schemas}/${name}.schema`).join('\n')}
+  await writeFile(
+    configuration,
+    `${['core', 'cosine', 'inetorgperson', 'nis'].map((name) => `include ${schemas}/${name}.schema`).join('\n')}
 modulepath ${modules}
 moduleload back_mdb
 pidfile ${join(folder, 'slapd.pid')}
@@ -100,19 +107,27 @@ rootdn "cn=root,dc=example,dc=org"
 directory ${join(folder, 'data')}
 access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact="${bindDn}" read by * none
-`);
+`,
+  );
   const ldif = join(folder, 'entries.ldif');
   await writeFile(ldif, entries);
   const added = spawnSync(program, ['-T', 'add', '-f', configuration, '-l', ldif], { encoding: 'utf8' });
   if (added.status !== 0) throw new Error(`slapadd: ${added.stderr}`);
   const [port, securePort] = [await freePort(), await freePort()];
   const start = async (): Promise<void> => {
-    child = spawn(program, ['-f', configuration, '-h', `ldap://127.0.0.1:${port} ldaps://127.0.0.1:${securePort}`, '-d', '0'], { stdio: 'ignore' });
-    await until(() => new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-      socket.on('close', () => socket.destroy()).setTimeout(1_000, () => socket.destroy());
-      socket.on('connect', () => socket.end());
-    }));
+    child = spawn(
+      program,
+      ['-f', configuration, '-h', `ldap://127.0.0.1:${port} ldaps://127.0.0.1:${securePort}`, '-d', '0'],
+      { stdio: 'ignore' },
+    );
+    await until(
+      () =>
+        new Promise<boolean>((resolve) => {
+          const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+          socket.on('close', () => socket.destroy()).setTimeout(1_000, () => socket.destroy());
+          socket.on('connect', () => socket.end());
+        }),
+    );
   };
   const stop = async (): Promise<void> => {
     const running = child;
@@ -128,5 +143,11 @@ access to * by dn.exact="${bindDn}" read by * none
     await rm(folder, { recursive: true, force: true });
   });
   await start();
-  return { url: `ldap://127.0.0.1:${port}`, secureUrl: `ldaps://127.0.0.1:${securePort}`, caFile: authority.cert, start, stop };
+  return {
+    url: `ldap://127.0.0.1:${port}`,
+    secureUrl: `ldaps://127.0.0.1:${securePort}`,
+    caFile: authority.cert,
+    start,
+    stop,
+  };
 }

@@ -19,20 +19,36 @@ import { createLevelState } from '../../state/leveldb.js';
 import { checkValues } from '../../config/check.js';
 
 export const shippedStreams: readonly StreamName[] = [
-  ['all-messages', 'All messages'], ['application-logs', 'Application logs'], ['system-logs', 'System logs'], ['audit-logs', 'Audit logs'], ['integration-logs', 'Integration logs'],
+  ['all-messages', 'All messages'],
+  ['application-logs', 'Application logs'],
+  ['system-logs', 'System logs'],
+  ['audit-logs', 'Audit logs'],
+  ['integration-logs', 'Integration logs'],
 ].map(([id = '', title = '']) => ({ id, title }));
 
 export const here = { address: '127.0.0.1' } as const;
 
 /** May do everything; no user that is kept. */
 export const administrator: Identity = {
-  userId: 'f'.repeat(24), username: 'test', roles: ['Administrator'], administrator: true, scope: { streams: 'all', except: [], deadLetters: true }, editableStreams: 'all', capabilities: new Set(allCapabilities), by: 'password',
+  userId: 'f'.repeat(24),
+  username: 'test',
+  roles: ['Administrator'],
+  administrator: true,
+  scope: { streams: 'all', except: [], deadLetters: true },
+  editableStreams: 'all',
+  capabilities: new Set(allCapabilities),
+  by: 'password',
 };
 
 type AccessChange = { readonly [Name in keyof AccessOptions]?: Partial<AccessOptions[Name]> | AccessOptions[Name] };
 
 export function accessSettings(change: AccessChange = {}): AccessOptions {
-  const values: Record<string, unknown> = { access: { first_passwords: { admin: 'admin-secret', operator: 'operator-secret', audit_viewer: 'viewer-secret' }, ...change } };
+  const values: Record<string, unknown> = {
+    access: {
+      first_passwords: { admin: 'admin-secret', operator: 'operator-secret', audit_viewer: 'viewer-secret' },
+      ...change,
+    },
+  };
   const problems = checkValues(values, (path) => path.join('.'));
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return values['access'] as AccessOptions;
@@ -54,12 +70,25 @@ export interface TestAccess extends Access, AccessAdministration {
   readonly registry: Registry;
 }
 
-export type TestAccessOptions = Partial<Omit<CreateAccessOptions, 'settings'>> & { readonly settings?: AccessChange; readonly onFirstPasswords?: (made: readonly FirstPassword[]) => void };
+export type TestAccessOptions = Partial<Omit<CreateAccessOptions, 'settings'>> & {
+  readonly settings?: AccessChange;
+  readonly onFirstPasswords?: (made: readonly FirstPassword[]) => void;
+};
 
-export async function createTestAccess(test: Test, { settings, onFirstPasswords, ...options }: TestAccessOptions = {}): Promise<TestAccess> {
+export async function createTestAccess(
+  test: Test,
+  { settings, onFirstPasswords, ...options }: TestAccessOptions = {},
+): Promise<TestAccess> {
   const state = options.state ?? (await createTestState(test));
   const registry = options.registry ?? new Registry();
-  const access = createAccess({ streams: () => shippedStreams, log: silentLog, ...options, state, registry, settings: accessSettings(settings) });
+  const access = createAccess({
+    streams: () => shippedStreams,
+    log: silentLog,
+    ...options,
+    state,
+    registry,
+    settings: accessSettings(settings),
+  });
   await access.start();
   test.teardown(() => access.stop());
   const made = await access.makeDefaultUsers();
@@ -77,7 +106,10 @@ export async function codeOf(run: (() => unknown) | Promise<unknown>): Promise<s
   }
 }
 
-export function password(username: string, text: string): { readonly kind: 'password'; readonly username: string; readonly password: string } {
+export function password(
+  username: string,
+  text: string,
+): { readonly kind: 'password'; readonly username: string; readonly password: string } {
   return { kind: 'password', username, password: text };
 }
 

@@ -9,7 +9,8 @@ function createWorld(random: () => number = () => 0.5) {
   let time = 1_000_000;
   const timers = new Set<{ at: number; run: () => void }>();
   const throttle = createThrottle({
-    now: () => time, random,
+    now: () => time,
+    random,
     timer: (run, milliseconds) => {
       const timer = { at: time + milliseconds, run };
       timers.add(timer);
@@ -39,14 +40,17 @@ type Outcome = 'right' | 'wrong' | 'refused';
 
 /** Begins an attempt; what became of it stands in the list when it is known. */
 function begin(throttle: Throttle, account: string, address: string, right: boolean, outcomes: Outcome[]): void {
-  void throttle.attempt(account, address).then((attempt) => {
-    if (right) attempt.succeeded();
-    else attempt.failed();
-    outcomes.push(right ? 'right' : 'wrong');
-  }, (error: unknown) => {
-    if (!isSluiceError(error) || error.code !== 'ACCESS_THROTTLED') throw error;
-    outcomes.push('refused');
-  });
+  void throttle.attempt(account, address).then(
+    (attempt) => {
+      if (right) attempt.succeeded();
+      else attempt.failed();
+      outcomes.push(right ? 'right' : 'wrong');
+    },
+    (error: unknown) => {
+      if (!isSluiceError(error) || error.code !== 'ACCESS_THROTTLED') throw error;
+      outcomes.push('refused');
+    },
+  );
 }
 
 await t.test('a few typing errors cost no wait, more of them ever more', async (test) => {
@@ -67,18 +71,21 @@ await t.test('a few typing errors cost no wait, more of them ever more', async (
   test.equal(outcomes.length, 7, 'a right one clears what was counted');
 });
 
-await t.test('a quarter of an hour of guessing from one address gets dozens of attempts, not thousands', async (test) => {
-  const { throttle, advance, settle } = createWorld(Math.random);
-  const outcomes: Outcome[] = [];
-  for (let second = 0; second < 900; second += 1) {
-    for (let guess = 0; guess < 20; guess += 1) begin(throttle, 'admin', '10.6.6.6', false, outcomes);
-    await advance(1_000);
-  }
-  await settle();
-  const tried = outcomes.filter((outcome) => outcome === 'wrong').length;
-  test.ok(tried < 80, `${tried} of 18,000 were tried`);
-  test.ok(throttle.waiting() <= 16, 'those that wait are bounded');
-});
+await t.test(
+  'a quarter of an hour of guessing from one address gets dozens of attempts, not thousands',
+  async (test) => {
+    const { throttle, advance, settle } = createWorld(Math.random);
+    const outcomes: Outcome[] = [];
+    for (let second = 0; second < 900; second += 1) {
+      for (let guess = 0; guess < 20; guess += 1) begin(throttle, 'admin', '10.6.6.6', false, outcomes);
+      await advance(1_000);
+    }
+    await settle();
+    const tried = outcomes.filter((outcome) => outcome === 'wrong').length;
+    test.ok(tried < 80, `${tried} of 18,000 were tried`);
+    test.ok(throttle.waiting() <= 16, 'those that wait are bounded');
+  },
+);
 
 await t.test('an attack from many addresses does not slow down the owner at a known one', async (test) => {
   const { throttle, advance, settle } = createWorld(Math.random);
@@ -87,7 +94,8 @@ await t.test('an attack from many addresses does not slow down the owner at a kn
   begin(throttle, 'admin', '192.168.1.5', true, own);
   await settle();
   for (let second = 0; second < 600; second += 1) {
-    for (let guess = 0; guess < 30; guess += 1) begin(throttle, 'admin', `10.${second % 256}.${guess}.${Math.floor(second / 256)}`, false, theirs);
+    for (let guess = 0; guess < 30; guess += 1)
+      begin(throttle, 'admin', `10.${second % 256}.${guess}.${Math.floor(second / 256)}`, false, theirs);
     if (second % 60 === 30) {
       begin(throttle, 'admin', '192.168.1.5', true, own);
       await settle();
@@ -100,30 +108,33 @@ await t.test('an attack from many addresses does not slow down the owner at a kn
   test.ok(tried < 120, `${tried} of 18,000 guesses were tried`);
 });
 
-await t.test('an owner behind the address of the attacker still gets in: waiting attempts are drawn by lot', async (test) => {
-  let seed = 7;
-  const random = (): number => {
-    seed = (seed * 16_807) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
-  const { throttle, advance } = createWorld(random);
-  const theirs: Outcome[] = [];
-  for (let second = 0; second < 300; second += 1) {
-    for (let guess = 0; guess < 5; guess += 1) begin(throttle, 'admin', '10.0.0.1', false, theirs);
-    await advance(1_000);
-  }
-  const own: Outcome[] = [];
-  let minutes = 0;
-  while (!own.includes('right') && minutes < 240) {
-    for (let attempt = 0; attempt < 6; attempt += 1) {
-      begin(throttle, 'admin', '10.0.0.1', true, own);
-      for (let guess = 0; guess < 50; guess += 1) begin(throttle, 'admin', '10.0.0.1', false, theirs);
-      await advance(10_000);
+await t.test(
+  'an owner behind the address of the attacker still gets in: waiting attempts are drawn by lot',
+  async (test) => {
+    let seed = 7;
+    const random = (): number => {
+      seed = (seed * 16_807) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    };
+    const { throttle, advance } = createWorld(random);
+    const theirs: Outcome[] = [];
+    for (let second = 0; second < 300; second += 1) {
+      for (let guess = 0; guess < 5; guess += 1) begin(throttle, 'admin', '10.0.0.1', false, theirs);
+      await advance(1_000);
     }
-    minutes += 1;
-  }
-  test.ok(own.includes('right'), `after ${minutes} minutes under attack from the same address`);
-});
+    const own: Outcome[] = [];
+    let minutes = 0;
+    while (!own.includes('right') && minutes < 240) {
+      for (let attempt = 0; attempt < 6; attempt += 1) {
+        begin(throttle, 'admin', '10.0.0.1', true, own);
+        for (let guess = 0; guess < 50; guess += 1) begin(throttle, 'admin', '10.0.0.1', false, theirs);
+        await advance(10_000);
+      }
+      minutes += 1;
+    }
+    test.ok(own.includes('right'), `after ${minutes} minutes under attack from the same address`);
+  },
+);
 
 await t.test('a flood from one address neither displaces nor outruns the owner at another, new one', async (test) => {
   const { throttle, advance } = createWorld(Math.random);
@@ -146,7 +157,13 @@ await t.test('a flood from one address neither displaces nor outruns the owner a
 await t.test('attempts at the same time count as wrong ones until they are known', async (test) => {
   const { throttle, settle } = createWorld();
   let begun = 0;
-  for (let attempt = 0; attempt < 100; attempt += 1) void throttle.attempt('admin', '10.0.0.1').then(() => { begun += 1; }, () => undefined);
+  for (let attempt = 0; attempt < 100; attempt += 1)
+    void throttle.attempt('admin', '10.0.0.1').then(
+      () => {
+        begun += 1;
+      },
+      () => undefined,
+    );
   await settle();
   test.ok(begun <= 5, `${begun} at once`);
 });
@@ -167,34 +184,56 @@ await t.test('one IPv6 network is one place, and a mapped IPv4 address the same 
 });
 
 await t.test('whatever comes, every attempt is answered and the tables stay bounded', async (test) => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.nat(5), fc.nat(5), fc.boolean(), fc.nat(3_000)), { maxLength: 300 }), async (attempts) => {
-    const { throttle, advance } = createWorld();
-    const outcomes: Outcome[] = [];
-    for (const [account, address, right, pauseMs] of attempts) {
-      begin(throttle, `user${account}`, `10.0.0.${address}`, right, outcomes);
-      if (pauseMs > 2_000) await advance(pauseMs);
-      if (throttle.waiting() > 256) return false;
-    }
-    await advance(60_000);
-    return outcomes.length === attempts.length && throttle.waiting() === 0;
-  }), { seed: 6, numRuns: 50 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(5), fc.nat(5), fc.boolean(), fc.nat(3_000)), { maxLength: 300 }),
+      async (attempts) => {
+        const { throttle, advance } = createWorld();
+        const outcomes: Outcome[] = [];
+        for (const [account, address, right, pauseMs] of attempts) {
+          begin(throttle, `user${account}`, `10.0.0.${address}`, right, outcomes);
+          if (pauseMs > 2_000) await advance(pauseMs);
+          if (throttle.waiting() > 256) return false;
+        }
+        await advance(60_000);
+        return outcomes.length === attempts.length && throttle.waiting() === 0;
+      },
+    ),
+    { seed: 6, numRuns: 50 },
+  );
   test.pass('50 runs');
 });
 
-await t.test('access refuses guesses with the time to wait, for names that exist and names that do not', async (test) => {
-  let time = Date.now();
-  const throttle = createThrottle({ now: () => time, timer: (run) => {
-    setImmediate(run);
-    return () => undefined;
-  } });
-  const access = await createTestAccess(test, { throttle, now: () => time });
-  for (const name of ['admin', 'nobody']) {
-    const codes: string[] = [];
-    for (let guess = 0; guess < 7; guess += 1) codes.push(await codeOf(access.authenticate(password(name, `wrong-${guess}`), { address: '10.9.9.9' })));
-    test.same(codes, [...Array.from({ length: 5 }, () => 'ACCESS_DENIED'), 'ACCESS_THROTTLED', 'ACCESS_THROTTLED'], name);
-    const refused = await access.authenticate(password(name, 'wrong'), { address: '10.9.9.9' }).catch((error: unknown) => error as { retryAfterMs?: number });
-    test.ok(((refused as { retryAfterMs?: number }).retryAfterMs ?? 0) >= 1_000);
-  }
-  time += 60_000;
-  test.ok((await access.authenticate(password('admin', 'admin-secret'), { address: '10.9.9.9' })).administrator, 'later, the right one is let in');
-});
+await t.test(
+  'access refuses guesses with the time to wait, for names that exist and names that do not',
+  async (test) => {
+    let time = Date.now();
+    const throttle = createThrottle({
+      now: () => time,
+      timer: (run) => {
+        setImmediate(run);
+        return () => undefined;
+      },
+    });
+    const access = await createTestAccess(test, { throttle, now: () => time });
+    for (const name of ['admin', 'nobody']) {
+      const codes: string[] = [];
+      for (let guess = 0; guess < 7; guess += 1)
+        codes.push(await codeOf(access.authenticate(password(name, `wrong-${guess}`), { address: '10.9.9.9' })));
+      test.same(
+        codes,
+        [...Array.from({ length: 5 }, () => 'ACCESS_DENIED'), 'ACCESS_THROTTLED', 'ACCESS_THROTTLED'],
+        name,
+      );
+      const refused = await access
+        .authenticate(password(name, 'wrong'), { address: '10.9.9.9' })
+        .catch((error: unknown) => error as { retryAfterMs?: number });
+      test.ok(((refused as { retryAfterMs?: number }).retryAfterMs ?? 0) >= 1_000);
+    }
+    time += 60_000;
+    test.ok(
+      (await access.authenticate(password('admin', 'admin-secret'), { address: '10.9.9.9' })).administrator,
+      'later, the right one is let in',
+    );
+  },
+);

@@ -24,15 +24,23 @@ t.test('bash completes verbs, verbs of verbs, options and choices', (t) => {
 
 t.test('zsh and fish get scripts of their own', (t) => {
   t.match(completionScript(buildProgram(), 'zsh'), /^autoload -U \+X bashcompinit/);
-  t.match(completionScript(buildProgram(), 'fish'), /complete -c sluice -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from check test explain' -f -a explain/);
+  t.match(
+    completionScript(buildProgram(), 'fish'),
+    /complete -c sluice -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from check test explain' -f -a explain/,
+  );
   t.end();
 });
 
 t.test('every verb says what it does, and a wrong one is told what was meant', (t) => {
   const program = buildProgram();
-  for (const command of program.commands) t.ok(command.description().length > 10, `${command.name()} has a description`);
+  for (const command of program.commands)
+    t.ok(command.description().length > 10, `${command.name()} has a description`);
   let said = '';
-  program.configureOutput({ writeErr: (text) => { said += text; } });
+  program.configureOutput({
+    writeErr: (text) => {
+      said += text;
+    },
+  });
   t.throws(() => program.parse(['node', 'sluice', 'serach'], { from: 'node' }));
   t.match(said, /Did you mean search\?/);
   t.end();

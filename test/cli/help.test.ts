@@ -10,7 +10,11 @@ interface Verb {
 }
 
 function verbsOf(command: Command, path: readonly string[] = []): Verb[] {
-  return command.commands.flatMap((one) => (one.commands.length > 0 ? verbsOf(one, [...path, one.name()]) : [{ path: [...path, one.name()].join(' '), command: one }]));
+  return command.commands.flatMap((one) =>
+    one.commands.length > 0
+      ? verbsOf(one, [...path, one.name()])
+      : [{ path: [...path, one.name()].join(' '), command: one }],
+  );
 }
 
 /** A program whose verbs do nothing. */
@@ -24,7 +28,14 @@ const paths = verbsOf(buildProgram()).map(({ path }) => path);
 
 async function run(program: Command, words: readonly string[]): Promise<{ said: string; exitCode: number }> {
   let said = '';
-  const output = { writeOut: (text: string) => { said += text; }, writeErr: (text: string) => { said += text; } };
+  const output = {
+    writeOut: (text: string) => {
+      said += text;
+    },
+    writeErr: (text: string) => {
+      said += text;
+    },
+  };
   program.configureOutput(output);
   for (const { command } of verbsOf(program)) command.configureOutput(output);
   for (const command of program.commands) command.configureOutput(output);
@@ -44,7 +55,8 @@ function wordsOf(example: string): string[] {
   return words.slice(0, end < 0 ? words.length : end).map(([, quoted, bare]) => quoted ?? bare ?? '');
 }
 
-const examplesOf = (help: string): string[] => (/\nExamples:\n((?: {2}.*\n?)+)/.exec(help)?.[1] ?? '').split('\n').filter((line) => line.trim() !== '');
+const examplesOf = (help: string): string[] =>
+  (/\nExamples:\n((?: {2}.*\n?)+)/.exec(help)?.[1] ?? '').split('\n').filter((line) => line.trim() !== '');
 
 async function hasExample(path: string, own: readonly string[]): Promise<boolean> {
   const [group = '', verb] = path.split(' ');
@@ -67,7 +79,12 @@ t.test('the help of every verb says what it does and has examples, and every exa
 });
 
 t.test('the examples of the program itself and of groups parse too', async (t) => {
-  for (const words of [['--help'], ...buildProgram().commands.filter(({ commands }) => commands.length > 0).map((group) => [group.name(), '--help'])]) {
+  for (const words of [
+    ['--help'],
+    ...buildProgram()
+      .commands.filter(({ commands }) => commands.length > 0)
+      .map((group) => [group.name(), '--help']),
+  ]) {
     const { said, exitCode } = await run(idle(), words);
     t.equal(exitCode, 0);
     for (const example of examplesOf(said)) t.equal((await run(idle(), wordsOf(example))).exitCode, 0, example.trim());
@@ -76,15 +93,34 @@ t.test('the examples of the program itself and of groups parse too', async (t) =
 
 t.test('--json where data is printed, --quiet where there is progress or a note', async (t) => {
   const switches: Readonly<Record<string, readonly string[]>> = {
-    start: ['--quiet'], search: ['--json', '--quiet'], status: ['--json'], rotate: ['--json', '--quiet'], export: ['--quiet'], top: ['--json'], tap: ['--json', '--quiet'], load: ['--json', '--quiet'],
-    'rules check': ['--json', '--quiet'], 'rules test': ['--json'], 'rules explain': ['--json'], 'config check': ['--json', '--quiet'], 'config show': ['--json'],
-    'parking list': ['--json'], 'parking abandon': ['--json', '--quiet'],
-    'dead-letters list': ['--json', '--quiet'], 'dead-letters show': ['--json', '--quiet'], 'dead-letters replay': ['--json', '--quiet'], 'dead-letters drop': ['--json', '--quiet'],
+    start: ['--quiet'],
+    search: ['--json', '--quiet'],
+    status: ['--json'],
+    rotate: ['--json', '--quiet'],
+    export: ['--quiet'],
+    top: ['--json'],
+    tap: ['--json', '--quiet'],
+    load: ['--json', '--quiet'],
+    'rules check': ['--json', '--quiet'],
+    'rules test': ['--json'],
+    'rules explain': ['--json'],
+    'config check': ['--json', '--quiet'],
+    'config show': ['--json'],
+    'parking list': ['--json'],
+    'parking abandon': ['--json', '--quiet'],
+    'dead-letters list': ['--json', '--quiet'],
+    'dead-letters show': ['--json', '--quiet'],
+    'dead-letters replay': ['--json', '--quiet'],
+    'dead-letters drop': ['--json', '--quiet'],
   };
   const verbs = new Map(verbsOf(buildProgram()).map(({ path, command }) => [path, command]));
   for (const [path, wanted] of Object.entries(switches)) {
     const options = verbs.get(path)?.options ?? [];
-    for (const long of wanted) t.ok(options.some((option) => option.long === long), `${path} ${long}`);
+    for (const long of wanted)
+      t.ok(
+        options.some((option) => option.long === long),
+        `${path} ${long}`,
+      );
   }
   for (const { path, command } of verbsOf(buildProgram())) {
     for (const option of command.options) {
@@ -107,7 +143,9 @@ t.test('a wrong verb or option ends with 2 and is told what was meant', async (t
     const verb = await run(idle(), [...words.slice(0, -1), slip(name)]);
     t.equal(verb.exitCode, 2, slip(name));
     t.match(verb.said, /Did you mean /, `${slip(name)}: ${verb.said.slice(0, 100)}`);
-    const option = verbsOf(buildProgram()).find((one) => one.path === path)?.command.options.find(({ long }) => (long ?? '').length > 5)?.long;
+    const option = verbsOf(buildProgram())
+      .find((one) => one.path === path)
+      ?.command.options.find(({ long }) => (long ?? '').length > 5)?.long;
     if (option === undefined || option === null) continue;
     const wrong = await run(idle(), [...words, slip(option)]);
     t.equal(wrong.exitCode, 2, `${path} ${slip(option)}`);
@@ -117,7 +155,15 @@ t.test('a wrong verb or option ends with 2 and is told what was meant', async (t
 
 t.test('exit codes: 0 for help and version, 2 for what cannot be asked', async (t) => {
   const cases: readonly [words: readonly string[], exitCode: number][] = [
-    [['--help'], 0], [['--version'], 0], [['help', 'search'], 0], [['rotate'], 2], [['rotate', 'a', 'b'], 2], [['search', '--limit', 'many'], 2], [['top', '--by', 'colour'], 2], [['rules'], 2], [['start', '--role', 'king'], 2],
+    [['--help'], 0],
+    [['--version'], 0],
+    [['help', 'search'], 0],
+    [['rotate'], 2],
+    [['rotate', 'a', 'b'], 2],
+    [['search', '--limit', 'many'], 2],
+    [['top', '--by', 'colour'], 2],
+    [['rules'], 2],
+    [['start', '--role', 'king'], 2],
   ];
   for (const [words, wanted] of cases) t.equal((await run(idle(), words)).exitCode, wanted, words.join(' '));
 });

@@ -28,7 +28,9 @@ console.log(JSON.stringify({ held, heldStill, fewMessages, traffic: grown() }));
 t.test('the young generation is held through the start of a thread and grows with traffic', async (t) => {
   const module = pathToFileURL(join(import.meta.dirname, '..', '..', 'core', 'young-generation.js')).href;
   const [command, ...leading] = node;
-  const sizes = JSON.parse(execFileSync(command, [...leading, '--input-type=module', '-e', script(module)], { encoding: 'utf8' })) as Record<'held' | 'heldStill' | 'fewMessages' | 'traffic', number>;
+  const sizes = JSON.parse(
+    execFileSync(command, [...leading, '--input-type=module', '-e', script(module)], { encoding: 'utf8' }),
+  ) as Record<'held' | 'heldStill' | 'fewMessages' | 'traffic', number>;
   // It may double once while the thread starts; not held it would be 32 MiB by then.
   t.ok(sizes.heldStill <= 4 * sizes.held, JSON.stringify(sizes));
   t.equal(sizes.fewMessages, sizes.heldStill);

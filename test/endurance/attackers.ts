@@ -13,8 +13,15 @@ export interface Attackers {
   stop(name: string): Promise<Stopped['counts']>;
 }
 
-export async function createAttackers(scope: Pick<Scope, 'teardown'>, target: Target, seed: number): Promise<Attackers> {
-  const child = fork(join(import.meta.dirname, 'attacks', 'process.js'), { execArgv: [], env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_OPTIONS$|_?TAP)/.test(name))) });
+export async function createAttackers(
+  scope: Pick<Scope, 'teardown'>,
+  target: Target,
+  seed: number,
+): Promise<Attackers> {
+  const child = fork(join(import.meta.dirname, 'attacks', 'process.js'), {
+    execArgv: [],
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_OPTIONS$|_?TAP)/.test(name))),
+  });
   const ended = once(child, 'exit');
   scope.teardown(async () => {
     child.kill('SIGKILL');
@@ -28,10 +35,13 @@ export async function createAttackers(scope: Pick<Scope, 'teardown'>, target: Ta
     waiting.delete(told.stopped);
   });
   return {
-    start: (name) => { child.send({ start: name, target, seed } satisfies Order); },
-    stop: (name) => new Promise((resolve) => {
-      waiting.set(name, resolve);
-      child.send({ stop: name } satisfies Order);
-    }),
+    start: (name) => {
+      child.send({ start: name, target, seed } satisfies Order);
+    },
+    stop: (name) =>
+      new Promise((resolve) => {
+        waiting.set(name, resolve);
+        child.send({ stop: name } satisfies Order);
+      }),
   };
 }

@@ -7,10 +7,19 @@ export type Samples = (name: string, labels?: Readonly<Record<string, string>>) 
 /** One look at /metrics; a name without a sample is 0. */
 export async function scrape(adminPort: number): Promise<Samples> {
   const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
-  const samples = [...text.matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm)].map(([, name, labels, value]) => ({ name, labels: labels ?? '', value: Number(value) }));
-  return (name, labels = {}) => samples
-    .filter((sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels.includes(`${key}="${value}"`)))
-    .reduce((sum, sample) => sum + sample.value, 0);
+  const samples = [...text.matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm)].map(([, name, labels, value]) => ({
+    name,
+    labels: labels ?? '',
+    value: Number(value),
+  }));
+  return (name, labels = {}) =>
+    samples
+      .filter(
+        (sample) =>
+          sample.name === name &&
+          Object.entries(labels).every(([key, value]) => sample.labels.includes(`${key}="${value}"`)),
+      )
+      .reduce((sum, sample) => sum + sample.value, 0);
 }
 
 export function residentMegabytes(pid: number): number {
@@ -54,10 +63,13 @@ export interface Point {
 /** Least squares: change of the value in one hour. */
 export function slopePerHour(points: readonly Point[]): number {
   if (points.length < 2) return 0;
-  const mean = (of: (point: Point) => number): number => points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const mean = (of: (point: Point) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
   const [at, value] = [mean((point) => point.at), mean((point) => point.value)];
   const spread = points.reduce((sum, point) => sum + (point.at - at) ** 2, 0);
-  return spread === 0 ? 0 : (points.reduce((sum, point) => sum + (point.at - at) * (point.value - value), 0) / spread) * 3_600_000;
+  return spread === 0
+    ? 0
+    : (points.reduce((sum, point) => sum + (point.at - at) * (point.value - value), 0) / spread) * 3_600_000;
 }
 
 /** The value below which `share` of them lie. */
@@ -67,7 +79,9 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 export function machine(): string {
-  return `${cpus().length} x ${cpus()[0]?.model ?? '?'}, Node.js ${process.version}, load ${loadavg().map((load) => load.toFixed(1)).join(' ')}`;
+  return `${cpus().length} x ${cpus()[0]?.model ?? '?'}, Node.js ${process.version}, load ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')}`;
 }
 
 const receivers = ['gelf-tcp', 'gelf-udp', 'gelf-http'] as const;
@@ -78,8 +92,14 @@ export function unbalanced(samples: Samples): string[] {
     const count = (what: string): number => samples(`sluice_messages_${what}_total`, { receiver });
     const waiting = samples('sluice_messages_waiting', { receiver });
     const problems: string[] = [];
-    if (count('received') !== count('decoded') + count('refused') + count('shed')) problems.push(`${receiver}: received ${count('received')} is not decoded ${count('decoded')} + refused ${count('refused')} + shed ${count('shed')}`);
-    if (count('decoded') !== count('appended') + waiting) problems.push(`${receiver}: decoded ${count('decoded')} is not appended ${count('appended')} + waiting ${waiting}`);
+    if (count('received') !== count('decoded') + count('refused') + count('shed'))
+      problems.push(
+        `${receiver}: received ${count('received')} is not decoded ${count('decoded')} + refused ${count('refused')} + shed ${count('shed')}`,
+      );
+    if (count('decoded') !== count('appended') + waiting)
+      problems.push(
+        `${receiver}: decoded ${count('decoded')} is not appended ${count('appended')} + waiting ${waiting}`,
+      );
     return problems;
   });
 }

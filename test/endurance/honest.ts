@@ -46,8 +46,12 @@ const headBytes = Buffer.from(head);
 /** What an honest message says about itself; undefined for every other. */
 export function readHonest(value: Buffer): Place | undefined {
   if (value.length < headBytes.length || headBytes.compare(value, 0, headBytes.length) !== 0) return undefined;
-  const found = /^(\w+)","_lane":(\d+),"_sequence":(\d+),"_at":(\d+)/.exec(value.toString('latin1', headBytes.length, headBytes.length + 80));
-  return found === null ? undefined : { by: found[1] as string, lane: Number(found[2]), sequence: Number(found[3]), at: Number(found[4]) };
+  const found = /^(\w+)","_lane":(\d+),"_sequence":(\d+),"_at":(\d+)/.exec(
+    value.toString('latin1', headBytes.length, headBytes.length + 80),
+  );
+  return found === null
+    ? undefined
+    : { by: found[1] as string, lane: Number(found[2]), sequence: Number(found[3]), at: Number(found[4]) };
 }
 
 /** How many messages have come due since the last call. */
@@ -71,9 +75,12 @@ export async function startHonest(target: HonestTarget): Promise<Honest> {
   const udp = await createUdp(target.udp, failures);
   const http = createHttp(target.http, accepted, failures);
   return {
-    accepted, failures,
+    accepted,
+    failures,
     sent: () => ({ tcp: tcp.sent(), udp: udp.sent(), http: http.sent() }),
-    stop: async () => { await Promise.all([tcp.stop(), udp.stop(), http.stop()]); },
+    stop: async () => {
+      await Promise.all([tcp.stop(), udp.stop(), http.stop()]);
+    },
   };
 }
 
@@ -83,27 +90,34 @@ interface Part {
 }
 
 async function createTcp(port: number, failures: string[]): Promise<Part> {
-  const lanes = await Promise.all(Array.from({ length: connections }, async () => {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    socket.resume();
-    socket.on('error', (error) => { failures.push(`tcp: ${error.message}`); });
-    return { socket, sequence: 0, pace: createPace(honestRates.tcp / connections) };
-  }));
+  const lanes = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.resume();
+      socket.on('error', (error) => {
+        failures.push(`tcp: ${error.message}`);
+      });
+      return { socket, sequence: 0, pace: createPace(honestRates.tcp / connections) };
+    }),
+  );
   const timer = setInterval(() => {
     lanes.forEach((lane, number) => {
-      for (let left = lane.pace(); left > 0; left -= 1) lane.socket.write(`${message('tcp', number, (lane.sequence += 1))}\0`);
+      for (let left = lane.pace(); left > 0; left -= 1)
+        lane.socket.write(`${message('tcp', number, (lane.sequence += 1))}\0`);
     });
   }, tickMs);
   return {
     sent: () => lanes.reduce((sum, lane) => sum + lane.sequence, 0),
     async stop() {
       clearInterval(timer);
-      await Promise.all(lanes.map(async ({ socket }) => {
-        if (socket.destroyed) return;
-        socket.end();
-        await once(socket, 'close').catch(() => undefined);
-      }));
+      await Promise.all(
+        lanes.map(async ({ socket }) => {
+          if (socket.destroyed) return;
+          socket.end();
+          await once(socket, 'close').catch(() => undefined);
+        }),
+      );
     },
   };
 }
@@ -128,7 +142,10 @@ async function createUdp(port: number, failures: string[]): Promise<Part> {
     sent: () => sequence,
     async stop() {
       clearInterval(timer);
-      while (unsent > 0) await new Promise((resolve) => { setTimeout(resolve, 5); });
+      while (unsent > 0)
+        await new Promise((resolve) => {
+          setTimeout(resolve, 5);
+        });
       socket.close();
     },
   };
@@ -139,15 +156,33 @@ function createHttp(port: number, accepted: Point[], failures: string[]): Part {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const stopped = new AbortController();
   let sent = 0;
-  const post = (body: string): Promise<number | string> => new Promise((resolve) => {
-    const asked = request({ agent, host: '127.0.0.1', port, method: 'POST', path: '/gelf', headers: { 'content-length': Buffer.byteLength(body) }, timeout: 60_000 }, (response) => {
-      response.resume();
-      response.once('end', () => { resolve(response.statusCode ?? 0); });
+  const post = (body: string): Promise<number | string> =>
+    new Promise((resolve) => {
+      const asked = request(
+        {
+          agent,
+          host: '127.0.0.1',
+          port,
+          method: 'POST',
+          path: '/gelf',
+          headers: { 'content-length': Buffer.byteLength(body) },
+          timeout: 60_000,
+        },
+        (response) => {
+          response.resume();
+          response.once('end', () => {
+            resolve(response.statusCode ?? 0);
+          });
+        },
+      );
+      asked.once('timeout', () => {
+        asked.destroy();
+      });
+      asked.once('error', (error) => {
+        resolve(error.message);
+      });
+      asked.end(body);
     });
-    asked.once('timeout', () => { asked.destroy(); });
-    asked.once('error', (error) => { resolve(error.message); });
-    asked.end(body);
-  });
   const lane = async (number: number): Promise<void> => {
     const pause = (1000 * connections) / honestRates.http;
     for (let sequence = 1; !stopped.signal.aborted; sequence += 1) {
@@ -156,7 +191,9 @@ function createHttp(port: number, accepted: Point[], failures: string[]): Part {
       sent += 1;
       accepted.push({ at: Date.now(), value: performance.now() - began });
       if (status !== 202) failures.push(`http: ${status}`);
-      await new Promise((resolve) => { setTimeout(resolve, Math.max(0, pause - (performance.now() - began))); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, Math.max(0, pause - (performance.now() - began)));
+      });
     }
   };
   const lanes = Array.from({ length: connections }, (_, number) => lane(number));
@@ -171,7 +208,11 @@ function createHttp(port: number, accepted: Point[], failures: string[]): Part {
 }
 
 /** 50th and 99th percentile of what was seen between two moments. */
-export function latencyBetween(points: readonly Point[], from: number, to: number): { readonly count: number; readonly p50: number; readonly p99: number } {
+export function latencyBetween(
+  points: readonly Point[],
+  from: number,
+  to: number,
+): { readonly count: number; readonly p50: number; readonly p99: number } {
   const values = points.filter(({ at }) => at >= from && at < to).map(({ value }) => value);
   return { count: values.length, p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
 }

@@ -7,8 +7,19 @@ import { complaints, runHostile, summary } from './hostile.js';
 
 const seed = Number(process.env['SLUICE_HOSTILE_SEED'] ?? Date.now() % 1_000_000);
 
-t.test(`honest senders lose nothing beside hostile ones, and every count adds up (seed ${seed})`, { timeout: 240_000 }, async (t) => {
-  const report = await runHostile(t, { aloneMs: 2_500, attackMs: 9_000, seed, print: (line) => { t.comment(line); } });
-  t.comment(summary(report));
-  t.same(complaints(report, false), []);
-});
+t.test(
+  `honest senders lose nothing beside hostile ones, and every count adds up (seed ${seed})`,
+  { timeout: 240_000 },
+  async (t) => {
+    const report = await runHostile(t, {
+      aloneMs: 2_500,
+      attackMs: 9_000,
+      seed,
+      print: (line) => {
+        t.comment(line);
+      },
+    });
+    t.comment(summary(report));
+    t.same(complaints(report, false), []);
+  },
+);

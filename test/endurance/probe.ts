@@ -16,14 +16,22 @@ export function probeHttp(host: string, port: number): Probe {
   const latencies: number[] = [];
   const failures: string[] = [];
   let stopped = false;
-  const post = (body: string): Promise<number | string> => new Promise((resolve) => {
-    const asked = request({ agent, host, port, method: 'POST', path: '/gelf', headers: { 'content-length': body.length } }, (response) => {
-      response.resume();
-      response.once('end', () => { resolve(response.statusCode ?? 0); });
+  const post = (body: string): Promise<number | string> =>
+    new Promise((resolve) => {
+      const asked = request(
+        { agent, host, port, method: 'POST', path: '/gelf', headers: { 'content-length': body.length } },
+        (response) => {
+          response.resume();
+          response.once('end', () => {
+            resolve(response.statusCode ?? 0);
+          });
+        },
+      );
+      asked.once('error', (error) => {
+        resolve(error.message);
+      });
+      asked.end(body);
     });
-    asked.once('error', (error) => { resolve(error.message); });
-    asked.end(body);
-  });
   const running = (async () => {
     while (!stopped) {
       const began = performance.now();
@@ -35,7 +43,8 @@ export function probeHttp(host: string, port: number): Probe {
     agent.destroy();
   })();
   return {
-    latencies, failures,
+    latencies,
+    failures,
     async stop() {
       stopped = true;
       await running;

@@ -7,7 +7,9 @@ export interface Scope {
 export function createScope(): Scope {
   const actions: (() => Promise<void> | void)[] = [];
   return {
-    teardown: (action) => { actions.push(action); },
+    teardown: (action) => {
+      actions.push(action);
+    },
     async end() {
       for (const action of actions.reverse()) await action();
       actions.length = 0;
@@ -19,7 +21,10 @@ export function createScope(): Scope {
 export async function runInScope(run: (scope: Scope, signal: AbortSignal) => Promise<boolean>): Promise<void> {
   const scope = createScope();
   const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { stopping.abort(); });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      stopping.abort();
+    });
   try {
     process.exitCode = (await run(scope, stopping.signal)) ? 0 : 1;
   } finally {

@@ -6,7 +6,15 @@ const forMs = Number(process.env['SLUICE_SOAK_MS'] ?? 10_000);
 
 t.test('a steady load is stored as it comes, and nothing grows', { timeout: 120_000 + 2 * forMs }, async (t) => {
   const report = await runSoak(t, {
-    forMs, share: 0.7, ceilingMs: 1_000, sampleMs: 2_000, limits: { ...soakLimits, residentPerHour: undefined, heapPerHour: undefined, lagSeconds: 60, p99Ms: 30_000 }, rate: 3_000, print: (line) => { t.comment(line); },
+    forMs,
+    share: 0.7,
+    ceilingMs: 1_000,
+    sampleMs: 2_000,
+    limits: { ...soakLimits, residentPerHour: undefined, heapPerHour: undefined, lagSeconds: 60, p99Ms: 30_000 },
+    rate: 3_000,
+    print: (line) => {
+      t.comment(line);
+    },
   });
   t.comment(summary(report));
   t.same(report.problems, []);

@@ -40,7 +40,9 @@ function writeDue(lane: Lane): void {
   const count = Math.min(batch, Math.floor(lane.due));
   if (count === 0) return;
   lane.due -= count;
-  const bytes = Buffer.from(Array.from({ length: count }, (_, index) => `${benchMessage(lane.sent + index)}\0`).join(''));
+  const bytes = Buffer.from(
+    Array.from({ length: count }, (_, index) => `${benchMessage(lane.sent + index)}\0`).join(''),
+  );
   const began = performance.now();
   lane.writingSince = began;
   lane.socket.write(bytes, () => {
@@ -55,12 +57,14 @@ function writeDue(lane: Lane): void {
 }
 
 async function run(port: number, connections: number, rate: number, forMs: number): Promise<StalledRun> {
-  const lanes: Lane[] = await Promise.all(Array.from({ length: connections }, async () => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    await once(socket, 'connect');
-    socket.resume();
-    return { socket, due: 0, offered: 0, sent: 0, bytes: 0, writingSince: undefined, stalledMs: 0, longestMs: 0 };
-  }));
+  const lanes: Lane[] = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      await once(socket, 'connect');
+      socket.resume();
+      return { socket, due: 0, offered: 0, sent: 0, bytes: 0, writingSince: undefined, stalledMs: 0, longestMs: 0 };
+    }),
+  );
   const began = performance.now();
   let last = began;
   while (performance.now() - began < forMs) {
@@ -77,12 +81,21 @@ async function run(port: number, connections: number, rate: number, forMs: numbe
   }
   const elapsed = performance.now() - began;
   for (const lane of lanes) lane.due = 0;
-  await Promise.all(lanes.map(async ({ socket }) => { socket.end(); await once(socket, 'close'); }));
+  await Promise.all(
+    lanes.map(async ({ socket }) => {
+      socket.end();
+      await once(socket, 'close');
+    }),
+  );
   const sum = (of: (lane: Lane) => number): number => lanes.reduce((total, lane) => total + of(lane), 0);
   const offered = Math.round(sum((lane) => lane.offered));
   return {
-    offered, offeredBytes: offered * (benchMessage(0).length + 1), sent: sum((lane) => lane.sent), sentBytes: sum((lane) => lane.bytes),
-    stalledShare: Math.min(1, sum((lane) => lane.stalledMs) / (elapsed * connections)), longestStallMs: Math.max(...lanes.map((lane) => lane.longestMs)),
+    offered,
+    offeredBytes: offered * (benchMessage(0).length + 1),
+    sent: sum((lane) => lane.sent),
+    sentBytes: sum((lane) => lane.bytes),
+    stalledShare: Math.min(1, sum((lane) => lane.stalledMs) / (elapsed * connections)),
+    longestStallMs: Math.max(...lanes.map((lane) => lane.longestMs)),
   };
 }
 

@@ -13,7 +13,11 @@ export interface HonestReckoning {
   readonly examples: readonly string[];
 }
 
-export async function reckonHonest(program: Program, topic: TopicView, sent: Readonly<Record<'tcp' | 'udp' | 'http', number>>): Promise<HonestReckoning> {
+export async function reckonHonest(
+  program: Program,
+  topic: TopicView,
+  sent: Readonly<Record<'tcp' | 'udp' | 'http', number>>,
+): Promise<HonestReckoning> {
   const stored = new Map<string, string>();
   const twice: string[] = [];
   for (const body of [{}, { index_sets: ['sluice_dead_letters'] }]) {
@@ -28,6 +32,16 @@ export async function reckonHonest(program: Program, topic: TopicView, sent: Rea
       }
     });
   }
-  const part = (by: 'tcp' | 'udp' | 'http'): { sent: number; seen: number } => ({ sent: sent[by], seen: seenOf(topic, by) });
-  return { honest: { tcp: part('tcp'), udp: part('udp'), http: part('http') }, doubled: topic.doubled, outOfOrder: topic.outOfOrder, missing: topic.ids.size - stored.size, storedTwice: twice.length, examples: twice.slice(0, 5) };
+  const part = (by: 'tcp' | 'udp' | 'http'): { sent: number; seen: number } => ({
+    sent: sent[by],
+    seen: seenOf(topic, by),
+  });
+  return {
+    honest: { tcp: part('tcp'), udp: part('udp'), http: part('http') },
+    doubled: topic.doubled,
+    outOfOrder: topic.outOfOrder,
+    missing: topic.ids.size - stored.size,
+    storedTwice: twice.length,
+    examples: twice.slice(0, 5),
+  };
 }

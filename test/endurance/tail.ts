@@ -38,24 +38,25 @@ export async function startTail(settingsFile: string): Promise<Tail> {
   const seen: TopicView = { ids: new Set(), resent: 0, lanes: new Map(), doubled: 0, outOfOrder: 0 };
   const next = new Map((await log.partitions(topic)).map(({ partition, earliest }) => [partition, earliest]));
   const highest = new Map<string, number>();
-  const look = (): Promise<void> => lookOnce(log, topic, next, (partition, id, value) => {
-    if (seen.ids.has(id)) {
-      seen.resent += 1;
-      return;
-    }
-    seen.ids.add(id);
-    const place = readHonest(value);
-    if (place === undefined) return;
-    const lane = `${place.by} ${place.lane}`;
-    if (place.by === 'tcp') {
-      appended.push({ at: Date.now(), value: Date.now() - place.at });
-      if (place.sequence <= (highest.get(`${partition} ${lane}`) ?? 0)) seen.outOfOrder += 1;
-      highest.set(`${partition} ${lane}`, place.sequence);
-    }
-    const sequences = seen.lanes.get(lane) ?? new Set();
-    if (sequences.has(place.sequence)) seen.doubled += 1;
-    seen.lanes.set(lane, sequences.add(place.sequence));
-  });
+  const look = (): Promise<void> =>
+    lookOnce(log, topic, next, (partition, id, value) => {
+      if (seen.ids.has(id)) {
+        seen.resent += 1;
+        return;
+      }
+      seen.ids.add(id);
+      const place = readHonest(value);
+      if (place === undefined) return;
+      const lane = `${place.by} ${place.lane}`;
+      if (place.by === 'tcp') {
+        appended.push({ at: Date.now(), value: Date.now() - place.at });
+        if (place.sequence <= (highest.get(`${partition} ${lane}`) ?? 0)) seen.outOfOrder += 1;
+        highest.set(`${partition} ${lane}`, place.sequence);
+      }
+      const sequences = seen.lanes.get(lane) ?? new Set();
+      if (sequences.has(place.sequence)) seen.doubled += 1;
+      seen.lanes.set(lane, sequences.add(place.sequence));
+    });
   let stopping = false;
   const running = (async () => {
     while (!stopping) {
@@ -64,7 +65,8 @@ export async function startTail(settingsFile: string): Promise<Tail> {
     }
   })();
   return {
-    appended, seen,
+    appended,
+    seen,
     async stop() {
       stopping = true;
       await running;
@@ -74,7 +76,12 @@ export async function startTail(settingsFile: string): Promise<Tail> {
   };
 }
 
-async function lookOnce(log: TopicLog, topic: string, next: Map<number, number>, onRecord: (partition: number, id: string, value: Buffer) => void): Promise<void> {
+async function lookOnce(
+  log: TopicLog,
+  topic: string,
+  next: Map<number, number>,
+  onRecord: (partition: number, id: string, value: Buffer) => void,
+): Promise<void> {
   for (const [partition, from] of next) {
     await log.read(topic, partition, from, (records) => {
       for (const { key, value, offset } of records) {

@@ -8,7 +8,8 @@ import type { Process, World } from './world.js';
 export const pause = (milliseconds: number): Promise<void> => wait(milliseconds);
 
 /** A moment that the seed decides. */
-export const someTime = (world: World, least: number, most: number): Promise<void> => wait(least + world.random() * (most - least));
+export const someTime = (world: World, least: number, most: number): Promise<void> =>
+  wait(least + world.random() * (most - least));
 
 export async function repeat(world: World, action: (round: number) => Promise<void>): Promise<void> {
   for (let round = 1; round <= world.rounds; round += 1) {
@@ -21,7 +22,12 @@ export async function repeat(world: World, action: (round: number) => Promise<vo
 export async function inTime<Value>(promise: Promise<Value>, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await Promise.race([promise, new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error(`${what}: not within ${patienceMs / 1000} s`)), patienceMs); })]);
+    return await Promise.race([
+      promise,
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`${what}: not within ${patienceMs / 1000} s`)), patienceMs);
+      }),
+    ]);
   } finally {
     clearTimeout(timer);
   }
@@ -55,8 +61,12 @@ export interface Held {
 export function holdNext(proxy: HttpProxy, matches?: (method: string, path: string) => boolean): Held {
   let release: () => void = () => undefined;
   let onHeld: () => void = () => undefined;
-  const arrived = new Promise<void>((resolve) => { onHeld = resolve; });
-  const released = new Promise<void>((resolve) => { release = resolve; });
+  const arrived = new Promise<void>((resolve) => {
+    onHeld = resolve;
+  });
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const fault: HttpFault = { kind: 'held', released, onHeld };
   proxy.inject({ fault, times: 1, ...(matches === undefined ? {} : { matches }) });
   return { arrived, release };
@@ -72,23 +82,31 @@ export async function takenOver(world: World): Promise<void> {
 }
 
 export async function caughtUp(world: World): Promise<void> {
-  await until(async () => {
-    const progress = await world.progress().catch(() => undefined);
-    return progress !== undefined && progress.lag < world.rate * 1.5 ? true : undefined;
-  }, patienceMs, () => 'nobody works on the topic');
+  await until(
+    async () => {
+      const progress = await world.progress().catch(() => undefined);
+      return progress !== undefined && progress.lag < world.rate * 1.5 ? true : undefined;
+    },
+    patienceMs,
+    () => 'nobody works on the topic',
+  );
 }
 
 /** When everything accepted is committed. */
 export async function workedOff(world: World): Promise<void> {
   let last = 'nothing is known';
-  await until(async () => {
-    const progress = await world.progress().catch((thrown: unknown) => {
-      last = String(thrown);
-      return undefined;
-    });
-    if (progress !== undefined) last = `${progress.lag} of ${progress.accepted} left`;
-    return progress?.lag === 0 ? true : undefined;
-  }, 180_000, () => `the backlog was not worked off: ${last}`);
+  await until(
+    async () => {
+      const progress = await world.progress().catch((thrown: unknown) => {
+        last = String(thrown);
+        return undefined;
+      });
+      if (progress !== undefined) last = `${progress.lag} of ${progress.accepted} left`;
+      return progress?.lag === 0 ? true : undefined;
+    },
+    180_000,
+    () => `the backlog was not worked off: ${last}`,
+  );
 }
 
 /** An operator's block, on the concrete indices of a set that there are. */
@@ -102,18 +120,33 @@ interface Parked {
   readonly messages: number;
 }
 
-const parkedSets = async (world: World): Promise<readonly Parked[]> => ((await (await world.answering()).control.request('GET', '/parking')) as { index_sets: readonly Parked[] }).index_sets;
+const parkedSets = async (world: World): Promise<readonly Parked[]> =>
+  ((await (await world.answering()).control.request('GET', '/parking')) as { index_sets: readonly Parked[] })
+    .index_sets;
 
 export async function parked(world: World, indexSet: string): Promise<void> {
-  await until(async () => ((await parkedSets(world)).some(({ index_set: id, state, messages }) => id === indexSet && state === 'blocked' && messages > 0) ? true : undefined), 60_000, () => `${indexSet} was not parked`);
+  await until(
+    async () =>
+      (await parkedSets(world)).some(
+        ({ index_set: id, state, messages }) => id === indexSet && state === 'blocked' && messages > 0,
+      )
+        ? true
+        : undefined,
+    60_000,
+    () => `${indexSet} was not parked`,
+  );
 }
 
 export async function drained(world: World): Promise<void> {
   let last: readonly Parked[] = [];
-  await until(async () => {
-    last = await parkedSets(world);
-    return last.every(({ state, messages }) => state === 'drained' && messages === 0) ? true : undefined;
-  }, 120_000, () => `not drained: ${JSON.stringify(last)}`);
+  await until(
+    async () => {
+      last = await parkedSets(world);
+      return last.every(({ state, messages }) => state === 'drained' && messages === 0) ? true : undefined;
+    },
+    120_000,
+    () => `not drained: ${JSON.stringify(last)}`,
+  );
 }
 
 /** Keeps what the indices hold for the reckoning, then lets retention run. */
@@ -131,7 +164,11 @@ export const rotatedOnlyByRequest = 100_000_000;
 export const parkSoon = { processing: { park_after_ms: 2_000 } };
 
 export async function withKafka<Result>(world: World, use: (admin: Admin) => Promise<Result>): Promise<Result> {
-  const admin = new kafkajs.Kafka({ clientId: 'fault-table', brokers: [...(world.own?.brokers ?? [])], logLevel: kafkajs.logLevel.NOTHING }).admin();
+  const admin = new kafkajs.Kafka({
+    clientId: 'fault-table',
+    brokers: [...(world.own?.brokers ?? [])],
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).admin();
   await admin.connect();
   try {
     return await use(admin);

@@ -6,7 +6,11 @@ import { withKafka } from './acting.js';
 import type { World } from './world.js';
 
 /** Led by one broker each, as long as all are there. */
-const replicas = [[1, 2, 3], [2, 3, 1], [3, 1, 2]];
+const replicas = [
+  [1, 2, 3],
+  [2, 3, 1],
+  [3, 1, 2],
+];
 const againMs = 100;
 /** Longer than the brokers need to give a silent one up (9 s), elect a controller and do it again. */
 const patienceMs = 60_000;
@@ -17,7 +21,11 @@ const topicOf = (world: World): string => `${world.topicPrefix}probe`;
 export async function createProbe(world: World): Promise<void> {
   await withKafka(world, async (admin) => {
     if ((await admin.listTopics()).includes(topicOf(world))) return;
-    const entry = { topic: topicOf(world), replicaAssignment: replicas.map((brokers, partition) => ({ partition, replicas: brokers })), configEntries: [{ name: 'min.insync.replicas', value: '2' }] };
+    const entry = {
+      topic: topicOf(world),
+      replicaAssignment: replicas.map((brokers, partition) => ({ partition, replicas: brokers })),
+      configEntries: [{ name: 'min.insync.replicas', value: '2' }],
+    };
     await admin.createTopics({ topics: [entry], waitForLeaders: true });
   });
 }
@@ -28,19 +36,41 @@ export async function createProbe(world: World): Promise<void> {
  */
 export async function brokersServe(world: World): Promise<void> {
   await Promise.all(replicas.map((_, partition) => appended(world, partition)));
-  await until(async () => world.progress().then(() => true as const, () => undefined), patienceMs, () => 'the brokers do not tell offsets');
+  await until(
+    async () =>
+      world.progress().then(
+        () => true as const,
+        () => undefined,
+      ),
+    patienceMs,
+    () => 'the brokers do not tell offsets',
+  );
 }
 
 /** A client of its own each time knows nothing from before the fault. A leader that waits for its replicas is waited for. */
 async function appended(world: World, partition: number): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; ;) {
+  for (const deadline = Date.now() + patienceMs; ; ) {
     const kafka = new kafkajs.Kafka({
-      clientId: 'fault-table', brokers: [...(world.own?.brokers ?? [])], logLevel: kafkajs.logLevel.NOTHING, connectionTimeout: 1_000, requestTimeout: patienceMs, retry: { retries: 2, initialRetryTime: 50 },
+      clientId: 'fault-table',
+      brokers: [...(world.own?.brokers ?? [])],
+      logLevel: kafkajs.logLevel.NOTHING,
+      connectionTimeout: 1_000,
+      requestTimeout: patienceMs,
+      retry: { retries: 2, initialRetryTime: 50 },
     });
-    const producer = kafka.producer({ allowAutoTopicCreation: false, createPartitioner: () => () => partition, retry: { retries: 0 } });
+    const producer = kafka.producer({
+      allowAutoTopicCreation: false,
+      createPartitioner: () => () => partition,
+      retry: { retries: 0 },
+    });
     try {
       await producer.connect();
-      await producer.send({ topic: topicOf(world), acks: -1, timeout: patienceMs, messages: [{ value: 'probe', partition }] });
+      await producer.send({
+        topic: topicOf(world),
+        acks: -1,
+        timeout: patienceMs,
+        messages: [{ value: 'probe', partition }],
+      });
       return;
     } catch (thrown) {
       if (Date.now() > deadline) throw thrown;

@@ -3,8 +3,12 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 function findLibrary(): string | undefined {
-  const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime')) : [];
-  return [...folders, '/usr/local/lib/faketime'].map((folder) => join(folder, 'libfaketime.so.1')).find((file) => existsSync(file));
+  const folders = existsSync('/usr/lib')
+    ? readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime'))
+    : [];
+  return [...folders, '/usr/local/lib/faketime']
+    .map((folder) => join(folder, 'libfaketime.so.1'))
+    .find((file) => existsSync(file));
 }
 
 /** Why the clock cannot be moved; undefined when it can. */
@@ -18,5 +22,11 @@ export function setClock(file: string, seconds: number): void {
 
 export function clockEnvironment(file: string): NodeJS.ProcessEnv {
   setClock(file, 0);
-  return { LD_PRELOAD: findLibrary(), FAKETIME_TIMESTAMP_FILE: file, FAKETIME_CACHE_DURATION: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
+  return {
+    LD_PRELOAD: findLibrary(),
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+  };
 }

@@ -28,7 +28,9 @@ interface Options {
 const allSets: readonly EngineSet[] = ['embedded', 'cluster', 'brokers', 'hosts'];
 
 const command = new Command('npm run faults --')
-  .description('Runs the fault table: kills, pauses, cuts and fills real engines under the real program, and counts what is missing or doubled.')
+  .description(
+    'Runs the fault table: kills, pauses, cuts and fills real engines under the real program, and counts what is missing or doubled.',
+  )
   .option('--engines <sets>', 'embedded, or cluster (Kafka and OpenSearch, with brokers and hosts); both when left out')
   .option('--rows <names>', 'only these rows, separated by commas')
   .option('--load <load>', 'light or full; both when left out')
@@ -54,10 +56,19 @@ function chosenSets(): readonly EngineSet[] {
 
 function plan(): Planned[] {
   const names = options.rows?.split(',');
-  for (const name of names ?? []) if (!rows.some((row) => row.name === name)) command.error(`--rows ${name}: there is no such row; --list names them`);
-  if (options.load !== undefined && !['light', 'full'].includes(options.load)) command.error(`--load ${options.load}: light or full`);
+  for (const name of names ?? [])
+    if (!rows.some((row) => row.name === name))
+      command.error(`--rows ${name}: there is no such row; --list names them`);
+  if (options.load !== undefined && !['light', 'full'].includes(options.load))
+    command.error(`--load ${options.load}: light or full`);
   const loads: readonly Load[] = options.load === undefined ? ['light', 'full'] : [options.load];
-  const chosen = chosenSets().flatMap((set) => loads.flatMap((load) => rows.filter((row) => row.sets.includes(set) && names?.includes(row.name) !== false).map((row) => ({ row, set, load }))));
+  const chosen = chosenSets().flatMap((set) =>
+    loads.flatMap((load) =>
+      rows
+        .filter((row) => row.sets.includes(set) && names?.includes(row.name) !== false)
+        .map((row) => ({ row, set, load })),
+    ),
+  );
   // Rows of one world side by side, in the order of the first of them.
   const groups = new Map<string, Planned[]>();
   for (const planned of chosen) {
@@ -67,10 +78,15 @@ function plan(): Planned[] {
   return [...groups.values()].flat();
 }
 
-const keyOf = ({ row, engines, load }: Pick<RowResult, 'row' | 'engines' | 'load'>): string => `${engines} ${load} ${row}`;
+const keyOf = ({ row, engines, load }: Pick<RowResult, 'row' | 'engines' | 'load'>): string =>
+  `${engines} ${load} ${row}`;
 
 function readResults(file: string): Map<string, RowResult> {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((line) => line !== '') : [];
+  const lines = existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+    : [];
   return new Map(lines.map((line) => JSON.parse(line) as RowResult).map((result) => [keyOf(result), result]));
 }
 
@@ -88,10 +104,16 @@ async function run(): Promise<void> {
   const file = join(options.output, 'results.jsonl');
   if (options.resume !== true && options.save !== true) writeFileSync(file, '');
   const known = readResults(file);
-  const wanted = options.save === true && options.resume !== true ? [] : plan().filter(({ row, set, load }) => !isDone(known.get(keyOf({ row: row.name, engines: set, load }))));
+  const wanted =
+    options.save === true && options.resume !== true
+      ? []
+      : plan().filter(({ row, set, load }) => !isDone(known.get(keyOf({ row: row.name, engines: set, load }))));
   const possible = wanted.filter((planned) => {
     const reason = leftOut(planned);
-    if (reason !== undefined) process.stdout.write(`left out  ${planned.set.padEnd(8)} ${planned.load.padEnd(5)} ${planned.row.name}: needs ${reason}\n`);
+    if (reason !== undefined)
+      process.stdout.write(
+        `left out  ${planned.set.padEnd(8)} ${planned.load.padEnd(5)} ${planned.row.name}: needs ${reason}\n`,
+      );
     return reason === undefined;
   });
   const seed = Number(options.seed);
@@ -108,15 +130,27 @@ async function run(): Promise<void> {
   let done = 0;
   try {
     await runTable({
-      plan: possible, folder, logs: join(options.output, 'logs'), seed, rounds: Number(options.rounds), awayMs: milliseconds('--away', options.away), lightRate: Number(options.rate), signal: interrupted.signal,
+      plan: possible,
+      folder,
+      logs: join(options.output, 'logs'),
+      seed,
+      rounds: Number(options.rounds),
+      awayMs: milliseconds('--away', options.away),
+      lightRate: Number(options.rate),
+      signal: interrupted.signal,
       onPhase: (planned, phase) => {
-        if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K[${done + 1}/${possible.length}] ${planned.set} ${planned.load} ${planned.row.name}: ${phase}`);
+        if (process.stdout.isTTY)
+          process.stdout.write(
+            `\r\u001b[K[${done + 1}/${possible.length}] ${planned.set} ${planned.load} ${planned.row.name}: ${phase}`,
+          );
       },
       onResult: (result) => {
         done += 1;
         known.set(keyOf(result), result);
         appendFileSync(file, `${JSON.stringify(result)}\n`);
-        process.stdout.write(`${process.stdout.isTTY ? '\r\u001b[K' : ''}[${done}/${possible.length}] ${lineOf(result)}\n`);
+        process.stdout.write(
+          `${process.stdout.isTTY ? '\r\u001b[K' : ''}[${done}/${possible.length}] ${lineOf(result)}\n`,
+        );
       },
     });
   } finally {
@@ -128,5 +162,9 @@ async function run(): Promise<void> {
   process.exitCode = results.some((result) => verdict(result) !== 'ok') ? 1 : 0;
 }
 
-if (options.list === true) for (const row of rows) process.stdout.write(`${row.name.padEnd(32)} ${row.sets.join(', ').padEnd(20)} ${row.title}${row.cases === undefined ? '' : ` (${row.cases.join(', ')})`}\n`);
+if (options.list === true)
+  for (const row of rows)
+    process.stdout.write(
+      `${row.name.padEnd(32)} ${row.sets.join(', ').padEnd(20)} ${row.title}${row.cases === undefined ? '' : ` (${row.cases.join(', ')})`}\n`,
+    );
 else await run();

@@ -42,7 +42,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const { set, own, needs, folder, name } = options;
   const shape = needs.shape ?? (set === 'embedded' ? 'one' : 'split');
   const actions: Action[] = [];
-  const cleanup = { teardown: (action: Action): void => { actions.push(action); } };
+  const cleanup = {
+    teardown: (action: Action): void => {
+      actions.push(action);
+    },
+  };
   const close = async (): Promise<void> => {
     for (const action of actions.splice(0).reverse()) await action();
     if (own !== undefined) await deleteIndices(own);
@@ -58,17 +62,43 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   let connections = 0;
 
   const destinations = needs.outputs === undefined ? undefined : await createDestinations(needs.outputs, cleanup);
-  const rules = { ...needs.rules, ...(destinations === undefined ? {} : { outputs: destinations.all.map(({ rule }) => rule) }) };
+  const rules = {
+    ...needs.rules,
+    ...(destinations === undefined ? {} : { outputs: destinations.all.map(({ rule }) => rule) }),
+  };
 
   const hostOf = async (process: string): Promise<Host | undefined> => own?.network?.host(`${name}-${process}`);
   const build = async (process: string, role: Process['role']): Promise<Process> => {
     const host = await hostOf(process);
-    const proxy = own === undefined || role === 'receiver' || role === 'output' ? undefined : await startHttpProxy(own.engines.opensearch, own.network?.engines);
+    const proxy =
+      own === undefined || role === 'receiver' || role === 'output'
+        ? undefined
+        : await startHttpProxy(own.engines.opensearch, own.network?.engines);
     if (proxy !== undefined) cleanup.teardown(() => proxy.close());
     const ownFolder = join(folder, process);
     mkdirSync(ownFolder, { recursive: true });
-    const settings = merge(settingsOf({ set, own, topicPrefix, rulesFolder, store: proxy?.url, receives: role === 'all' || role === 'receiver', listen: host === undefined ? '127.0.0.1' : '0.0.0.0' }), needs.settings ?? {});
-    return createProcess({ name: process, role, folder: ownFolder, settings, proxy, host, environment: { ...environment, ...power?.environment }, cleanup });
+    const settings = merge(
+      settingsOf({
+        set,
+        own,
+        topicPrefix,
+        rulesFolder,
+        store: proxy?.url,
+        receives: role === 'all' || role === 'receiver',
+        listen: host === undefined ? '127.0.0.1' : '0.0.0.0',
+      }),
+      needs.settings ?? {},
+    );
+    return createProcess({
+      name: process,
+      role,
+      folder: ownFolder,
+      settings,
+      proxy,
+      host,
+      environment: { ...environment, ...power?.environment },
+      cleanup,
+    });
   };
 
   try {
@@ -80,27 +110,55 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const sending = destinations === undefined ? undefined : (all ?? (await build('output', 'output')));
     const dataFolder = join(receiver.folder, 'data');
     if (needs.diskBytes !== undefined) cleanup.teardown(mountDisk(dataFolder, needs.diskBytes));
-    for (const process of new Set([...processors, receiver, ...(sending === undefined ? [] : [sending])])) await process.start();
+    for (const process of new Set([...processors, receiver, ...(sending === undefined ? [] : [sending])]))
+      await process.start();
     const { settingsFile } = receiver.program();
-    const progress = own === undefined ? createEmbeddedProgress(settingsFile) : createKafkaProgress(own.brokers, topicPrefix, `${topicPrefix}processors`);
+    const progress =
+      own === undefined
+        ? createEmbeddedProgress(settingsFile)
+        : createKafkaProgress(own.brokers, topicPrefix, `${topicPrefix}processors`);
     cleanup.teardown(() => progress.close());
     const senders = own?.network?.senders;
     const ports = new Map<string, number>();
     /** The receiver listens on the same ports after each restart. */
     const target = (protocol: 'gelf-tcp' | 'gelf-http') => (): Target => {
       if (!ports.has(protocol)) ports.set(protocol, receiver.program().port(protocol));
-      return { host: receiver.host?.address ?? '127.0.0.1', port: ports.get(protocol) as number, localAddress: senders };
+      return {
+        host: receiver.host?.address ?? '127.0.0.1',
+        port: ports.get(protocol) as number,
+        localAddress: senders,
+      };
     };
     target('gelf-tcp')();
     target('gelf-http')();
-    const listening = (['gelf_tcp', 'gelf_http'] as const).map((type) => ({ type, host: receiver.host === undefined ? '127.0.0.1' : '0.0.0.0', port: ports.get(type.replace('_', '-')) }));
+    const listening = (['gelf_tcp', 'gelf_http'] as const).map((type) => ({
+      type,
+      host: receiver.host === undefined ? '127.0.0.1' : '0.0.0.0',
+      port: ports.get(type.replace('_', '-')),
+    }));
     receiver.change({ receivers: listening });
-    const answering = (): Promise<Program> => until(
-      () => processors.find((process) => process.running && !process.paused)?.program(), answerPatienceMs, () => 'no processor runs',
-    );
-    const ask = async (path: string, body: unknown): Promise<void> => { await (await answering()).control.request('POST', path, body); };
+    const answering = (): Promise<Program> =>
+      until(
+        () => processors.find((process) => process.running && !process.paused)?.program(),
+        answerPatienceMs,
+        () => 'no processor runs',
+      );
+    const ask = async (path: string, body: unknown): Promise<void> => {
+      await (await answering()).control.request('POST', path, body);
+    };
     return {
-      set, folder, dataFolder, own, receiver, processors, topicPrefix, group: `${topicPrefix}processors`, stateIndex: `${name}-state`, random: options.random, rounds: options.rounds, awayMs: options.awayMs,
+      set,
+      folder,
+      dataFolder,
+      own,
+      receiver,
+      processors,
+      topicPrefix,
+      group: `${topicPrefix}processors`,
+      stateIndex: `${name}-state`,
+      random: options.random,
+      rounds: options.rounds,
+      awayMs: options.awayMs,
       reckoner: createReckoner(settingsFile),
       get rate() {
         return options.rate();
@@ -122,8 +180,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         return present(sending, 'outputs');
       },
       outputsLag: () => outputsLag(present(sending, 'outputs'), destinations?.all.length ?? 0),
-      startTraffic: () => startTraffic({ tcp: target('gelf-tcp'), http: target('gelf-http'), connections: 4, rate: options.rate(), ...(needs.padding === undefined ? {} : { padding: needs.padding }), nextConnection: () => (connections += 1) }),
-      writeRules: (choice) => writeRuleFile(rulesFolder, version += 1, { ...rules, ...choice }),
+      startTraffic: () =>
+        startTraffic({
+          tcp: target('gelf-tcp'),
+          http: target('gelf-http'),
+          connections: 4,
+          rate: options.rate(),
+          ...(needs.padding === undefined ? {} : { padding: needs.padding }),
+          nextConnection: () => (connections += 1),
+        }),
+      writeRules: (choice) => writeRuleFile(rulesFolder, (version += 1), { ...rules, ...choice }),
       rotate: (indexSet = 'sluice_default') => ask('/rotate', { index_set: indexSet }),
       retire: () => ask('/retention', {}),
       openSearch: (method, path, body) => askOpenSearch(present(own, 'OpenSearch'), method, path, body),
@@ -134,7 +200,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       get power() {
         return present(power, 'power to cut');
       },
-      answering, close,
+      answering,
+      close,
     };
   } catch (error) {
     await close();
@@ -144,7 +211,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
 /** As the program itself tells; every output must be among them. */
 async function outputsLag(process: Process, count: number): Promise<number> {
-  const { outputs = [] } = (await process.program().control.request('GET', '/status')) as { outputs?: readonly { lag: number }[] };
+  const { outputs = [] } = (await process.program().control.request('GET', '/status')) as {
+    outputs?: readonly { lag: number }[];
+  };
   if (outputs.length < count) throw new Error(`${outputs.length} of ${count} outputs run`);
   return Math.max(...outputs.map(({ lag }) => lag));
 }
@@ -159,9 +228,21 @@ interface SettingsInput {
   readonly listen: string;
 }
 
-function settingsOf({ own, topicPrefix, rulesFolder, store, receives, listen }: SettingsInput): Readonly<Record<string, unknown>> {
+function settingsOf({
+  own,
+  topicPrefix,
+  rulesFolder,
+  store,
+  receives,
+  listen,
+}: SettingsInput): Readonly<Record<string, unknown>> {
   const common = {
-    receivers: receives ? [{ type: 'gelf_tcp', host: listen, port: 0 }, { type: 'gelf_http', host: listen, port: 0 }] : [],
+    receivers: receives
+      ? [
+          { type: 'gelf_tcp', host: listen, port: 0 },
+          { type: 'gelf_http', host: listen, port: 0 },
+        ]
+      : [],
     processing: { rotation_check_ms: 500, group: `${topicPrefix}processors` },
     rules: { folder: rulesFolder },
   };
@@ -169,7 +250,14 @@ function settingsOf({ own, topicPrefix, rulesFolder, store, receives, listen }: 
   return {
     ...common,
     topics: { kind: 'kafka', prefix: topicPrefix, kafka: { brokers: own.brokers } },
-    store: { kind: 'opensearch', opensearch: { nodes: [store ?? own.engines.opensearch], request_timeout_ms: 20_000, state_index: `${topicPrefix.slice(0, -1)}-state` } },
+    store: {
+      kind: 'opensearch',
+      opensearch: {
+        nodes: [store ?? own.engines.opensearch],
+        request_timeout_ms: 20_000,
+        state_index: `${topicPrefix.slice(0, -1)}-state`,
+      },
+    },
   };
 }
 
@@ -179,8 +267,14 @@ function present<Value>(value: Value | undefined, what: string): Value {
 }
 
 async function askOpenSearch(own: OwnEngines, method: string, path: string, body: unknown): Promise<unknown> {
-  const response = await fetch(own.engines.opensearch + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) });
-  if (!response.ok && response.status !== 404) throw new Error(`OpenSearch answers ${response.status} to ${method} ${path}: ${(await response.text()).slice(0, 500)}`);
+  const response = await fetch(own.engines.opensearch + path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  if (!response.ok && response.status !== 404)
+    throw new Error(
+      `OpenSearch answers ${response.status} to ${method} ${path}: ${(await response.text()).slice(0, 500)}`,
+    );
   return response.json();
 }
 
@@ -201,17 +295,21 @@ function startPowerCut(dataFolder: string, cleanup: { teardown(action: Action): 
 function mountDisk(folder: string, bytes: number): () => void {
   mkdirSync(folder, { recursive: true });
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'sluice-faults', folder]);
-  return () => { execFileSync('umount', ['-l', folder]); };
+  return () => {
+    execFileSync('umount', ['-l', folder]);
+  };
 }
 
 /** Why there can be no file system of the test's own; undefined when there can be one. */
 export function missingForDisk(): string | undefined {
-  return process.getuid?.() === 0 && readFileSync('/proc/filesystems', 'utf8').includes('tmpfs') ? undefined : 'root, to mount a small file system';
+  return process.getuid?.() === 0 && readFileSync('/proc/filesystems', 'utf8').includes('tmpfs')
+    ? undefined
+    : 'root, to mount a small file system';
 }
 
 function fill(file: string): void {
   const descriptor = openSync(file, 'a');
-  for (let chunk = 1024 * 1024; chunk >= 512;) {
+  for (let chunk = 1024 * 1024; chunk >= 512; ) {
     try {
       writeSync(descriptor, Buffer.alloc(chunk));
     } catch {

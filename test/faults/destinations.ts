@@ -34,17 +34,30 @@ export function tlsOf({ server }: Certificates): TlsOptions {
   return { cert: readFileSync(server.cert), key: readFileSync(server.key) };
 }
 
-export async function createDestinations({ count, tls = false }: OutputNeeds, cleanup: { teardown(action: () => Promise<void> | void): void }): Promise<Destinations> {
+export async function createDestinations(
+  { count, tls = false }: OutputNeeds,
+  cleanup: { teardown(action: () => Promise<void> | void): void },
+): Promise<Destinations> {
   const certificates = tls ? createCertificates(cleanup) : undefined;
   const all: Destination[] = [];
   for (let at = 0; at < count; at += 1) {
     const syslog = at % 4 > 1;
     const deliveries = createDeliveries(syslog ? 0x0a : 0);
-    const stream = await createStreamDestination(cleanup, certificates === undefined ? undefined : tlsOf(certificates), deliveries.take);
+    const stream = await createStreamDestination(
+      cleanup,
+      certificates === undefined ? undefined : tlsOf(certificates),
+      deliveries.take,
+    );
     const id = `o${at}`;
     const rule = JSON.stringify({
-      id, type: syslog ? 'syslog' : 'gelf', host: '127.0.0.1', port: stream.port, streams: ['all-messages'], ...patience,
-      ...(syslog ? { syslog: { framing: 'newline' } } : {}), ...(certificates === undefined ? {} : { tls: { ca_file: certificates.authority.cert } }),
+      id,
+      type: syslog ? 'syslog' : 'gelf',
+      host: '127.0.0.1',
+      port: stream.port,
+      streams: ['all-messages'],
+      ...patience,
+      ...(syslog ? { syslog: { framing: 'newline' } } : {}),
+      ...(certificates === undefined ? {} : { tls: { ca_file: certificates.authority.cert } }),
     });
     all.push({ id, faulty: count === 1 || at % 2 === 0, stream, deliveries, rule });
   }

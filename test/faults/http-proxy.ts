@@ -3,7 +3,14 @@
  * forwards the request later, cuts the connection after forwarding.
  */
 import { once } from 'node:events';
-import { Agent, createServer, request as sendRequest, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as sendRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 export type HttpFault =
@@ -53,9 +60,11 @@ export interface Answer {
 const isBulk = (_method: string, path: string): boolean => /\/_bulk(?:\?|$)/.test(path);
 
 /** A bulk of stubs (protocol rule 10). */
-export const isStubs = (method: string, path: string, body: Buffer): boolean => isBulk(method, path) && body.includes('\n{"_stub":true}\n');
+export const isStubs = (method: string, path: string, body: Buffer): boolean =>
+  isBulk(method, path) && body.includes('\n{"_stub":true}\n');
 /** A bulk of documents. */
-export const isDocuments = (method: string, path: string, body: Buffer): boolean => isBulk(method, path) && !isStubs(method, path, body);
+export const isDocuments = (method: string, path: string, body: Buffer): boolean =>
+  isBulk(method, path) && !isStubs(method, path, body);
 
 /** Listens on `host`, loopback unless another address is named. */
 export async function startHttpProxy(target: string, host = '127.0.0.1'): Promise<HttpProxy> {
@@ -69,11 +78,13 @@ export async function startHttpProxy(target: string, host = '127.0.0.1'): Promis
     const headers = { ...request.headers, 'content-length': String(body.length) };
     const outgoing = sendRequest(new URL(request.url ?? '/', target), { method: request.method, headers, agent });
     outgoing.end(body);
-    const [response] = await once(outgoing, 'response') as [IncomingMessage];
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     return { status: response.statusCode ?? 502, headers: response.headers, body: await bodyOf(response) };
   };
   const takeFault = (request: IncomingMessage, body: Buffer): HttpFault | undefined => {
-    const found = active.find(({ injection, left }) => left > 0 && (injection.matches ?? isBulk)(request.method ?? '', request.url ?? '', body));
+    const found = active.find(
+      ({ injection, left }) => left > 0 && (injection.matches ?? isBulk)(request.method ?? '', request.url ?? '', body),
+    );
     if (found === undefined) return undefined;
     found.left -= 1;
     counts.faults += 1;
@@ -91,7 +102,12 @@ export async function startHttpProxy(target: string, host = '127.0.0.1'): Promis
       case 'item_429':
         return answer(response, await forwardSome(body, fault.every, tooMany, (rest) => forward(request, rest)));
       case 'item_refused':
-        return answer(response, await forwardSome(body, fault.every, { status: 400, type: fault.type, reason: fault.reason }, (rest) => forward(request, rest)));
+        return answer(
+          response,
+          await forwardSome(body, fault.every, { status: 400, type: fault.type, reason: fault.reason }, (rest) =>
+            forward(request, rest),
+          ),
+        );
       case 'held':
         fault.onHeld();
         await fault.released;
@@ -164,7 +180,9 @@ function after(milliseconds: number): Promise<void> {
 }
 
 function answer(response: ServerResponse, { status, headers, body }: Answer): void {
-  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'transfer-encoding' && name !== 'connection'));
+  const kept = Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name !== 'transfer-encoding' && name !== 'connection'),
+  );
   response.writeHead(status, { ...kept, 'content-length': String(body.length) });
   response.end(body);
 }
@@ -183,7 +201,12 @@ interface ItemRefusal {
 const tooMany: ItemRefusal = { status: 429, type: 'rejected_execution_exception', reason: 'injected by the proxy' };
 
 /** A bulk of `create` entries, two lines each. */
-async function forwardSome(body: Buffer, every: number, { status, type, reason }: ItemRefusal, forward: (rest: Buffer) => Promise<Answer>): Promise<Answer> {
+async function forwardSome(
+  body: Buffer,
+  every: number,
+  { status, type, reason }: ItemRefusal,
+  forward: (rest: Buffer) => Promise<Answer>,
+): Promise<Answer> {
   const lines = body.toString().split('\n');
   const count = Math.floor(lines.length / 2);
   const rejected = (entry: number): boolean => entry % every === every - 1;

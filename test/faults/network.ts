@@ -46,7 +46,12 @@ export async function createNetwork(): Promise<Network> {
   const made: { readonly name: string; readonly namespace: string }[] = [];
   for (const address of Object.values(near)) await ip('addr', 'replace', `${address}/32`, 'dev', 'lo');
 
-  const connect = async (namespace: string, index: number, place: number, link: Link): Promise<{ device: string; far: string }> => {
+  const connect = async (
+    namespace: string,
+    index: number,
+    place: number,
+    link: Link,
+  ): Promise<{ device: string; far: string }> => {
     const device = `s${process.pid % 100_000}${link[0]}${index}`;
     const far = `10.${block}.${place}.${index + 2}`;
     await ip('link', 'add', device, 'type', 'veth', 'peer', 'name', link, 'netns', namespace);
@@ -70,17 +75,23 @@ export async function createNetwork(): Promise<Network> {
       await ip('netns', 'add', namespace);
       made.push({ name, namespace });
       await ip('-n', namespace, 'link', 'set', 'lo', 'up');
-      const links = { engines: await connect(namespace, index, 0, 'engines'), senders: await connect(namespace, index, 1, 'senders') };
+      const links = {
+        engines: await connect(namespace, index, 0, 'engines'),
+        senders: await connect(namespace, index, 1, 'senders'),
+      };
       return {
         within: ['ip', 'netns', 'exec', namespace],
         address: links.senders.far,
-        cut: async (link) => { await ip('link', 'set', links[link].device, 'down'); },
+        cut: async (link) => {
+          await ip('link', 'set', links[link].device, 'down');
+        },
         mend: (link) => up(links[link].device, links[link].far, link),
       };
     },
     async close() {
       for (const { namespace } of made) await ip('netns', 'del', namespace).catch(() => undefined);
-      for (const address of Object.values(near)) await ip('addr', 'del', `${address}/32`, 'dev', 'lo').catch(() => undefined);
+      for (const address of Object.values(near))
+        await ip('addr', 'del', `${address}/32`, 'dev', 'lo').catch(() => undefined);
     },
   };
 }

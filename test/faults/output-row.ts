@@ -36,8 +36,15 @@ export function outputRows(fault: OutputFault): readonly Row[] {
 function outputRow(fault: OutputFault, count: number): Row {
   const meanwhile = new WeakMap<World, Meanwhile>();
   return {
-    name: count === 1 ? fault.name : `${fault.name}-${count}`, title: `${fault.title}, ${count === 1 ? 'one output' : `every second one of ${count} outputs`}`, sets: ['embedded', 'cluster'], answers: fault.answers,
-    needs: { outputs: { count, tls: fault.tls === true }, ...(fault.largeMessages === true ? { padding: largePadding(count) } : {}) }, missing: () => fault.missing?.(),
+    name: count === 1 ? fault.name : `${fault.name}-${count}`,
+    title: `${fault.title}, ${count === 1 ? 'one output' : `every second one of ${count} outputs`}`,
+    sets: ['embedded', 'cluster'],
+    answers: fault.answers,
+    needs: {
+      outputs: { count, tls: fault.tls === true },
+      ...(fault.largeMessages === true ? { padding: largePadding(count) } : {}),
+    },
+    missing: () => fault.missing?.(),
     inject: async (world) => {
       await everyOneBegan(world);
       const begun = await speedOf(world, () => wait(Math.min(world.awayMs, 3_000)));
@@ -52,7 +59,13 @@ function outputRow(fault: OutputFault, count: number): Row {
     progress: async (world) => {
       const progress = await world.progress();
       // What has arrived and waits for its confirmation is not behind.
-      return { ...progress, lag: Math.max(progress.lag, progress.accepted - Math.min(...world.destinations.all.map(({ deliveries }) => deliveries.count()))) };
+      return {
+        ...progress,
+        lag: Math.max(
+          progress.lag,
+          progress.accepted - Math.min(...world.destinations.all.map(({ deliveries }) => deliveries.count())),
+        ),
+      };
     },
     settle: sentEverything,
     reckonOutputs: async (world) => reckon(world, meanwhile.get(world)),
@@ -79,12 +92,20 @@ async function speedOf(world: World, action: () => Promise<void>): Promise<Speed
   const counts = (): number[] => world.destinations.sound.map(({ deliveries }) => deliveries.count());
   const [from, fromCounts, at] = [await world.progress(), counts(), performance.now()];
   let memory = memoryOf(world);
-  const timer = setInterval(() => { memory = Math.max(memory, memoryOf(world)); }, sampleMs);
+  const timer = setInterval(() => {
+    memory = Math.max(memory, memoryOf(world));
+  }, sampleMs);
   await action();
   clearInterval(timer);
   const [to, toCounts, seconds] = [await world.progress(), counts(), (performance.now() - at) / 1000];
   const speeds = toCounts.map((count, place) => (count - (fromCounts[place] as number)) / seconds);
-  return { others: speeds.length === 0 ? undefined : Math.min(...speeds), lag: to.lag, behind: to.accepted - Math.min(to.accepted, ...toCounts), processed: (to.accepted - to.lag - from.accepted + from.lag) / seconds, memory };
+  return {
+    others: speeds.length === 0 ? undefined : Math.min(...speeds),
+    lag: to.lag,
+    behind: to.accepted - Math.min(to.accepted, ...toCounts),
+    processed: (to.accepted - to.lag - from.accepted + from.lag) / seconds,
+    memory,
+  };
 }
 
 function memoryOf(world: World): number {
@@ -94,16 +115,24 @@ function memoryOf(world: World): number {
 
 /** Twenty consumer groups take a while to join; speeds count from when every destination gets messages. */
 async function everyOneBegan({ destinations }: World): Promise<void> {
-  await until(() => (destinations.all.every(({ deliveries }) => deliveries.count() > 0) ? true : undefined), 60_000, () => 'not every destination gets messages');
+  await until(
+    () => (destinations.all.every(({ deliveries }) => deliveries.count() > 0) ? true : undefined),
+    60_000,
+    () => 'not every destination gets messages',
+  );
 }
 
 async function sentEverything(world: World): Promise<void> {
   let last = 'nothing is known';
-  await until(async () => {
-    const lag = await world.outputsLag();
-    last = `${lag} messages of the slowest output are left`;
-    return lag === 0 ? true : undefined;
-  }, 180_000, () => last);
+  await until(
+    async () => {
+      const lag = await world.outputsLag();
+      last = `${lag} messages of the slowest output are left`;
+      return lag === 0 ? true : undefined;
+    },
+    180_000,
+    () => last,
+  );
 }
 
 /** What earlier rows of a world left at its destinations. */
@@ -120,19 +149,32 @@ function reckon(world: World, seen: Meanwhile | undefined): OutputReckoning {
   const all = judge(world);
   const judged = all.map(({ delivered, repeated, outOfOrder, ...one }, at) => {
     const earlier = earlierOf.get(world)?.[at];
-    return { ...one, delivered: delivered - (earlier?.delivered ?? 0), repeated: repeated - (earlier?.repeated ?? 0), outOfOrder: outOfOrder - (earlier?.outOfOrder ?? 0) };
+    return {
+      ...one,
+      delivered: delivered - (earlier?.delivered ?? 0),
+      repeated: repeated - (earlier?.repeated ?? 0),
+      outOfOrder: outOfOrder - (earlier?.outOfOrder ?? 0),
+    };
   });
   earlierOf.set(world, all);
   const { before, during } = seen ?? { before: undefined, during: undefined };
-  const share = (value: number | undefined, of: number | undefined): number | undefined => (value === undefined || of === undefined || of <= 0 ? undefined : Math.round((value / of) * 100) / 100);
+  const share = (value: number | undefined, of: number | undefined): number | undefined =>
+    value === undefined || of === undefined || of <= 0 ? undefined : Math.round((value / of) * 100) / 100;
   const others = share(during?.others, before?.others);
   const processed = share(during?.processed, before?.processed);
   const growth = (during?.memory ?? 0) - (before?.memory ?? 0);
   return {
-    outputs: judged.length, delivered: Math.min(...judged.map(({ delivered }) => delivered)), missing: sum(judged.map(({ missing }) => missing.length)),
+    outputs: judged.length,
+    delivered: Math.min(...judged.map(({ delivered }) => delivered)),
+    missing: sum(judged.map(({ missing }) => missing.length)),
     samples: judged.flatMap(({ id, missing }) => missing.slice(0, 2).map((name) => `${id} ${name}`)).slice(0, 6),
-    repeated: sum(judged.map(({ repeated }) => repeated)), outOfOrder: sum(judged.map(({ outOfOrder }) => outOfOrder)),
-    others, processed, growth, heldUp: isHeldUp(others, during?.behind, world.rate) || isHeldUp(processed, during?.lag, world.rate), grew: growth > growthAllowed(judged.length),
+    repeated: sum(judged.map(({ repeated }) => repeated)),
+    outOfOrder: sum(judged.map(({ outOfOrder }) => outOfOrder)),
+    others,
+    processed,
+    growth,
+    heldUp: isHeldUp(others, during?.behind, world.rate) || isHeldUp(processed, during?.lag, world.rate),
+    grew: growth > growthAllowed(judged.length),
   };
 }
 

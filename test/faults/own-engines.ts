@@ -19,8 +19,9 @@ export interface OwnEngines {
 
 const heaps = { KAFKA_HEAP: '384m', OPENSEARCH_HEAP: '640m' };
 /** The node measures its disk this often; a full disk is seen and forgotten within this time. */
-const openSearchSettings = 'cluster.routing.allocation.disk.threshold_enabled=true cluster.info.update.interval=10s '
-  + 'cluster.routing.allocation.disk.watermark.low=50mb cluster.routing.allocation.disk.watermark.high=40mb cluster.routing.allocation.disk.watermark.flood_stage=30mb';
+const openSearchSettings =
+  'cluster.routing.allocation.disk.threshold_enabled=true cluster.info.update.interval=10s ' +
+  'cluster.routing.allocation.disk.watermark.low=50mb cluster.routing.allocation.disk.watermark.high=40mb cluster.routing.allocation.disk.watermark.flood_stage=30mb';
 
 export async function startOwnEngines(set: Exclude<EngineSet, 'embedded'>, folder: string): Promise<OwnEngines> {
   const home = join(folder, `engines-${set}`);
@@ -33,9 +34,16 @@ export async function startOwnEngines(set: Exclude<EngineSet, 'embedded'>, folde
   const kafkaPort = await freePorts(2);
   const host = network?.engines ?? '127.0.0.1';
   const kafkaProxy = await createTcpProxy({ host: '127.0.0.1', port: kafkaPort }, host);
-  const engines = await startEngines({ home, kafkaPort, environment: { ...environment, KAFKA_ADVERTISED_HOST: host, KAFKA_ADVERTISED_PORT: String(kafkaProxy.port) } });
+  const engines = await startEngines({
+    home,
+    kafkaPort,
+    environment: { ...environment, KAFKA_ADVERTISED_HOST: host, KAFKA_ADVERTISED_PORT: String(kafkaProxy.port) },
+  });
   return {
-    engines, kafkaProxy, network, brokers: [`${host}:${kafkaProxy.port}`],
+    engines,
+    kafkaProxy,
+    network,
+    brokers: [`${host}:${kafkaProxy.port}`],
     close: async () => {
       await engines.stop();
       await kafkaProxy.close();

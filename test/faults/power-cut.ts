@@ -4,7 +4,21 @@
  * together again from the bytes and names that were synced, and, if wanted, from some of the others, as a disk may have written them.
  */
 import { execFileSync } from 'node:child_process';
-import { closeSync, cpSync, existsSync, fstatSync, ftruncateSync, lstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { packageRoot } from '../../core/package-root.js';
@@ -47,7 +61,16 @@ export function createPowerCut(dataFolder: string): PowerCut {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-power-'));
   const library = join(folder, 'power-cut.so');
   const [base, shadow] = [join(folder, 'base'), join(folder, 'shadow')];
-  execFileSync('cc', ['-O2', '-shared', '-fPIC', '-o', library, join(packageRoot, 'test/faults/power-cut.c'), '-ldl', '-lpthread']);
+  execFileSync('cc', [
+    '-O2',
+    '-shared',
+    '-fPIC',
+    '-o',
+    library,
+    join(packageRoot, 'test/faults/power-cut.c'),
+    '-ldl',
+    '-lpthread',
+  ]);
   return {
     environment: { LD_PRELOAD: library, POWER_CUT_ROOT: dataFolder, POWER_CUT_SHADOW: shadow },
     begin() {
@@ -82,14 +105,19 @@ interface Change {
 
 function putTogether(parts: Parts): CutResult {
   const { dataFolder, base, shadow, kept } = parts;
-  const changes = existsSync(join(shadow, 'names')) ? readFileSync(join(shadow, 'names'), 'utf8').trimEnd().split('\n').map(parseChange) : [];
+  const changes = existsSync(join(shadow, 'names'))
+    ? readFileSync(join(shadow, 'names'), 'utf8').trimEnd().split('\n').map(parseChange)
+    : [];
   const live = new Map<string, string>();
   changes.forEach((change) => apply(live, change));
   const lastPath = new Map([...live].map(([path, id]) => [id, path]));
   const { names, removed, lost } = durableNames(changes, kept);
   const after = join(dirname(base), 'after');
   rmSync(after, { recursive: true, force: true });
-  cpSync(base, after, { recursive: true, filter: (source: string) => !removed.has(join(dataFolder, relative(base, source))) });
+  cpSync(base, after, {
+    recursive: true,
+    filter: (source: string) => !removed.has(join(dataFolder, relative(base, source))),
+  });
   let [files, bytes] = [0, 0];
   for (const [path, id] of names) {
     const target = join(after, relative(dataFolder, path));
@@ -128,7 +156,10 @@ function apply(names: Map<string, string>, { kind, first, second }: Change, remo
 }
 
 /** Metadata reaches the disk in the order of the calls: a sync of any file or folder takes along every change of a name before it, as journaling file systems do. */
-function durableNames(changes: readonly Change[], kept: () => boolean): { names: Map<string, string>; removed: Set<string>; lost: number } {
+function durableNames(
+  changes: readonly Change[],
+  kept: () => boolean,
+): { names: Map<string, string>; removed: Set<string>; lost: number } {
   let durable = changes.findLastIndex(({ kind }) => kind === 'F');
   while (durable + 1 < changes.length && (isOpening(changes[durable + 1]) || kept())) durable += 1;
   const names = new Map<string, string>();

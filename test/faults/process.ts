@@ -47,7 +47,10 @@ export function createProcess(options: ProcessOptions): Process {
     return program;
   };
   return {
-    name, role, folder, host,
+    name,
+    role,
+    folder,
+    host,
     proxy: options.proxy,
     get running() {
       return program !== undefined && program.child.exitCode === null && program.child.signalCode === null;
@@ -58,7 +61,13 @@ export function createProcess(options: ProcessOptions): Process {
     program: current,
     async start() {
       await ending;
-      program = await startProgram(options.cleanup, { folder, settings, role, environment: options.environment ?? {}, ...(host === undefined ? {} : { within: host.within }) });
+      program = await startProgram(options.cleanup, {
+        folder,
+        settings,
+        role,
+        environment: options.environment ?? {},
+        ...(host === undefined ? {} : { within: host.within }),
+      });
       running.add(program);
       return program;
     },
@@ -76,6 +85,8 @@ export function createProcess(options: ProcessOptions): Process {
       paused = false;
       current().child.kill('SIGCONT');
     },
-    change: (over) => { settings = merge(settings, over); },
+    change: (over) => {
+      settings = merge(settings, over);
+    },
   };
 }

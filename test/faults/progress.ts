@@ -26,11 +26,19 @@ export function createEmbeddedProgress(settingsFile: string): ProgressReader {
   const count = async (topic: string): Promise<Counted> => {
     const partitions = await log.partitions(topic);
     const committed = await log.committed(config.processing.group, topic);
-    return sum(partitions.map(({ partition, earliest, logEnd }) => ({ end: logEnd, lag: logEnd - Math.max(earliest, committed.get(partition) ?? 0) })));
+    return sum(
+      partitions.map(({ partition, earliest, logEnd }) => ({
+        end: logEnd,
+        lag: logEnd - Math.max(earliest, committed.get(partition) ?? 0),
+      })),
+    );
   };
   return {
     async read() {
-      const [logs, letters] = [await count(`${config.topics.prefix}logs`), await count(`${config.topics.prefix}dead-letters`)];
+      const [logs, letters] = [
+        await count(`${config.topics.prefix}logs`),
+        await count(`${config.topics.prefix}dead-letters`),
+      ];
       return { accepted: logs.end, lag: logs.lag + letters.lag };
     },
     close: () => log.stop(1_000),
@@ -39,12 +47,25 @@ export function createEmbeddedProgress(settingsFile: string): ProgressReader {
 
 export function createKafkaProgress(brokers: readonly string[], prefix: string, group: string): ProgressReader {
   const kafka = new kafkajs.Kafka({
-    clientId: 'fault-table', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING, requestTimeout: patienceMs, connectionTimeout: patienceMs, retry: { retries: 1, initialRetryTime: 50 },
+    clientId: 'fault-table',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+    requestTimeout: patienceMs,
+    connectionTimeout: patienceMs,
+    retry: { retries: 1, initialRetryTime: 50 },
   });
   const count = async (admin: Admin, topic: string): Promise<Counted> => {
-    const [ends, [answer]] = await Promise.all([admin.fetchTopicOffsets(topic), admin.fetchOffsets({ groupId: group, topics: [topic] })]);
+    const [ends, [answer]] = await Promise.all([
+      admin.fetchTopicOffsets(topic),
+      admin.fetchOffsets({ groupId: group, topics: [topic] }),
+    ]);
     const committed = new Map((answer?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)]));
-    return sum(ends.map(({ partition, low, high }) => ({ end: Number(high), lag: Number(high) - Math.max(Number(low), committed.get(partition) ?? 0) })));
+    return sum(
+      ends.map(({ partition, low, high }) => ({
+        end: Number(high),
+        lag: Number(high) - Math.max(Number(low), committed.get(partition) ?? 0),
+      })),
+    );
   };
   return {
     /** An admin client of its own each time: one that stays may answer from what it knew before a fault. */
@@ -52,7 +73,9 @@ export function createKafkaProgress(brokers: readonly string[], prefix: string, 
       const admin = kafka.admin();
       try {
         await withPatience(admin.connect());
-        const [logs, letters] = await withPatience(Promise.all([count(admin, `${prefix}logs`), count(admin, `${prefix}dead-letters`)]));
+        const [logs, letters] = await withPatience(
+          Promise.all([count(admin, `${prefix}logs`), count(admin, `${prefix}dead-letters`)]),
+        );
         return { accepted: logs.end, lag: logs.lag + letters.lag };
       } finally {
         admin.disconnect().catch(() => undefined);
@@ -66,12 +89,20 @@ export function createKafkaProgress(brokers: readonly string[], prefix: string, 
 async function withPatience<Value>(answer: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await Promise.race([answer, new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error('the topics do not answer in time')), patienceMs); })]);
+    return await Promise.race([
+      answer,
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error('the topics do not answer in time')), patienceMs);
+      }),
+    ]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 function sum(parts: readonly Counted[]): Counted {
-  return { end: parts.reduce((total, { end }) => total + end, 0), lag: parts.reduce((total, { lag }) => total + Math.max(0, lag), 0) };
+  return {
+    end: parts.reduce((total, { end }) => total + end, 0),
+    lag: parts.reduce((total, { lag }) => total + Math.max(0, lag), 0),
+  };
 }

@@ -58,7 +58,11 @@ export function createReckoner(settingsFile: string): Reckoner {
       counts.resent += 1;
       return;
     }
-    const message = JSON.parse(value.toString('utf8')) as { _load_connection?: string; _load_sequence?: number; _load_side?: string };
+    const message = JSON.parse(value.toString('utf8')) as {
+      _load_connection?: string;
+      _load_sequence?: number;
+      _load_side?: string;
+    };
     accepted.set(key, { side: message._load_side !== undefined });
     const { _load_connection: connection, _load_sequence: sequence } = message;
     if (connection === undefined || sequence === undefined) return;
@@ -126,12 +130,25 @@ export function createReckoner(settingsFile: string): Reckoner {
         if (places > 1 || sides > 1) doubled.push(id);
       }
       const unaccepted = [...acknowledged].filter((name) => !overHttp.has(name));
-      return { accepted: accepted.size, resent: counts.resent, stored, deadLetters, missing, doubled, outOfOrder: counts.outOfOrder, unaccepted };
+      return {
+        accepted: accepted.size,
+        resent: counts.resent,
+        stored,
+        deadLetters,
+        missing,
+        doubled,
+        outOfOrder: counts.outOfOrder,
+        unaccepted,
+      };
     },
   };
 }
 
-function countPlaces(found: ReadonlyMap<string, readonly string[]>): { main: Map<string, number>; side: Map<string, number>; deadLetters: number } {
+function countPlaces(found: ReadonlyMap<string, readonly string[]>): {
+  main: Map<string, number>;
+  side: Map<string, number>;
+  deadLetters: number;
+} {
   const main = new Map<string, number>();
   const side = new Map<string, number>();
   let deadLetters = 0;

@@ -14,7 +14,11 @@ const titleOf = (result: RowResult): string => rows.find(({ name }) => name === 
 
 export function verdict(result: RowResult): string {
   const { outputs } = result;
-  if (result.error !== undefined && (outputs?.missing ?? 0) + result.missing + result.doubled + result.outOfOrder + result.unaccepted === 0) return 'failed';
+  if (
+    result.error !== undefined &&
+    (outputs?.missing ?? 0) + result.missing + result.doubled + result.outOfOrder + result.unaccepted === 0
+  )
+    return 'failed';
   if (!isExact(result)) return 'not exact';
   if (outputs?.heldUp === true) return 'held up';
   if (outputs?.grew === true) return 'grew';
@@ -37,25 +41,74 @@ function outputsText({ outputs }: RowResult): string {
 const share = (value: number | undefined): string => (value === undefined ? '-' : `${Math.round(value * 100)} %`);
 
 export function tableOf(results: readonly RowResult[]): string {
-  const head = ['fault', 'sent', 'accepted', 'stored', 'missing', 'doubled', 'out of order', 'resent', 'dead letters', 'seconds', ''];
+  const head = [
+    'fault',
+    'sent',
+    'accepted',
+    'stored',
+    'missing',
+    'doubled',
+    'out of order',
+    'resent',
+    'dead letters',
+    'seconds',
+    '',
+  ];
   const lines = results.map((result) => [
-    titleOf(result), number(result.sent), number(result.accepted), number(result.stored), String(result.missing), String(result.doubled), String(result.outOfOrder),
-    number(result.resent), number(result.deadLetters), seconds(result), verdict(result) === 'ok' ? '' : `**${verdict(result)}**`,
+    titleOf(result),
+    number(result.sent),
+    number(result.accepted),
+    number(result.stored),
+    String(result.missing),
+    String(result.doubled),
+    String(result.outOfOrder),
+    number(result.resent),
+    number(result.deadLetters),
+    seconds(result),
+    verdict(result) === 'ok' ? '' : `**${verdict(result)}**`,
   ]);
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** What the destinations of outputs have, below the table of what the index sets have. */
 function outputTable(results: readonly RowResult[]): string[] {
-  const head = ['fault', 'delivered', 'missing', 'out of order', 'sent again', 'other outputs meanwhile', 'index sets meanwhile', 'memory'];
-  const lines = results.flatMap((result) => (result.outputs === undefined ? [] : [[
-    titleOf(result), number(result.outputs.delivered), String(result.outputs.missing), String(result.outputs.outOfOrder), number(result.outputs.repeated), share(result.outputs.others), share(result.outputs.processed),
-    `${result.outputs.growth < 0 ? '' : '+'}${Math.round(result.outputs.growth / 2 ** 20)} MiB`,
-  ]]));
-  return lines.length === 0 ? [] : [[head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n'), ''];
+  const head = [
+    'fault',
+    'delivered',
+    'missing',
+    'out of order',
+    'sent again',
+    'other outputs meanwhile',
+    'index sets meanwhile',
+    'memory',
+  ];
+  const lines = results.flatMap((result) =>
+    result.outputs === undefined
+      ? []
+      : [
+          [
+            titleOf(result),
+            number(result.outputs.delivered),
+            String(result.outputs.missing),
+            String(result.outputs.outOfOrder),
+            number(result.outputs.repeated),
+            share(result.outputs.others),
+            share(result.outputs.processed),
+            `${result.outputs.growth < 0 ? '' : '+'}${Math.round(result.outputs.growth / 2 ** 20)} MiB`,
+          ],
+        ],
+  );
+  return lines.length === 0
+    ? []
+    : [[head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n'), ''];
 }
 
-const sections = { embedded: 'Embedded engines', cluster: 'Kafka and OpenSearch', brokers: 'Three brokers', hosts: 'Hosts of their own' } as const;
+const sections = {
+  embedded: 'Embedded engines',
+  cluster: 'Kafka and OpenSearch',
+  brokers: 'Three brokers',
+  hosts: 'Hosts of their own',
+} as const;
 
 function resultsText(results: readonly RowResult[]): string {
   const parts: string[] = [];
@@ -63,10 +116,23 @@ function resultsText(results: readonly RowResult[]): string {
     for (const load of ['light', 'full'] as const) {
       const some = results.filter((result) => result.engines === set && result.load === load);
       if (some.length === 0) continue;
-      const rates = [...new Set(some.map(({ rate }) => rate))].filter((rate) => rate > 0).map(number).join(' or ');
+      const rates = [...new Set(some.map(({ rate }) => rate))]
+        .filter((rate) => rate > 0)
+        .map(number)
+        .join(' or ');
       const seeds = [...new Set(some.map(({ seed }) => seed))].join(', ');
-      const away = [...new Set(some.flatMap(({ awayMs }) => (awayMs === undefined ? [] : [`${awayMs / 1000} s`])))].join(' or ');
-      parts.push(`### ${title}, ${load} load`, '', `${rates} messages a second over TCP, and HTTP beside it; seed ${seeds}${away === '' ? '' : `; engines away for ${away}`}.`, '', tableOf(some), '', ...outputTable(some));
+      const away = [
+        ...new Set(some.flatMap(({ awayMs }) => (awayMs === undefined ? [] : [`${awayMs / 1000} s`]))),
+      ].join(' or ');
+      parts.push(
+        `### ${title}, ${load} load`,
+        '',
+        `${rates} messages a second over TCP, and HTTP beside it; seed ${seeds}${away === '' ? '' : `; engines away for ${away}`}.`,
+        '',
+        tableOf(some),
+        '',
+        ...outputTable(some),
+      );
     }
   }
   return parts.join('\n');

@@ -17,7 +17,10 @@ export interface RuleChoice {
 
 export function writeRuleFile(folder: string, version: number, choice: RuleChoice): void {
   const rotation = `rotation: { type: count, max_documents: ${choice.maxDocuments ?? 20_000} }`;
-  const retention = choice.keep === undefined ? 'retention: { type: none }' : `retention: { type: delete, max_indices: ${choice.keep} }`;
+  const retention =
+    choice.keep === undefined
+      ? 'retention: { type: none }'
+      : `retention: { type: delete, max_indices: ${choice.keep} }`;
   const common = `replicas: 0, refresh_interval_ms: ${choice.refreshMs ?? 1_000}`;
   mkdirSync(folder, { recursive: true });
   const text = `

@@ -83,14 +83,32 @@ export async function runRow(world: World, row: Row, options: RowOptions): Promi
     reckoning = await world.reckoner.reckon(program, traffic.acknowledged());
     outputs = await row.reckonOutputs?.(world);
     const accepted = countsOf(reckoning, before).accepted;
-    if (row.acceptsAll === true && accepted < sent) error = `${sent - accepted} messages were sent and not accepted, although the receiver was there`;
+    if (row.acceptsAll === true && accepted < sent)
+      error = `${sent - accepted} messages were sent and not accepted, although the receiver was there`;
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   } finally {
     sent ??= await traffic.stop();
   }
   const counts = countsOf(reckoning, before);
-  return { reckoning, result: { row: row.name, engines: world.set, load, seed, awayMs: world.awayMs, rounds: world.rounds, rate: Math.round(world.rate), sent, ...counts, seconds, error: error ?? samplesOf(reckoning, counts) ?? outputSamples(outputs), outputs, at: new Date().toISOString() } };
+  return {
+    reckoning,
+    result: {
+      row: row.name,
+      engines: world.set,
+      load,
+      seed,
+      awayMs: world.awayMs,
+      rounds: world.rounds,
+      rate: Math.round(world.rate),
+      sent,
+      ...counts,
+      seconds,
+      error: error ?? samplesOf(reckoning, counts) ?? outputSamples(outputs),
+      outputs,
+      at: new Date().toISOString(),
+    },
+  };
 }
 
 async function actOut(world: World, row: Row, onPhase: (phase: string) => void): Promise<number> {
@@ -101,38 +119,65 @@ async function actOut(world: World, row: Row, onPhase: (phase: string) => void):
   return performance.now();
 }
 
-async function fullSpeed(read: () => Promise<Progress>, load: Load, speed: Speed, since: number): Promise<number | undefined> {
+async function fullSpeed(
+  read: () => Promise<Progress>,
+  load: Load,
+  speed: Speed,
+  since: number,
+): Promise<number | undefined> {
   const seconds = await secondsToFullSpeed(read, speed, since, load === 'full', fullSpeedPatienceMs);
   return seconds === undefined ? undefined : Math.round(seconds * 10) / 10;
 }
 
-type Counts = Pick<RowResult, 'accepted' | 'stored' | 'deadLetters' | 'resent' | 'missing' | 'doubled' | 'outOfOrder' | 'unaccepted'>;
+type Counts = Pick<
+  RowResult,
+  'accepted' | 'stored' | 'deadLetters' | 'resent' | 'missing' | 'doubled' | 'outOfOrder' | 'unaccepted'
+>;
 
 function countsOf(now: Reckoning | undefined, before: Reckoning | undefined): Counts {
-  const grown = (count: (reckoning: Reckoning) => number): number => (now === undefined ? 0 : count(now) - (before === undefined ? 0 : count(before)));
+  const grown = (count: (reckoning: Reckoning) => number): number =>
+    now === undefined ? 0 : count(now) - (before === undefined ? 0 : count(before));
   return {
-    accepted: grown(({ accepted }) => accepted), stored: grown(({ stored }) => stored), deadLetters: grown(({ deadLetters }) => deadLetters), resent: grown(({ resent }) => resent),
-    missing: grown(({ missing }) => missing.length), doubled: grown(({ doubled }) => doubled.length), outOfOrder: grown(({ outOfOrder }) => outOfOrder),
+    accepted: grown(({ accepted }) => accepted),
+    stored: grown(({ stored }) => stored),
+    deadLetters: grown(({ deadLetters }) => deadLetters),
+    resent: grown(({ resent }) => resent),
+    missing: grown(({ missing }) => missing.length),
+    doubled: grown(({ doubled }) => doubled.length),
+    outOfOrder: grown(({ outOfOrder }) => outOfOrder),
     unaccepted: now?.unaccepted.length ?? 0,
   };
 }
 
 /** Some ids to begin the search with. */
 function samplesOf(reckoning: Reckoning | undefined, counts: Counts): string | undefined {
-  if (reckoning === undefined || counts.missing + counts.doubled + counts.unaccepted + counts.outOfOrder === 0) return undefined;
+  if (reckoning === undefined || counts.missing + counts.doubled + counts.unaccepted + counts.outOfOrder === 0)
+    return undefined;
   const some = (ids: readonly string[]): string => ids.slice(-3).join(', ');
   return `missing ${some(reckoning.missing)}; doubled ${some(reckoning.doubled)}; unaccepted ${some(reckoning.unaccepted)}`;
 }
 
 function outputSamples(outputs: OutputReckoning | undefined): string | undefined {
-  return outputs === undefined || outputs.missing === 0 ? undefined : `missing at destinations: ${outputs.samples.join(', ')}`;
+  return outputs === undefined || outputs.missing === 0
+    ? undefined
+    : `missing at destinations: ${outputs.samples.join(', ')}`;
 }
 
 /** Nothing lost, nothing doubled, nothing out of order, and full speed again in time. */
 export const secondsAllowed = 10;
 
 export function isExact(result: RowResult): boolean {
-  return result.error === undefined && result.accepted > 0 && result.missing === 0 && result.doubled === 0 && result.outOfOrder === 0 && result.unaccepted === 0 && result.stored === result.accepted && (result.outputs?.missing ?? 0) === 0 && (result.outputs?.outOfOrder ?? 0) === 0;
+  return (
+    result.error === undefined &&
+    result.accepted > 0 &&
+    result.missing === 0 &&
+    result.doubled === 0 &&
+    result.outOfOrder === 0 &&
+    result.unaccepted === 0 &&
+    result.stored === result.accepted &&
+    (result.outputs?.missing ?? 0) === 0 &&
+    (result.outputs?.outOfOrder ?? 0) === 0
+  );
 }
 
 export function isInTime(result: RowResult): boolean {

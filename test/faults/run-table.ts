@@ -73,8 +73,15 @@ export async function runTable(options: TableOptions): Promise<void> {
     const name = `f${(worlds += 1)}`;
     const engines = await enginesFor(planned.set);
     const world = await createWorld({
-      set: planned.set, own: engines, needs: planned.row.needs ?? {}, folder: join(options.folder, name), name, rate: () => rate,
-      rounds: options.rounds, awayMs: options.awayMs, random: createRandom(options.seed),
+      set: planned.set,
+      own: engines,
+      needs: planned.row.needs ?? {},
+      folder: join(options.folder, name),
+      name,
+      rate: () => rate,
+      rounds: options.rounds,
+      awayMs: options.awayMs,
+      random: createRandom(options.seed),
     });
     open = { key, world, before: undefined };
     return open;
@@ -97,10 +104,16 @@ export async function runTable(options: TableOptions): Promise<void> {
       let failed: string | undefined;
       try {
         options.onPhase(planned, 'starting');
-        const wanted = planned.load === 'light' ? options.lightRate : Math.round((await ceilingOf(planned)) * fullShare);
+        const wanted =
+          planned.load === 'light' ? options.lightRate : Math.round((await ceilingOf(planned)) * fullShare);
         const current = await worldFor(planned);
         rate = wanted;
-        const { result, reckoning } = await runRow(current.world, planned.row, { load: planned.load, seed: options.seed, before: current.before, onPhase: (phase) => options.onPhase(planned, phase) });
+        const { result, reckoning } = await runRow(current.world, planned.row, {
+          load: planned.load,
+          seed: options.seed,
+          before: current.before,
+          onPhase: (phase) => options.onPhase(planned, phase),
+        });
         options.onResult(result);
         current.before = reckoning;
         if (!isExact(result) || !isInTime(result)) keepLogs(options.logs, planned, current.world);
@@ -127,24 +140,50 @@ async function measureCeiling(world: World, withOutputs: boolean): Promise<numbe
   const traffic = world.startTraffic();
   await wait(floodMs);
   await traffic.stop();
-  const total = await until(async () => {
-    const progress = await world.progress().catch(() => undefined);
-    if (progress?.lag !== 0) return undefined;
-    return withOutputs && (await world.outputsLag()) > 0 ? undefined : progress.accepted;
-  }, 180_000, () => 'the flood was not worked off');
+  const total = await until(
+    async () => {
+      const progress = await world.progress().catch(() => undefined);
+      if (progress?.lag !== 0) return undefined;
+      return withOutputs && (await world.outputsLag()) > 0 ? undefined : progress.accepted;
+    },
+    180_000,
+    () => 'the flood was not worked off',
+  );
   return total / ((performance.now() - from) / 1000);
 }
 
 function keepLogs(folder: string, { row, set, load }: Planned, world: World): void {
   mkdirSync(folder, { recursive: true });
-  for (const process of new Set([...world.processors, world.receiver, ...(row.needs?.outputs === undefined ? [] : [world.outputProcess])])) {
-    writeFileSync(join(folder, `${set}-${load}-${row.name}-${process.name}.log`), process.running ? process.program().output() : '');
+  for (const process of new Set([
+    ...world.processors,
+    world.receiver,
+    ...(row.needs?.outputs === undefined ? [] : [world.outputProcess]),
+  ])) {
+    writeFileSync(
+      join(folder, `${set}-${load}-${row.name}-${process.name}.log`),
+      process.running ? process.program().output() : '',
+    );
   }
 }
 
 function brokenRow({ row, set, load }: Planned, { seed }: TableOptions, error: string): RowResult {
   return {
-    row: row.name, engines: set, load, seed, rate: 0, sent: 0, accepted: 0, stored: 0, deadLetters: 0, resent: 0, missing: 0, doubled: 0, outOfOrder: 0, unaccepted: 0,
-    seconds: undefined, error, at: new Date().toISOString(),
+    row: row.name,
+    engines: set,
+    load,
+    seed,
+    rate: 0,
+    sent: 0,
+    accepted: 0,
+    stored: 0,
+    deadLetters: 0,
+    resent: 0,
+    missing: 0,
+    doubled: 0,
+    outOfOrder: 0,
+    unaccepted: 0,
+    seconds: undefined,
+    error,
+    at: new Date().toISOString(),
   };
 }

@@ -20,7 +20,9 @@ export interface ShortForm {
 export async function testRows(t: Test, { set, names, rounds, awayMs, seed }: ShortForm): Promise<void> {
   const folder = testFolder(t);
   const results: RowResult[] = [];
-  const plan = names.flatMap((name) => rows.filter((row) => row.name === name && row.sets.includes(set))).map((row) => ({ row, set, load: 'light' as const }));
+  const plan = names
+    .flatMap((name) => rows.filter((row) => row.name === name && row.sets.includes(set)))
+    .map((row) => ({ row, set, load: 'light' as const }));
   t.equal(plan.length, names.length, 'the rows are in the table');
   const possible = plan.filter(({ row }) => {
     const reason = row.missing?.();
@@ -28,14 +30,31 @@ export async function testRows(t: Test, { set, names, rounds, awayMs, seed }: Sh
     return reason === undefined;
   });
   await runTable({
-    plan: possible, folder: join(folder, 'runs'), logs: join(folder, 'logs'), seed, rounds, awayMs, lightRate: 1_000, signal: new AbortController().signal,
-    onPhase: () => undefined, onResult: (result) => results.push(result),
+    plan: possible,
+    folder: join(folder, 'runs'),
+    logs: join(folder, 'logs'),
+    seed,
+    rounds,
+    awayMs,
+    lightRate: 1_000,
+    signal: new AbortController().signal,
+    onPhase: () => undefined,
+    onResult: (result) => results.push(result),
   });
   for (const result of results) {
     t.comment(lineOf(result));
     const { error, missing, doubled, outOfOrder, unaccepted, stored, accepted } = result;
-    t.same({ error, missing, doubled, outOfOrder, unaccepted, stored }, { error: undefined, missing: 0, doubled: 0, outOfOrder: 0, unaccepted: 0, stored: accepted }, `${result.row}: nothing is missing, doubled or out of order (seed ${seed})`);
-    if (result.outputs !== undefined) t.match(result.outputs, { missing: 0, outOfOrder: 0 }, `${result.row}: nothing is missing or out of order at any destination (seed ${seed})`);
+    t.same(
+      { error, missing, doubled, outOfOrder, unaccepted, stored },
+      { error: undefined, missing: 0, doubled: 0, outOfOrder: 0, unaccepted: 0, stored: accepted },
+      `${result.row}: nothing is missing, doubled or out of order (seed ${seed})`,
+    );
+    if (result.outputs !== undefined)
+      t.match(
+        result.outputs,
+        { missing: 0, outOfOrder: 0 },
+        `${result.row}: nothing is missing or out of order at any destination (seed ${seed})`,
+      );
     t.ok(accepted > 1_000, `${result.row}: there was load`);
     t.ok(result.seconds !== undefined, `${result.row}: full speed again`);
   }

@@ -24,7 +24,10 @@ export async function measureSpeed(read: () => Promise<Progress>, milliseconds: 
   const [before, from] = [await read(), performance.now()];
   await wait(milliseconds);
   const [after, seconds] = [await read(), (performance.now() - from) / 1000];
-  return { accepted: (after.accepted - before.accepted) / seconds, processed: (processedOf(after) - processedOf(before)) / seconds };
+  return {
+    accepted: (after.accepted - before.accepted) / seconds,
+    processed: (processedOf(after) - processedOf(before)) / seconds,
+  };
 }
 
 /**
@@ -32,7 +35,13 @@ export async function measureSpeed(read: () => Promise<Progress>, milliseconds: 
  * of load, at the beginning of a second and at its end: just after a fault there is none yet. At full load, where no time is left to work off what the
  * fault kept back, the backlog does not count.
  */
-export async function secondsToFullSpeed(read: () => Promise<Progress>, before: Speed, since: number, atFullLoad: boolean, patienceMs: number): Promise<number | undefined> {
+export async function secondsToFullSpeed(
+  read: () => Promise<Progress>,
+  before: Speed,
+  since: number,
+  atFullLoad: boolean,
+  patienceMs: number,
+): Promise<number | undefined> {
   const samples: Sample[] = [];
   while (performance.now() < since + patienceMs) {
     const progress = await read().catch(() => undefined);

@@ -82,7 +82,10 @@ function watchKafka(plan: Plan): { onRequest: (bytes: Buffer) => void; onAnswer:
 }
 
 /** Listens on `listenHost`, loopback unless another address is named. */
-export async function createTcpProxy(target: { readonly host: string; readonly port: number }, listenHost = '127.0.0.1'): Promise<TcpProxy> {
+export async function createTcpProxy(
+  target: { readonly host: string; readonly port: number },
+  listenHost = '127.0.0.1',
+): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const plan: Plan = { count: 0, every: 1, seen: 0, cut: 0, onCut: () => undefined };
   let delayMs = 0;

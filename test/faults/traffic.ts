@@ -50,7 +50,9 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const acknowledged = new Set<string>();
   const lanes = [
     ...Array.from({ length: options.connections }, () => createTcpLane(options)),
-    ...(options.http === undefined ? [] : Array.from({ length: httpLanes }, () => createHttpLane(options, options.http as () => Target, acknowledged))),
+    ...(options.http === undefined
+      ? []
+      : Array.from({ length: httpLanes }, () => createHttpLane(options, options.http as () => Target, acknowledged))),
   ];
   const sent = (): number => lanes.reduce((sum, lane) => sum + lane.sent(), 0);
   return {
@@ -85,8 +87,12 @@ function createTcpLane(options: TrafficOptions): Lane {
     writable = false;
     connection = `t${options.nextConnection()}`;
     sequence = 0;
-    fresh.on('connect', () => { writable = true; });
-    fresh.on('drain', () => { writable = true; });
+    fresh.on('connect', () => {
+      writable = true;
+    });
+    fresh.on('drain', () => {
+      writable = true;
+    });
     fresh.on('error', () => undefined);
     fresh.on('close', () => {
       writable = false;
@@ -95,7 +101,10 @@ function createTcpLane(options: TrafficOptions): Lane {
   };
   const tick = (): void => {
     const now = performance.now();
-    due = Math.min(due + ((now - last) * options.rate) / 1000 / options.connections, options.rate / options.connections);
+    due = Math.min(
+      due + ((now - last) * options.rate) / 1000 / options.connections,
+      options.rate / options.connections,
+    );
     last = now;
     if (socket === undefined) return open();
     if (!writable || due < 1) return;
@@ -161,11 +170,23 @@ function pause(milliseconds: number): Promise<void> {
 
 function post(agent: Agent, { host, port, localAddress }: Target, body: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const sending = request({ host, port, localAddress, agent, method: 'POST', path: '/gelf', timeout: httpTimeoutMs, headers: { 'content-length': Buffer.byteLength(body) } }, (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode === 202));
-      response.on('error', () => resolve(false));
-    });
+    const sending = request(
+      {
+        host,
+        port,
+        localAddress,
+        agent,
+        method: 'POST',
+        path: '/gelf',
+        timeout: httpTimeoutMs,
+        headers: { 'content-length': Buffer.byteLength(body) },
+      },
+      (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode === 202));
+        response.on('error', () => resolve(false));
+      },
+    );
     sending.on('timeout', () => sending.destroy());
     sending.on('error', () => resolve(false));
     sending.end(body);

@@ -7,7 +7,9 @@ const now = 1_767_323_045_078;
 function messages(seed: number, count: number, bytes = 420, run = '0badcafe'): string[] {
   const generator = createGenerator({ seed, run, bytes });
   const buffer = Buffer.alloc(generator.largestBytes);
-  return Array.from({ length: count }, (_, sequence) => buffer.toString('utf8', 0, generator.write(buffer, 0, 3, sequence, now)));
+  return Array.from({ length: count }, (_, sequence) =>
+    buffer.toString('utf8', 0, generator.write(buffer, 0, 3, sequence, now)),
+  );
 }
 
 t.test('the same seed makes the same messages, another seed others', async (t) => {
@@ -19,7 +21,15 @@ t.test('every message is GELF with its place in the load and a time in milliseco
   const read = createReader('0badcafe');
   for (const [sequence, text] of messages(1, 2000).entries()) {
     const message = JSON.parse(text) as Record<string, unknown>;
-    if (message['_load_sequence'] !== sequence || message['_load_connection'] !== 3 || message['_load_run'] !== '0badcafe' || message['timestamp'] !== now / 1000 || typeof message['host'] !== 'string' || typeof message['short_message'] !== 'string') t.fail(text);
+    if (
+      message['_load_sequence'] !== sequence ||
+      message['_load_connection'] !== 3 ||
+      message['_load_run'] !== '0badcafe' ||
+      message['timestamp'] !== now / 1000 ||
+      typeof message['host'] !== 'string' ||
+      typeof message['short_message'] !== 'string'
+    )
+      t.fail(text);
     const place = read(Buffer.from(text));
     if (place?.connection !== 3 || place.sequence !== sequence) t.fail(`read back ${JSON.stringify(place)}`);
   }
@@ -27,7 +37,10 @@ t.test('every message is GELF with its place in the load and a time in milliseco
   t.equal(createReader('0badcaff')(Buffer.from(messages(1, 1)[0] ?? '')), undefined);
   const large = createGenerator({ seed: 1, run: '0badcafe', bytes: 420 });
   const buffer = Buffer.alloc(large.largestBytes);
-  t.same(read(buffer.subarray(0, large.write(buffer, 0, 999_999, 4_000_000_000, now))), { connection: 999_999, sequence: 4_000_000_000 });
+  t.same(read(buffer.subarray(0, large.write(buffer, 0, 999_999, 4_000_000_000, now))), {
+    connection: 999_999,
+    sequence: 4_000_000_000,
+  });
 });
 
 t.test('the average size is the one asked for, and every kind of traffic is there', async (t) => {
@@ -37,8 +50,22 @@ t.test('the average size is the one asked for, and every kind of traffic is ther
     t.ok(Math.abs(average - bytes) < bytes * 0.03, `${bytes}: ${average.toFixed(0)}`);
   }
   const text = messages(1, 2000).join('\n');
-  for (const sign of ['"_kind":"KubernetesEvent"', '/var/log/audit/audit.log', 'IllegalStateException\\n\\tat', 'ingress-nginx', '"_logType":"int"', '"_logType":"access"', '"facility":"fluentd"', 'kube-apiserver', '/var/log/messages']) t.ok(text.includes(sign), sign);
-  t.equal(families.reduce((sum, family) => sum + family.share, 0), 100);
+  for (const sign of [
+    '"_kind":"KubernetesEvent"',
+    '/var/log/audit/audit.log',
+    'IllegalStateException\\n\\tat',
+    'ingress-nginx',
+    '"_logType":"int"',
+    '"_logType":"access"',
+    '"facility":"fluentd"',
+    'kube-apiserver',
+    '/var/log/messages',
+  ])
+    t.ok(text.includes(sign), sign);
+  t.equal(
+    families.reduce((sum, family) => sum + family.share, 0),
+    100,
+  );
 });
 
 t.test('percentiles are within 5 % of the truth', async (t) => {

@@ -29,7 +29,13 @@ export function parkingRules(retention: Readonly<Record<string, unknown>> = { ty
     index_sets: ['sluice_default', 'other', 'sluice_dead_letters'].map((id) => ({ id, rotation: large, retention })),
     streams: [
       { id: 'all-messages', title: 'All messages', index_set: 'sluice_default' },
-      { id: 'others', title: 'Others', index_set: 'other', remove_matches_from_default_stream: true, when: { field: 'set', equals: 'other' } },
+      {
+        id: 'others',
+        title: 'Others',
+        index_set: 'other',
+        remove_matches_from_default_stream: true,
+        when: { field: 'set', equals: 'other' },
+      },
       { id: 'both', title: 'Both', index_set: 'other', when: { field: 'set', equals: 'both' } },
     ],
   });
@@ -68,17 +74,57 @@ export function parkingFolder(t: Teardown): string {
 
 let starts = 0;
 
-export async function startParkingRig(t: Teardown, folder: string, rules: RuleSet = parkingRules(), parkAfterMs = 300): Promise<ParkingRig> {
+export async function startParkingRig(
+  t: Teardown,
+  folder: string,
+  rules: RuleSet = parkingRules(),
+  parkAfterMs = 300,
+): Promise<ParkingRig> {
   const logged: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, new Writable({ write: (line: Buffer, _, done) => { logged.push(JSON.parse(line.toString()) as Record<string, unknown>); done(); } }));
+  const log = pino(
+    { level: 'info' },
+    new Writable({
+      write: (line: Buffer, _, done) => {
+        logged.push(JSON.parse(line.toString()) as Record<string, unknown>);
+        done();
+      },
+    }),
+  );
   const registry = new Registry();
-  const { config } = loadConfig({ folder, environment: {}, overrides: { processing: { rotation_check_ms: never, retention_check_ms: 500, park_after_ms: parkAfterMs, wait_for_more_ms: 20 } } });
-  const topics = createEmbeddedTopicLog({ folder: join(folder, 'topics'), segmentBytes: 2 ** 24, reserveBytes: 0, log, registry });
+  const { config } = loadConfig({
+    folder,
+    environment: {},
+    overrides: {
+      processing: {
+        rotation_check_ms: never,
+        retention_check_ms: 500,
+        park_after_ms: parkAfterMs,
+        wait_for_more_ms: 20,
+      },
+    },
+  });
+  const topics = createEmbeddedTopicLog({
+    folder: join(folder, 'topics'),
+    segmentBytes: 2 ** 24,
+    reserveBytes: 0,
+    log,
+    registry,
+  });
   const state = createLevelState({ folder: join(folder, 'state'), log });
-  const store = createDuckStore({ folder: join(folder, 'store'), memoryBytes: 2 ** 29, threads: 1, checkpointBytes: 2 ** 28, reserveBytes: 0, log, registry });
+  const store = createDuckStore({
+    folder: join(folder, 'store'),
+    memoryBytes: 2 ** 29,
+    threads: 1,
+    checkpointBytes: 2 ** 28,
+    reserveBytes: 0,
+    log,
+    registry,
+  });
   const blocked = new Set<string>();
   const write: IndexStore['write'] = (request) =>
-    (blocked.has(request.index) ? Promise.reject(storeErrors.create('STORE_INDEX_BLOCKED', { place: request.index, got: 'blocked by the test' })) : store.write(request));
+    blocked.has(request.index)
+      ? Promise.reject(storeErrors.create('STORE_INDEX_BLOCKED', { place: request.index, got: 'blocked by the test' }))
+      : store.write(request);
   const guarded = new Proxy(store, {
     get(target, name) {
       if (name === 'write') return write;
@@ -87,17 +133,39 @@ export async function startParkingRig(t: Teardown, folder: string, rules: RuleSe
     },
   });
   const processor = createProcessor({
-    config, topics, store: guarded, state, decoder: createDecoder(), logsTopic: 'logs', deadLettersTopic: 'dead-letters', largestRecordBytes: 2 ** 20, registry, log, maxTotalBytes: undefined,
+    config,
+    topics,
+    store: guarded,
+    state,
+    decoder: createDecoder(),
+    logsTopic: 'logs',
+    deadLettersTopic: 'dead-letters',
+    largestRecordBytes: 2 ** 20,
+    registry,
+    log,
+    maxTotalBytes: undefined,
     compile: (source) => {
       const compiled = compileRules(source);
       if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
       return compiled.ruleSet;
     },
-    loadRules: () => Promise.resolve(rules), onFatal: (error) => { logged.push({ fatal: String(error) }); }, watchRules: undefined,
+    loadRules: () => Promise.resolve(rules),
+    onFatal: (error) => {
+      logged.push({ fatal: String(error) });
+    },
+    watchRules: undefined,
   });
   const parts = [state, store, topics];
   for (const part of parts) await part.start();
-  await topics.ensureTopics(['logs', 'dead-letters'].map((name) => ({ name, partitions: 1, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: 2 ** 20 })));
+  await topics.ensureTopics(
+    ['logs', 'dead-letters'].map((name) => ({
+      name,
+      partitions: 1,
+      retentionBytes: undefined,
+      retentionMs: undefined,
+      maxMessageBytes: 2 ** 20,
+    })),
+  );
   await processor.start();
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
@@ -112,10 +180,20 @@ export async function startParkingRig(t: Teardown, folder: string, rules: RuleSe
   let sequence = 0;
   const explain = (): string => JSON.stringify(logged.slice(-8), undefined, 1);
   return {
-    folder, logged, topics, store, processor, registry, blocked, stop, explain,
+    folder,
+    logged,
+    topics,
+    store,
+    processor,
+    registry,
+    blocked,
+    stop,
+    explain,
     async send(messages, set = 'default') {
       const records = Array.from({ length: messages }, () => {
-        const value = Buffer.from(JSON.stringify({ version: '1.1', host: 'h', short_message: `message ${sequence}`, _set: set }));
+        const value = Buffer.from(
+          JSON.stringify({ version: '1.1', host: 'h', short_message: `message ${sequence}`, _set: set }),
+        );
         return { key: mintId(prefix, sequence++), value, timestamp: Date.now(), origin: 'test 127.0.0.1:1' };
       });
       await topics.append('logs', 0, records);
@@ -139,12 +217,35 @@ export async function startParkingRig(t: Teardown, folder: string, rules: RuleSe
 }
 
 export const drained = (rig: ParkingRig, set = 'sluice_default'): Promise<true> =>
-  until(async () => ((await rig.processor.parking.list()).find((one) => one.index_set === set)?.state === 'drained' ? true : undefined), 15_000, rig.explain);
+  until(
+    async () =>
+      (await rig.processor.parking.list()).find((one) => one.index_set === set)?.state === 'drained' ? true : undefined,
+    15_000,
+    rig.explain,
+  );
 
-export async function reconciles(t: { equal(found: unknown, wanted: unknown, message: string): boolean }, rig: ParkingRig, sets: readonly string[]): Promise<void> {
+export async function reconciles(
+  t: { equal(found: unknown, wanted: unknown, message: string): boolean },
+  rig: ParkingRig,
+  sets: readonly string[],
+): Promise<void> {
   for (const set of sets) {
     const count = (name: string): Promise<number> => rig.metric(`sluice_documents_${name}`, set);
-    const parts = await Promise.all(['stored_total', 'already_stored_total', 'dead_lettered_total', 'parked_total', 'retired_total', 'abandoned_total', 'in_flight'].map(count));
-    t.equal(await count('routed_total'), parts.reduce((sum, part) => sum + part, 0), `${set}: the counts reconcile`);
+    const parts = await Promise.all(
+      [
+        'stored_total',
+        'already_stored_total',
+        'dead_lettered_total',
+        'parked_total',
+        'retired_total',
+        'abandoned_total',
+        'in_flight',
+      ].map(count),
+    );
+    t.equal(
+      await count('routed_total'),
+      parts.reduce((sum, part) => sum + part, 0),
+      `${set}: the counts reconcile`,
+    );
   }
 }

@@ -20,7 +20,14 @@ t.test('a blocked index set is parked, the others go on, and it drains when it a
   t.same(await rig.ids('other'), [...others, ...both].sort(), 'the other set is at full speed');
   t.equal((await rig.ids()).length, 20);
   const [parked] = await rig.processor.parking.list();
-  t.match(parked, { index_set: 'sluice_default', state: 'blocked', messages: 80, index: 'sluice_default_0', code: 'STORE_INDEX_BLOCKED', reason: /blocked by the test/ });
+  t.match(parked, {
+    index_set: 'sluice_default',
+    state: 'blocked',
+    messages: 80,
+    index: 'sluice_default_0',
+    code: 'STORE_INDEX_BLOCKED',
+    reason: /blocked by the test/,
+  });
   t.ok((parked?.bytes ?? 0) > 80 * 100);
   t.equal(await rig.metric('sluice_parking_messages', 'sluice_default'), 80);
   t.equal(await rig.metric('sluice_parking_state', 'sluice_default'), 2);
@@ -29,7 +36,14 @@ t.test('a blocked index set is parked, the others go on, and it drains when it a
   await drained(rig);
   t.ok(Date.now() - answered < 4_000 * patience, `drained after ${Date.now() - answered} ms`);
   sent.push(...both);
-  await until(() => (rig.logged.some(({ msg }) => msg === 'what was parked is drained; the index set is written again') ? true : undefined), 5_000, rig.explain);
+  await until(
+    () =>
+      rig.logged.some(({ msg }) => msg === 'what was parked is drained; the index set is written again')
+        ? true
+        : undefined,
+    5_000,
+    rig.explain,
+  );
   sent.push(...(await rig.send(7)));
   await rig.settled();
   t.same(await rig.ids(), sent.sort(), 'nothing missing, nothing doubled');
@@ -37,10 +51,14 @@ t.test('a blocked index set is parked, the others go on, and it drains when it a
   t.equal(await rig.metric('sluice_documents_drained_total', 'sluice_default'), 80);
   t.equal(await rig.metric('sluice_parking_state', 'sluice_default'), 0);
   const topic = 'sluice.parking.sluice_default';
-  await until(async () => {
-    await rig.topics.trim(topic, 0, 80);
-    return (await rig.topics.partitions(topic))[0]?.earliest === 80 ? true : undefined;
-  }, 5_000, rig.explain);
+  await until(
+    async () => {
+      await rig.topics.trim(topic, 0, 80);
+      return (await rig.topics.partitions(topic))[0]?.earliest === 80 ? true : undefined;
+    },
+    5_000,
+    rig.explain,
+  );
   rig.blocked.add('sluice_default_0');
   sent.push(...(await rig.send(3)));
   await rig.settled();
@@ -66,7 +84,11 @@ t.test('a restart inherits what is parked; rotation and retention respect it', a
   second.blocked.add('sluice_default_0');
   sent.push(...(await second.send(10)));
   await second.settled();
-  t.equal((await second.ids()).length, 10, 'newer messages are parked behind older ones, although their index takes writes');
+  t.equal(
+    (await second.ids()).length,
+    10,
+    'newer messages are parked behind older ones, although their index takes writes',
+  );
   second.blocked.clear();
   await drained(second);
   t.same(await second.ids(), sent.sort());
@@ -86,10 +108,21 @@ t.test('under steady load the drain catches up, and the set is written again', a
     }
   })();
   rig.blocked.add('other_0');
-  await until(async () => ((await rig.metric('sluice_documents_parked_total', 'other')) > 500 ? true : undefined), 10_000, rig.explain);
+  await until(
+    async () => ((await rig.metric('sluice_documents_parked_total', 'other')) > 500 ? true : undefined),
+    10_000,
+    rig.explain,
+  );
   t.ok((await rig.ids()).length > 0, 'the other set goes on meanwhile');
   rig.blocked.clear();
-  await until(() => (rig.logged.some(({ msg }) => msg === 'what was parked is drained; the index set is written again') ? true : undefined), 10_000, rig.explain);
+  await until(
+    () =>
+      rig.logged.some(({ msg }) => msg === 'what was parked is drained; the index set is written again')
+        ? true
+        : undefined,
+    10_000,
+    rig.explain,
+  );
   sending = false;
   await load;
   await rig.settled();
@@ -107,7 +140,13 @@ t.test('a store that takes nothing at all holds its partitions: parking would on
   await rig.send(3, 'both');
   await pause(900);
   t.equal(await rig.processor.lag(), 3);
-  t.same((await rig.processor.parking.list()).map(({ state, messages }) => ({ state, messages })), [{ state: 'blocked', messages: 0 }, { state: 'blocked', messages: 0 }]);
+  t.same(
+    (await rig.processor.parking.list()).map(({ state, messages }) => ({ state, messages })),
+    [
+      { state: 'blocked', messages: 0 },
+      { state: 'blocked', messages: 0 },
+    ],
+  );
   rig.blocked.clear();
   await rig.settled();
   t.equal((await rig.ids('other')).length, 6);

@@ -22,15 +22,42 @@ interface World {
   refused(): Promise<void>;
 }
 
-async function open(t: { teardown(action: () => Promise<void>): void }, maxWaitingBytes = 10_000, unansweredLingerMs = 1): Promise<World> {
+async function open(
+  t: { teardown(action: () => Promise<void>): void },
+  maxWaitingBytes = 10_000,
+  unansweredLingerMs = 1,
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-receive-'));
   const registry = new Registry();
   const world = { free: 2 ** 40 };
-  const topics = createEmbeddedTopicLog({ folder, segmentBytes: 2 ** 20, reserveBytes: 2 ** 20, log: silentLog, registry, freeBytes: async () => world.free });
+  const topics = createEmbeddedTopicLog({
+    folder,
+    segmentBytes: 2 ** 20,
+    reserveBytes: 2 ** 20,
+    log: silentLog,
+    registry,
+    freeBytes: async () => world.free,
+  });
   await topics.start();
   const common = { retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: 2000 };
-  await topics.ensureTopics([{ name: 'logs', partitions: 2, ...common }, { name: 'dead', partitions: 1, ...common, maxMessageBytes: 2 ** 20 }]);
-  const receive = createReceive({ topics, logsTopic: 'logs', deadLettersTopic: 'dead', partitions: 2, run, batchBytes: 4000, lingerMs: 1, unansweredLingerMs, maxWaitingBytes, maxMessageBytes: 2000, registry, log: silentLog });
+  await topics.ensureTopics([
+    { name: 'logs', partitions: 2, ...common },
+    { name: 'dead', partitions: 1, ...common, maxMessageBytes: 2 ** 20 },
+  ]);
+  const receive = createReceive({
+    topics,
+    logsTopic: 'logs',
+    deadLettersTopic: 'dead',
+    partitions: 2,
+    run,
+    batchBytes: 4000,
+    lingerMs: 1,
+    unansweredLingerMs,
+    maxWaitingBytes,
+    maxMessageBytes: 2000,
+    registry,
+    log: silentLog,
+  });
   t.teardown(async () => {
     await receive.stop(1000);
     await topics.stop(1000);
@@ -38,29 +65,48 @@ async function open(t: { teardown(action: () => Promise<void>): void }, maxWaiti
   });
   const records = async (topic: string, partition: number) => {
     const all: ConsumedRecord[] = [];
-    await topics.read(topic, partition, 0, (some) => { all.push(...some.map((record) => ({ ...record, value: Buffer.from(record.value) }))); });
+    await topics.read(topic, partition, 0, (some) => {
+      all.push(...some.map((record) => ({ ...record, value: Buffer.from(record.value) })));
+    });
     return all;
   };
   const refused = async () => {
-    await until(async () => {
-      await topics.maintain();
-      return topics.writable().ok ? undefined : true;
-    }, 10_000, () => 'the topics still take appends');
+    await until(
+      async () => {
+        await topics.maintain();
+        return topics.writable().ok ? undefined : true;
+      },
+      10_000,
+      () => 'the topics still take appends',
+    );
   };
   return Object.assign(world, { receive, registry, records, refused });
 }
 
 function batch(lane: number | undefined, texts: readonly string[]): MessageBatch {
   const values = texts.map((text) => Buffer.from(text));
-  return { receiver: 'gelf tcp', lane, receivedAt: 1000, values, peers: '127.0.0.1:5', bytes: values.reduce((sum, value) => sum + value.length, 0) };
+  return {
+    receiver: 'gelf tcp',
+    lane,
+    receivedAt: 1000,
+    values,
+    peers: '127.0.0.1:5',
+    bytes: values.reduce((sum, value) => sum + value.length, 0),
+  };
 }
 
 t.test('a lane keeps its partition and its order; ids have no gap', async (t) => {
   const { receive, records } = await open(t);
   await Promise.all([receive.push(batch(1, ['a', 'b'])), receive.push(batch(1, ['c'])), receive.push(batch(3, ['d']))]);
   const found = await records('logs', 1);
-  t.same(found.map(({ value }) => value.toString()), ['a', 'b', 'c', 'd']);
-  t.same(found.map(({ key }) => key), [0, 1, 2, 3].map((sequence) => mintId(idPrefix(run, 1), sequence)));
+  t.same(
+    found.map(({ value }) => value.toString()),
+    ['a', 'b', 'c', 'd'],
+  );
+  t.same(
+    found.map(({ key }) => key),
+    [0, 1, 2, 3].map((sequence) => mintId(idPrefix(run, 1), sequence)),
+  );
   t.match(found[0], { origin: 'gelf tcp 127.0.0.1:5', timestamp: 1000 });
 });
 
@@ -69,8 +115,17 @@ t.test('what nobody waits for gathers until somebody waits, or until it is much'
   const gathering = [receive.push(batch(0, ['a'])), receive.push(batch(0, ['b']))];
   await receive.push({ ...batch(0, ['c']), answered: true });
   await Promise.all(gathering);
-  t.same((await records('logs', 0)).map(({ value }) => value.toString()), ['a', 'b', 'c'], 'in their order');
-  await receive.push(batch(0, Array.from({ length: 4 }, () => 'x'.repeat(1_000))));
+  t.same(
+    (await records('logs', 0)).map(({ value }) => value.toString()),
+    ['a', 'b', 'c'],
+    'in their order',
+  );
+  await receive.push(
+    batch(
+      0,
+      Array.from({ length: 4 }, () => 'x'.repeat(1_000)),
+    ),
+  );
   t.equal((await records('logs', 0)).length, 7, 'batch_bytes are reached');
 });
 
@@ -96,7 +151,10 @@ t.test('it is full while the topic takes nothing, and goes on when it does', asy
 t.test('a message that no record can hold becomes a dead letter, the others of its batch pass', async (t) => {
   const { receive, records } = await open(t);
   await receive.push(batch(0, ['before', 'y'.repeat(3000), 'after']));
-  t.same((await records('logs', 0)).map(({ value }) => value.toString()), ['before', 'after']);
+  t.same(
+    (await records('logs', 0)).map(({ value }) => value.toString()),
+    ['before', 'after'],
+  );
   const [letter] = (await records('dead', 0)).map(({ value }) => JSON.parse(value.toString()) as DeadLetter);
   t.match(letter, { code: 'PIPELINE_MESSAGE_TOO_LARGE', raw_length: 3000, peer: '127.0.0.1:5' });
 });
@@ -109,7 +167,10 @@ t.test('raw bytes that are no text are kept exactly, and too many refusals are s
   const [letter] = (await records('dead', 0)).map(({ value }) => JSON.parse(value.toString()) as DeadLetter);
   t.same(Buffer.from(letter?.raw_base64 ?? '', 'base64'), raw);
   await Promise.all(Array.from({ length: 200 }, () => receive.refuse([refusal])));
-  t.match(await registry.getSingleMetricAsString('sluice_refusals_shed_total'), /sluice_refusals_shed_total\{receiver="r"\} [1-9]/);
+  t.match(
+    await registry.getSingleMetricAsString('sluice_refusals_shed_total'),
+    /sluice_refusals_shed_total\{receiver="r"\} [1-9]/,
+  );
 });
 
 t.test('after a stop nothing is taken', async (t) => {
@@ -121,9 +182,23 @@ t.test('after a stop nothing is taken', async (t) => {
 
 t.test('no id of refused input is the id of a message', async (t) => {
   const { receive, records } = await open(t);
-  const refusal = { receiver: 'gelf tcp', peer: '127.0.0.1:5', receivedAt: 1000, code: 'DECODE_EMPTY', reason: 'empty', raw: Buffer.from('x'), rawLength: 1 };
-  await Promise.all([receive.push(batch(0, ['a', 'b'])), receive.push(batch(1, ['c'])), receive.refuse([refusal, refusal])]);
-  const keys = (await Promise.all([records('logs', 0), records('logs', 1), records('dead', 0)])).flat().map(({ key }) => key);
+  const refusal = {
+    receiver: 'gelf tcp',
+    peer: '127.0.0.1:5',
+    receivedAt: 1000,
+    code: 'DECODE_EMPTY',
+    reason: 'empty',
+    raw: Buffer.from('x'),
+    rawLength: 1,
+  };
+  await Promise.all([
+    receive.push(batch(0, ['a', 'b'])),
+    receive.push(batch(1, ['c'])),
+    receive.refuse([refusal, refusal]),
+  ]);
+  const keys = (await Promise.all([records('logs', 0), records('logs', 1), records('dead', 0)]))
+    .flat()
+    .map(({ key }) => key);
   t.equal(keys.length, 5);
   t.equal(new Set(keys).size, 5);
 });

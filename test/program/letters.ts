@@ -24,7 +24,10 @@ export async function sluice(program: Pick<Program, 'settingsFile'>, verbs: read
   const [group = '', verb = '', ...rest] = verbs;
   const call = [...leading, commandLine, group, verb, '--config', program.settingsFile, ...rest];
   try {
-    const { stdout, stderr } = await run(command, call, { cwd: packageRoot, env: { ...cleanEnvironment(), NO_COLOR: '1' } });
+    const { stdout, stderr } = await run(command, call, {
+      cwd: packageRoot,
+      env: { ...cleanEnvironment(), NO_COLOR: '1' },
+    });
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -42,13 +45,17 @@ export function sendFrames(port: number, frames: readonly (string | Buffer)[]): 
       }
       socket.end();
     });
-    socket.on('error', reject).on('close', () => resolve()).resume();
+    socket
+      .on('error', reject)
+      .on('close', () => resolve())
+      .resume();
   });
 }
 
 export async function sendDatagrams(port: number, datagrams: readonly Buffer[]): Promise<void> {
   const socket = createSocket('udp4');
-  for (const datagram of datagrams) await new Promise<void>((resolve) => socket.send(datagram, port, '127.0.0.1', () => resolve()));
+  for (const datagram of datagrams)
+    await new Promise<void>((resolve) => socket.send(datagram, port, '127.0.0.1', () => resolve()));
   await new Promise<void>((resolve) => socket.close(() => resolve()));
 }
 
@@ -67,21 +74,35 @@ export interface ListedLetter {
 function watched(control: ControlClient, onProgress: (done: number) => void): ControlClient {
   return {
     request: (...call) => control.request(...call),
-    stream: (method, path, body, onLine) => control.stream(method, path, body, (line) => {
-      onProgress((line as { progress?: { done: number } }).progress?.done ?? 0);
-      return onLine(line);
-    }),
+    stream: (method, path, body, onLine) =>
+      control.stream(method, path, body, (line) => {
+        onProgress((line as { progress?: { done: number } }).progress?.done ?? 0);
+        return onLine(line);
+      }),
   };
 }
 
 /** A verb of `sluice dead-letters` without a process of its own, which takes a second; interrupted when so many letters are done. */
-export async function deadLetters(program: Pick<Program, 'control'>, verb: 'list' | 'show' | 'replay' | 'drop', ids: readonly string[], flags: LetterFlags = {}, interruptAt = Infinity): Promise<Ended> {
+export async function deadLetters(
+  program: Pick<Program, 'control'>,
+  verb: 'list' | 'show' | 'replay' | 'drop',
+  ids: readonly string[],
+  flags: LetterFlags = {},
+  interruptAt = Infinity,
+): Promise<Ended> {
   const interrupted = new AbortController();
   const control = watched(program.control, (done) => {
     if (done >= interruptAt) interrupted.abort();
   });
   const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (line: string) => void out.push(line), note: (line: string) => void err.push(line), color: false, now: Date.now, signal: interrupted.signal, progress: undefined };
+  const terminal = {
+    print: (line: string) => void out.push(line),
+    note: (line: string) => void err.push(line),
+    color: false,
+    now: Date.now,
+    signal: interrupted.signal,
+    progress: undefined,
+  };
   const verbs = {
     list: () => verbsOf.listLetters(flags, control, terminal),
     show: () => verbsOf.showLetter(ids[0] ?? '', flags, control, terminal),
@@ -94,14 +115,21 @@ export async function deadLetters(program: Pick<Program, 'control'>, verb: 'list
 
 export async function listLetters(program: Pick<Program, 'control'>, flags: LetterFlags = {}): Promise<ListedLetter[]> {
   const { out } = await deadLetters(program, 'list', [], { limit: 10_000, json: true, ...flags });
-  return out.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as ListedLetter);
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ListedLetter);
 }
 
 /** Polls until there are so many letters. */
 export async function untilLetters(program: Program, count: number, flags: LetterFlags = {}): Promise<ListedLetter[]> {
   await workedOff(program);
-  return until(async () => {
-    const letters = await listLetters(program, flags);
-    return letters.length >= count ? letters : undefined;
-  }, 60_000, () => `no ${count} dead letters:\n${program.output().slice(-3000)}`);
+  return until(
+    async () => {
+      const letters = await listLetters(program, flags);
+      return letters.length >= count ? letters : undefined;
+    },
+    60_000,
+    () => `no ${count} dead letters:\n${program.output().slice(-3000)}`,
+  );
 }

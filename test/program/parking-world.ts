@@ -57,28 +57,41 @@ export async function createParkingWorld(t: Teardown): Promise<ParkingWorld> {
   const id = randomBytes(4).toString('hex');
   const [main, side] = [`park_${id}_main`, `park_${id}_side`];
   mkdirSync(join(cluster.folder, 'rules'), { recursive: true });
-  const limits = 'rotation: { type: size, max_size: 10 GB }, retention: { type: none }, replicas: 0, refresh_interval_ms: 1000';
-  writeFileSync(join(cluster.folder, 'rules', '50-parking.yaml'), `
+  const limits =
+    'rotation: { type: size, max_size: 10 GB }, retention: { type: none }, replicas: 0, refresh_interval_ms: 1000';
+  writeFileSync(
+    join(cluster.folder, 'rules', '50-parking.yaml'),
+    `
 index_sets:
   - { id: ${main}, title: Main, ${limits} }
   - { id: ${side}, title: Side, ${limits} }
 streams:
   - { id: parking-main, title: Main, index_set: ${main}, remove_matches_from_default_stream: true, when: { field: load_sequence, exists: true } }
   - { id: parking-side, title: Side, index_set: ${side}, when: { field: load_side, exists: true } }
-`);
+`,
+  );
   t.teardown(() => removeGroups(cluster.group));
   const node = openSearchNode() ?? '';
   const openSearch = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const answer = await fetch(`${node}${path}`, { method, headers: { 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const answer = await fetch(`${node}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
     return answer.json();
   };
   return {
-    cluster, main, side, openSearch,
+    cluster,
+    main,
+    side,
+    openSearch,
     async block(index, on) {
       await openSearch('PUT', `/${index}/_settings`, { 'index.blocks.write': on ? true : null });
     },
     async parked(program) {
-      const { index_sets: sets } = (await program.control.request('GET', '/parking')) as { index_sets: readonly ParkedSet[] };
+      const { index_sets: sets } = (await program.control.request('GET', '/parking')) as {
+        index_sets: readonly ParkedSet[];
+      };
       return sets.find(({ index_set: set }) => set === main);
     },
     async documents(index) {
@@ -92,7 +105,11 @@ streams:
 
 async function reckon(program: Program, cluster: Cluster, main: string, side: string): Promise<Reckoning> {
   const accepted = new Map<string, boolean>();
-  await readTopic(program, `${cluster.topicPrefix}logs`, ({ key, value }) => void accepted.set(key, value.includes('_load_side')));
+  await readTopic(
+    program,
+    `${cluster.topicPrefix}logs`,
+    ({ key, value }) => void accepted.set(key, value.includes('_load_side')),
+  );
   const scan = async (set: string): Promise<Map<string, number>> => {
     const counts = new Map<string, number>();
     await program.control.stream('POST', '/scan-ids', { index_sets: [set] }, (line) => {
@@ -113,7 +130,8 @@ async function reckon(program: Program, cluster: Cluster, main: string, side: st
   }
   const wanted = [...accepted].filter(([, both]) => both).map(([key]) => key);
   return {
-    accepted: accepted.size, deadLetters,
+    accepted: accepted.size,
+    deadLetters,
     missing: [...accepted.keys()].filter((key) => !inMain.has(key)).length,
     doubled: [...inMain.values()].filter((count) => count > 1).length,
     sideMissing: wanted.filter((key) => !inSide.has(key)).length,
@@ -128,7 +146,9 @@ async function parkedOrder(program: Program, topic: string): Promise<ParkedOrder
   await readTopic(program, topic, (record) => {
     if (parked.has(record.key)) return;
     parked.add(record.key);
-    const { _load_connection: connection, _load_sequence: sequence } = JSON.parse(unparkedRecord(record)?.record.value.toString() ?? '') as { _load_connection: string; _load_sequence: number };
+    const { _load_connection: connection, _load_sequence: sequence } = JSON.parse(
+      unparkedRecord(record)?.record.value.toString() ?? '',
+    ) as { _load_connection: string; _load_sequence: number };
     if (sequence <= (lastOf.get(connection) ?? 0)) outOfOrder += 1;
     lastOf.set(connection, sequence);
   });
@@ -140,16 +160,23 @@ async function readTopic(program: Program, topic: string, onRecord: (record: Con
   const log = createTopicLog(config, { registry: new Registry(), log: silentLog, readOnly: true });
   await log.start();
   try {
-    for (const { partition, earliest } of await log.partitions(topic)) await log.read(topic, partition, earliest, (records) => records.forEach(onRecord));
+    for (const { partition, earliest } of await log.partitions(topic))
+      await log.read(topic, partition, earliest, (records) => records.forEach(onRecord));
   } finally {
     await log.stop(5_000);
   }
 }
 
 async function removeGroups(group: string): Promise<void> {
-  const admin = new kafkajs.Kafka({ clientId: 'parking-test', brokers: kafkaBrokers()?.split(',') ?? [], logLevel: kafkajs.logLevel.NOTHING }).admin();
+  const admin = new kafkajs.Kafka({
+    clientId: 'parking-test',
+    brokers: kafkaBrokers()?.split(',') ?? [],
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).admin();
   await admin.connect();
   const { groups } = await admin.listGroups();
-  await admin.deleteGroups(groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${group}.parking.`))).catch(() => undefined);
+  await admin
+    .deleteGroups(groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${group}.parking.`)))
+    .catch(() => undefined);
   await admin.disconnect();
 }

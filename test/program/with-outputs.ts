@@ -22,9 +22,16 @@ export async function send(program: Program, messages: readonly string[]): Promi
   await new Promise<void>((resolve) => socket.end(messages.map((message) => `${message}\0`).join(''), () => resolve()));
 }
 
-export const outputsOf = async (program: Program): Promise<readonly OutputStatus[]> => ((await program.status()) as unknown as { outputs: readonly OutputStatus[] }).outputs;
+export const outputsOf = async (program: Program): Promise<readonly OutputStatus[]> =>
+  ((await program.status()) as unknown as { outputs: readonly OutputStatus[] }).outputs;
 
 /** Numbers of the messages, in the order of their first arrival. */
-export const numbersOf = (frames: readonly string[]): number[] => [...new Set(frames.map((frame) => Number(/"_n":(\d+)/.exec(frame)?.[1])))];
+export const numbersOf = (frames: readonly string[]): number[] => [
+  ...new Set(frames.map((frame) => Number(/"_n":(\d+)/.exec(frame)?.[1]))),
+];
 
-export const numberedMessages = (count: number): string[] => Array.from({ length: count }, (_, number) => `{"version":"1.1","host":"h","short_message":"m","_n":${number},"level":6,"_hostname":"h"}`);
+export const numberedMessages = (count: number): string[] =>
+  Array.from(
+    { length: count },
+    (_, number) => `{"version":"1.1","host":"h","short_message":"m","_n":${number},"level":6,"_hostname":"h"}`,
+  );

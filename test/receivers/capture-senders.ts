@@ -21,7 +21,9 @@ async function captureDatagrams(sender: Sender): Promise<Buffer> {
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   await sender.send(socket.address().port);
-  await new Promise((resolve) => { setTimeout(resolve, quietMs); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, quietMs);
+  });
   socket.close();
   return Buffer.concat(parts);
 }
@@ -37,13 +39,18 @@ async function captureStream(sender: Sender): Promise<Buffer> {
     socket.on('data', (data: Buffer) => {
       parts.push(data);
       clearTimeout(timer);
-      if (sender.type === 'gelf_http') timer = setTimeout(() => { socket.end(accepted); }, quietMs);
+      if (sender.type === 'gelf_http')
+        timer = setTimeout(() => {
+          socket.end(accepted);
+        }, quietMs);
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   await sender.send((server.address() as AddressInfo).port);
-  await new Promise((resolve) => { setTimeout(resolve, quietMs); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, quietMs);
+  });
   server.close();
   return Buffer.concat(connections.flat());
 }

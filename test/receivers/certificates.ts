@@ -30,18 +30,73 @@ export interface Certificates {
 
 export function createCertificates(t: { teardown(handler: () => unknown): void }): Certificates {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-tls-'));
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const selfSigned = (name: string): Pair => {
-    openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.pem`, '-days', '2', '-subj', `/CN=${name}`);
+    openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.pem`,
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${name}`,
+    );
     return { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
   };
   const authority = selfSigned('authority');
   const issue = (name: string): Pair => {
     writeFileSync(join(folder, 'names.txt'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
-    openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
-    openssl('x509', '-req', '-in', `${name}.csr`, '-CA', 'authority.pem', '-CAkey', 'authority.key', '-CAcreateserial', '-out', `${name}.pem`, '-days', '2', '-extfile', 'names.txt');
+    openssl(
+      'req',
+      '-new',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.csr`,
+      '-subj',
+      `/CN=${name}`,
+    );
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      'authority.pem',
+      '-CAkey',
+      'authority.key',
+      '-CAcreateserial',
+      '-out',
+      `${name}.pem`,
+      '-days',
+      '2',
+      '-extfile',
+      'names.txt',
+    );
     return { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
   };
-  return { folder, authority, server: issue('server'), client: issue('client'), stranger: selfSigned('stranger'), issue };
+  return {
+    folder,
+    authority,
+    server: issue('server'),
+    client: issue('client'),
+    stranger: selfSigned('stranger'),
+    issue,
+  };
 }

@@ -8,22 +8,33 @@ import { createDiagnoser, diagnose, diagnoses } from '../../receivers/diagnosis.
 import { connectTo, gelf, sendOverTcp, sendOverUdp, startReceiver, until, type Running } from './receiving.js';
 
 async function diagnosed(running: Running, diagnosis: string, count = 1): Promise<Record<string, unknown>> {
-  await until(diagnosis, async () => await running.count('sluice_diagnoses_made_total', { diagnosis }) >= count);
+  await until(diagnosis, async () => (await running.count('sluice_diagnoses_made_total', { diagnosis })) >= count);
   return running.lines.find((line) => line['diagnosis'] === diagnosis) ?? {};
 }
 
 const clientHello = Buffer.concat([Buffer.from('160301004d010000490303', 'hex'), Buffer.alloc(67, 7)]);
-const longText = gelf('a longer message', { _words: Array.from({ length: 100 }, (_, index) => `word${index * 7919}`).join(' ') });
+const longText = gelf('a longer message', {
+  _words: Array.from({ length: 100 }, (_, index) => `word${index * 7919}`).join(' '),
+});
 
 t.test('what foreign bytes seem to be', (t) => {
   const cases: [string, Buffer, string | undefined, RegExp?][] = [
-    ['GET request', Buffer.from('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'), 'http_on_gelf_port', /^GET \/metrics HTTP\/1/],
+    [
+      'GET request',
+      Buffer.from('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'),
+      'http_on_gelf_port',
+      /^GET \/metrics HTTP\/1/,
+    ],
     ['POST request', Buffer.from(`POST /gelf HTTP/1.1\r\n\r\n${gelf('a')}`), 'http_on_gelf_port'],
     ['HTTP/2 preface', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), 'http_on_gelf_port'],
     ['TLS client hello', clientHello, 'tls_on_plain_port'],
     ['syslog RFC 3164', Buffer.from('<13>Oct 11 22:14:15 mymachine su: hello'), 'syslog_on_gelf_port'],
     ['syslog RFC 5424', Buffer.from('<165>1 2003-10-11T22:14:15.003Z host app - ID47 - hello'), 'syslog_on_gelf_port'],
-    ['syslog with octet count', Buffer.from('72 <165>1 2003-10-11T22:14:15.003Z host app - - - hello'), 'syslog_on_gelf_port'],
+    [
+      'syslog with octet count',
+      Buffer.from('72 <165>1 2003-10-11T22:14:15.003Z host app - - - hello'),
+      'syslog_on_gelf_port',
+    ],
     ['zstd', Buffer.from('28b52ffd2004', 'hex'), 'unknown_compression', /zstd/],
     ['bzip2', Buffer.from('BZh91AY&SY'), 'unknown_compression', /bzip2/],
     ['xz', Buffer.from('fd377a585a0000', 'hex'), 'unknown_compression', /xz/],
@@ -49,7 +60,12 @@ t.test('newlines instead of NUL are named early, even when the connection stays 
   const running = await startReceiver(t, 'gelf_tcp');
   const socket = await connectTo(t, running.port);
   socket.write(`${gelf('a')}\n${gelf('b')}\n`);
-  t.match(await diagnosed(running, 'newline_for_null'), { level: 40, receiver: 'gelf-tcp', peer: /^127\.0\.0\.1:\d+$/, cure: /framing: newline/ });
+  t.match(await diagnosed(running, 'newline_for_null'), {
+    level: 40,
+    receiver: 'gelf-tcp',
+    peer: /^127\.0\.0\.1:\d+$/,
+    cure: /framing: newline/,
+  });
   socket.end();
   await until('both messages', () => running.sink.texts().length === 2);
   t.same(running.sink.shorts(), ['a', 'b'], 'and nothing of it is lost');
@@ -82,7 +98,8 @@ t.test('two documents in a frame, in a datagram too', async (t) => {
 
 t.test('foreign protocols are named while the sender still waits for an answer', async (t) => {
   for (const [name, bytes] of Object.entries({
-    http_on_gelf_port: 'POST /gelf HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}', syslog_on_gelf_port: '<13>Oct 11 22:14:15 host su: hello\n',
+    http_on_gelf_port: 'POST /gelf HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}',
+    syslog_on_gelf_port: '<13>Oct 11 22:14:15 host su: hello\n',
     unknown_compression: Buffer.from('28b52ffd20040001', 'hex'),
   })) {
     const running = await startReceiver(t, 'gelf_tcp');
@@ -114,7 +131,11 @@ t.test('foreign datagrams are named', async (t) => {
 t.test('lines are rate-limited by sender and by kind, counters are not', async (t) => {
   let time = 0;
   let lines = 0;
-  const log = Object.assign(Object.create(silentLog) as typeof silentLog, { warn: () => { lines += 1; } });
+  const log = Object.assign(Object.create(silentLog) as typeof silentLog, {
+    warn: () => {
+      lines += 1;
+    },
+  });
   const registry = new Registry();
   const diagnoser = createDiagnoser('r', log, registry, () => time);
   for (let index = 0; index < 10; index += 1) diagnoser.report('two_documents', `10.0.0.1:${1000 + index}`);
@@ -128,6 +149,7 @@ t.test('lines are rate-limited by sender and by kind, counters are not', async (
 });
 
 t.test('every diagnosis says what was found and what to do', (t) => {
-  for (const [name, { finding, cure }] of Object.entries(diagnoses)) t.ok(finding.endsWith('.') && cure.endsWith('.'), name);
+  for (const [name, { finding, cure }] of Object.entries(diagnoses))
+    t.ok(finding.endsWith('.') && cure.endsWith('.'), name);
   t.end();
 });

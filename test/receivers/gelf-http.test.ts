@@ -20,7 +20,12 @@ function send(port: number, body: Buffer | string | undefined, options: RequestO
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () => {
         const text = Buffer.concat(parts).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text, json: text === '' ? {} : JSON.parse(text) as Record<string, unknown> });
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: text,
+          json: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+        });
       });
     });
     request.on('error', reject);
@@ -39,10 +44,18 @@ t.test('one message is answered with 202 and no body', async (t) => {
 });
 
 t.test('lines, arrays and objects in a row are batches whose bytes stay as they came', async (t) => {
-  const messages = ['{"short_message":"a, ]}\\"{"}', '{ "short_message" : "b" }', '{"short_message":"c","_n":[1,{"x":"]"}]}'];
+  const messages = [
+    '{"short_message":"a, ]}\\"{"}',
+    '{ "short_message" : "b" }',
+    '{"short_message":"c","_n":[1,{"x":"]"}]}',
+  ];
   for (const [name, body] of Object.entries({
-    lines: messages.join('\n'), 'lines with blanks': `\n${messages.join('\r\n\n')}\n\0`, array: `[${messages.join(',')}]`,
-    'pretty array': ` [\n  ${messages.join(' ,\n  ')}\n]\n`, 'array with a last comma': `[${messages.join(',')},]`, objects: messages.join(' '),
+    lines: messages.join('\n'),
+    'lines with blanks': `\n${messages.join('\r\n\n')}\n\0`,
+    array: `[${messages.join(',')}]`,
+    'pretty array': ` [\n  ${messages.join(' ,\n  ')}\n]\n`,
+    'array with a last comma': `[${messages.join(',')},]`,
+    objects: messages.join(' '),
   })) {
     const { sink, port } = await startReceiver(t, 'gelf_http');
     t.match(await send(port, body), { status: 202, body: '' }, name);
@@ -54,10 +67,16 @@ t.test('lines, arrays and objects in a row are batches whose bytes stay as they 
 t.test('compressed bodies are inflated, named or not', async (t) => {
   const { sink, port } = await startReceiver(t, 'gelf_http');
   const cases: [string, Buffer, string | undefined][] = [
-    ['gzip', gzipSync(gelf('m')), 'gzip'], ['zlib as deflate', deflateSync(gelf('m')), 'deflate'], ['raw deflate', deflateRawSync(gelf('m')), 'deflate'],
-    ['gzip without header', gzipSync(gelf('m')), undefined], ['zlib without header', deflateSync(gelf('m')), undefined],
-    ['gzip with header identity', gzipSync(gelf('m')), 'identity'], ['plain with header gzip', Buffer.from(gelf('m')), 'gzip'], ['plain with header deflate', Buffer.from(gelf('m')), 'deflate'],
-    ['zlib named gzip,deflate as graypy does', deflateSync(gelf('m')), 'gzip,deflate'], ['gzip twice', gzipSync(gzipSync(gelf('m'))), 'gzip, gzip'],
+    ['gzip', gzipSync(gelf('m')), 'gzip'],
+    ['zlib as deflate', deflateSync(gelf('m')), 'deflate'],
+    ['raw deflate', deflateRawSync(gelf('m')), 'deflate'],
+    ['gzip without header', gzipSync(gelf('m')), undefined],
+    ['zlib without header', deflateSync(gelf('m')), undefined],
+    ['gzip with header identity', gzipSync(gelf('m')), 'identity'],
+    ['plain with header gzip', Buffer.from(gelf('m')), 'gzip'],
+    ['plain with header deflate', Buffer.from(gelf('m')), 'deflate'],
+    ['zlib named gzip,deflate as graypy does', deflateSync(gelf('m')), 'gzip,deflate'],
+    ['gzip twice', gzipSync(gzipSync(gelf('m'))), 'gzip, gzip'],
   ];
   const { zstdCompressSync } = zlib as unknown as { zstdCompressSync?: (bytes: string) => Buffer };
   if (zstdCompressSync !== undefined) cases.push(['zstd', zstdCompressSync(gelf('m')), 'zstd']);
@@ -65,13 +84,24 @@ t.test('compressed bodies are inflated, named or not', async (t) => {
     const reply = await send(port, body, { headers: encoding === undefined ? {} : { 'content-encoding': encoding } });
     t.equal(reply.status, 202, `${name}: ${reply.body}`);
   }
-  t.same(sink.shorts(), cases.map(() => 'm'));
+  t.same(
+    sink.shorts(),
+    cases.map(() => 'm'),
+  );
 });
 
 t.test('an encoding that this Node.js cannot undo is 415, and the answer names what it can', async (t) => {
   const { port } = await startReceiver(t, 'gelf_http');
-  for (const encoding of ['br', 'gzip, br', 'gzip, gzip, gzip, gzip', ...(contentEncodings.includes('zstd') ? [] : ['zstd'])]) {
-    t.match(await send(port, gelf('m'), { headers: { 'content-encoding': encoding } }), { status: 415, json: { type: 'RECEIVER_ENCODING_UNSUPPORTED', message: /gzip, x-gzip, deflate/ } });
+  for (const encoding of [
+    'br',
+    'gzip, br',
+    'gzip, gzip, gzip, gzip',
+    ...(contentEncodings.includes('zstd') ? [] : ['zstd']),
+  ]) {
+    t.match(await send(port, gelf('m'), { headers: { 'content-encoding': encoding } }), {
+      status: 415,
+      json: { type: 'RECEIVER_ENCODING_UNSUPPORTED', message: /gzip, x-gzip, deflate/ },
+    });
   }
 });
 
@@ -79,9 +109,14 @@ t.test('202 comes only when the topic has the message', async (t) => {
   const { sink, port } = await startReceiver(t, 'gelf_http');
   sink.hold();
   let answered = false;
-  const reply = send(port, gelf('a')).then((value) => { answered = true; return value; });
+  const reply = send(port, gelf('a')).then((value) => {
+    answered = true;
+    return value;
+  });
   await until('the push', () => sink.batches.length === 1);
-  await new Promise((resolve) => { setTimeout(resolve, 50); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 50);
+  });
   t.notOk(answered);
   sink.release();
   t.equal((await reply).status, 202);
@@ -90,13 +125,22 @@ t.test('202 comes only when the topic has the message', async (t) => {
 t.test('one bad message is 400 with the reason, and no dead letter', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
   t.match(await send(running.port, '{"host":"a"}'), {
-    status: 400, headers: { 'content-type': /json/ }, json: { type: 'DECODE_MESSAGE_MISSING', message: /short_message/, refused: [{ index: 0, code: 'DECODE_MESSAGE_MISSING' }] },
+    status: 400,
+    headers: { 'content-type': /json/ },
+    json: {
+      type: 'DECODE_MESSAGE_MISSING',
+      message: /short_message/,
+      refused: [{ index: 0, code: 'DECODE_MESSAGE_MISSING' }],
+    },
   });
   t.match(await send(running.port, '{"short_message":\n "cut'), { status: 400, json: { type: 'DECODE_JSON_INVALID' } });
   t.match(await send(running.port, ''), { status: 400, json: { type: 'RECEIVER_BODY_EMPTY' } });
   t.match(await send(running.port, '[]'), { status: 400, json: { type: 'RECEIVER_BODY_EMPTY' } });
   t.match(await send(running.port, `[${gelf('a')}, {"short`), { status: 400, json: { type: 'RECEIVER_BODY_INVALID' } });
-  t.match(await send(running.port, gzipSync(gelf('x')).subarray(0, 20), { headers: { 'content-encoding': 'gzip' } }), { status: 400, json: { type: 'INFLATE_TRUNCATED' } });
+  t.match(await send(running.port, gzipSync(gelf('x')).subarray(0, 20), { headers: { 'content-encoding': 'gzip' } }), {
+    status: 400,
+    json: { type: 'INFLATE_TRUNCATED' },
+  });
   t.equal(running.sink.batches.length, 0);
   t.equal(running.sink.refusals.length, 0);
   t.match(await reconcile(running), { received: 6, decoded: 0, refused: 6, exact: true });
@@ -104,10 +148,18 @@ t.test('one bad message is 400 with the reason, and no dead letter', async (t) =
 
 t.test('of a batch the good ones are taken, the bad ones dead-lettered and listed', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
-  for (const body of [`${gelf('a')}\n{"host":"x"}\n${gelf('b')}\n{broken\n`, `[${gelf('a')},{"host":"x"},${gelf('b')},7]`, `{"host":"x"}\n${gelf('a')}\n${gelf('b')}\n{"x"`]) {
+  for (const body of [
+    `${gelf('a')}\n{"host":"x"}\n${gelf('b')}\n{broken\n`,
+    `[${gelf('a')},{"host":"x"},${gelf('b')},7]`,
+    `{"host":"x"}\n${gelf('a')}\n${gelf('b')}\n{"x"`,
+  ]) {
     const reply = await send(running.port, body);
     t.match(reply, { status: 202, json: { accepted: 2, refused_count: 2 } });
-    t.ok((reply.json['refused'] as { index: number; code: string; reason: string }[]).every(({ index, code, reason }) => index >= 0 && code !== '' && reason !== ''));
+    t.ok(
+      (reply.json['refused'] as { index: number; code: string; reason: string }[]).every(
+        ({ index, code, reason }) => index >= 0 && code !== '' && reason !== '',
+      ),
+    );
   }
   t.same(running.sink.shorts(), ['a', 'b', 'a', 'b', 'a', 'b']);
   t.equal(running.sink.refusals.length, 6);
@@ -118,30 +170,54 @@ t.test('of a batch the good ones are taken, the bad ones dead-lettered and liste
 t.test('a batch without a good message is 400 with the list, and no dead letter', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
   const reply = await send(running.port, '[{"host":"x"},{"short_message":7}]');
-  t.match(reply, { status: 400, json: { type: 'RECEIVER_MESSAGES_REFUSED', refused: [{ index: 0, code: 'DECODE_MESSAGE_MISSING' }, { index: 1, code: 'DECODE_MESSAGE_INVALID' }] } });
+  t.match(reply, {
+    status: 400,
+    json: {
+      type: 'RECEIVER_MESSAGES_REFUSED',
+      refused: [
+        { index: 0, code: 'DECODE_MESSAGE_MISSING' },
+        { index: 1, code: 'DECODE_MESSAGE_INVALID' },
+      ],
+    },
+  });
   t.equal(running.sink.refusals.length, 0);
   t.match(await reconcile(running), { received: 2, refused: 2, exact: true });
 });
 
-t.test('a body that is too large is 413, by header, by length and after inflation, and the connection goes on', async (t) => {
-  const { sink, port } = await startReceiver(t, 'gelf_http', { max_body_bytes: 50_000 });
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  t.teardown(() => { agent.destroy(); });
-  const large = gelf('x'.repeat(500_000));
-  t.match(await send(port, large, { agent }), { status: 413, json: { type: 'RECEIVER_BODY_TOO_LARGE', message: /max_body_bytes/ } });
-  t.match(await send(port, large, { agent, headers: { 'transfer-encoding': 'chunked' } }), { status: 413 });
-  t.match(await send(port, gzipSync(large), { agent, headers: { 'content-encoding': 'gzip' } }), { status: 413, json: { type: 'INFLATED_TOO_LARGE' } });
-  t.equal((await send(port, gelf('small'), { agent })).status, 202);
-  t.same(sink.shorts(), ['small']);
-});
+t.test(
+  'a body that is too large is 413, by header, by length and after inflation, and the connection goes on',
+  async (t) => {
+    const { sink, port } = await startReceiver(t, 'gelf_http', { max_body_bytes: 50_000 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => {
+      agent.destroy();
+    });
+    const large = gelf('x'.repeat(500_000));
+    t.match(await send(port, large, { agent }), {
+      status: 413,
+      json: { type: 'RECEIVER_BODY_TOO_LARGE', message: /max_body_bytes/ },
+    });
+    t.match(await send(port, large, { agent, headers: { 'transfer-encoding': 'chunked' } }), { status: 413 });
+    t.match(await send(port, gzipSync(large), { agent, headers: { 'content-encoding': 'gzip' } }), {
+      status: 413,
+      json: { type: 'INFLATED_TOO_LARGE' },
+    });
+    t.equal((await send(port, gelf('small'), { agent })).status, 202);
+    t.same(sink.shorts(), ['small']);
+  },
+);
 
 t.test('bodies that arrive at the same time share a bound, and what is beyond it is told to come later', async (t) => {
   const { port } = await startReceiver(t, 'gelf_http', { max_body_bytes: 1000 });
   const sockets = Array.from({ length: 17 }, () => createConnection({ port, host: '127.0.0.1' }));
-  t.teardown(() => { for (const socket of sockets) socket.destroy(); });
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
   let answers = '';
   for (const socket of sockets) {
-    socket.on('data', (data: Buffer) => { answers += data.toString(); });
+    socket.on('data', (data: Buffer) => {
+      answers += data.toString();
+    });
     socket.write(`POST /gelf HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n${' '.repeat(950)}`);
   }
   await until('one to be refused', () => answers.includes('429'));
@@ -152,15 +228,25 @@ t.test('bodies that arrive at the same time share a bound, and what is beyond it
 
 t.test('a request with too many messages is 413', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
-  t.match(await send(running.port, `[${'{},'.repeat(100_001)}]`), { status: 413, json: { type: 'RECEIVER_DOCUMENTS_TOO_MANY' } });
+  t.match(await send(running.port, `[${'{},'.repeat(100_001)}]`), {
+    status: 413,
+    json: { type: 'RECEIVER_DOCUMENTS_TOO_MANY' },
+  });
   t.match(await reconcile(running), { received: 0, exact: true });
 });
 
 t.test('other paths are 404, other methods 405 with Allow', async (t) => {
   const { port } = await startReceiver(t, 'gelf_http');
-  t.match(await send(port, gelf('a'), { path: '/other' }), { status: 404, json: { type: 'RECEIVER_PATH_UNKNOWN', message: /POST \/gelf/ } });
+  t.match(await send(port, gelf('a'), { path: '/other' }), {
+    status: 404,
+    json: { type: 'RECEIVER_PATH_UNKNOWN', message: /POST \/gelf/ },
+  });
   for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
-    t.match(await send(port, undefined, { method }), { status: 405, headers: { allow: 'POST' }, json: { type: 'RECEIVER_METHOD_NOT_ALLOWED' } }, method);
+    t.match(
+      await send(port, undefined, { method }),
+      { status: 405, headers: { allow: 'POST' }, json: { type: 'RECEIVER_METHOD_NOT_ALLOWED' } },
+      method,
+    );
   }
 });
 
@@ -177,24 +263,38 @@ t.test('with a token, requests without it are 401', async (t) => {
 t.test('a full pipeline is 429 with Retry-After, and counts nothing as received', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
   running.sink.setFull(true);
-  t.match(await send(running.port, gelf('a')), { status: 429, headers: { 'retry-after': '1' }, json: { type: 'RECEIVER_FULL' } });
+  t.match(await send(running.port, gelf('a')), {
+    status: 429,
+    headers: { 'retry-after': '1' },
+    json: { type: 'RECEIVER_FULL' },
+  });
   t.match(await reconcile(running), { received: 0, exact: true });
 });
 
 t.test('a pipeline that has stopped is 503 with Retry-After', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
   running.sink.fail(new Error('stopped'));
-  t.match(await send(running.port, gelf('a')), { status: 503, headers: { 'retry-after': /\d/ }, json: { type: 'RECEIVER_STOPPING' } });
+  t.match(await send(running.port, gelf('a')), {
+    status: 503,
+    headers: { 'retry-after': /\d/ },
+    json: { type: 'RECEIVER_STOPPING' },
+  });
 });
 
 t.test('stop answers what is in progress, refuses what comes after, and closes', async (t) => {
   const { sink, port, receiver } = await startReceiver(t, 'gelf_http');
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
-  t.teardown(() => { agent.destroy(); });
+  t.teardown(() => {
+    agent.destroy();
+  });
   const open = createConnection({ port, host: '127.0.0.1' });
-  t.teardown(() => { open.destroy(); });
+  t.teardown(() => {
+    open.destroy();
+  });
   let reply = '';
-  open.on('data', (data: Buffer) => { reply += data.toString(); });
+  open.on('data', (data: Buffer) => {
+    reply += data.toString();
+  });
   open.write('POST /gelf HTTP/1.1\r\nHost: x\r\n');
   sink.hold();
   const inProgress = send(port, gelf('a'), { agent });
@@ -217,8 +317,12 @@ t.test('stop waits for messages whose sender is gone already', async (t) => {
   await until('the push', () => sink.batches.length === 1);
   socket.destroy();
   let stopped = false;
-  const stopping = receiver.stop(5000).then(() => { stopped = true; });
-  await new Promise((resolve) => { setTimeout(resolve, 100); });
+  const stopping = receiver.stop(5000).then(() => {
+    stopped = true;
+  });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 100);
+  });
   t.notOk(stopped);
   sink.release();
   await stopping;
@@ -228,9 +332,11 @@ t.test('Expect: 100-continue is answered before the body is sent, or refused at 
   const { port } = await startReceiver(t, 'gelf_http', { max_body_bytes: 1000 });
   const ask = async (length: number) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
-    t.teardown(() => { socket.destroy(); });
+    t.teardown(() => {
+      socket.destroy();
+    });
     socket.write(`POST /gelf HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`);
-    const [data] = await once(socket, 'data') as [Buffer];
+    const [data] = (await once(socket, 'data')) as [Buffer];
     return { socket, text: data.toString() };
   };
   t.match((await ask(5000)).text, /^HTTP\/1\.1 413/);
@@ -238,7 +344,7 @@ t.test('Expect: 100-continue is answered before the body is sent, or refused at 
   const { socket, text } = await ask(body.length);
   t.match(text, /^HTTP\/1\.1 100 Continue/);
   socket.write(body);
-  const [data] = await once(socket, 'data') as [Buffer];
+  const [data] = (await once(socket, 'data')) as [Buffer];
   t.match(data.toString(), /^HTTP\/1\.1 202/);
 });
 
@@ -247,13 +353,16 @@ t.test('what is not HTTP is answered with 400 and a JSON body', async (t) => {
   const answerTo = async (bytes: string) => {
     const socket = createConnection({ port: running.port, host: '127.0.0.1' });
     socket.write(bytes);
-    const [data] = await once(socket, 'data') as [Buffer];
+    const [data] = (await once(socket, 'data')) as [Buffer];
     socket.destroy();
     return data.toString();
   };
   t.match(await answerTo(`${gelf('raw')}\0`), /^HTTP\/1\.1 400 [^]*"type":"RECEIVER_REQUEST_INVALID"/);
   t.equal(await running.count('sluice_diagnoses_made_total', { diagnosis: 'gelf_on_http_port' }), 1);
-  t.match(await answerTo(`POST /gelf HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 [^]*"type":"RECEIVER_HEADER_TOO_LARGE"/);
+  t.match(
+    await answerTo(`POST /gelf HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+    /^HTTP\/1\.1 431 [^]*"type":"RECEIVER_HEADER_TOO_LARGE"/,
+  );
 });
 
 t.test('CORS is off unless it is switched on', async (t) => {
@@ -261,22 +370,45 @@ t.test('CORS is off unless it is switched on', async (t) => {
   const off = await startReceiver(t, 'gelf_http');
   t.equal((await send(off.port, gelf('a'), { headers: origin })).headers['access-control-allow-origin'], undefined);
   const on = await startReceiver(t, 'gelf_http', { cors: true, token: 'secret' });
-  t.match(await send(on.port, undefined, { method: 'OPTIONS', headers: { ...origin, 'access-control-request-method': 'POST' } }), {
-    status: 204, headers: { 'access-control-allow-origin': 'https://app.example', 'access-control-allow-methods': 'POST', 'access-control-allow-headers': /Authorization/ },
+  t.match(
+    await send(on.port, undefined, {
+      method: 'OPTIONS',
+      headers: { ...origin, 'access-control-request-method': 'POST' },
+    }),
+    {
+      status: 204,
+      headers: {
+        'access-control-allow-origin': 'https://app.example',
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': /Authorization/,
+      },
+    },
+  );
+  t.match(await send(on.port, gelf('a'), { headers: { ...origin, authorization: 'Bearer secret' } }), {
+    status: 202,
+    headers: { 'access-control-allow-origin': 'https://app.example' },
   });
-  t.match(await send(on.port, gelf('a'), { headers: { ...origin, authorization: 'Bearer secret' } }), { status: 202, headers: { 'access-control-allow-origin': 'https://app.example' } });
 });
 
 t.test('requests on one kept-alive connection are answered in order, each its own lane', async (t) => {
   const running = await startReceiver(t, 'gelf_http');
   const socket = createConnection({ port: running.port, host: '127.0.0.1' });
-  t.teardown(() => { socket.destroy(); });
+  t.teardown(() => {
+    socket.destroy();
+  });
   let text = '';
-  socket.on('data', (data: Buffer) => { text += data.toString(); });
+  socket.on('data', (data: Buffer) => {
+    text += data.toString();
+  });
   const bodies = Array.from({ length: 10 }, (_, index) => gelf(`m${index}`));
-  socket.write(bodies.map((body) => `POST /gelf HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`).join(''));
+  socket.write(
+    bodies.map((body) => `POST /gelf HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`).join(''),
+  );
   await until('all answers', () => text.split('HTTP/1.1 202').length === 11);
-  t.same(running.sink.shorts(), bodies.map((_, index) => `m${index}`));
+  t.same(
+    running.sink.shorts(),
+    bodies.map((_, index) => `m${index}`),
+  );
   t.equal(new Set(running.sink.batches.map(({ lane }) => lane)).size, 10);
   t.equal(await running.count('sluice_http_requests_answered_total', { status: '202' }), 10);
 });

@@ -13,7 +13,12 @@ t.test('a message that ends with NUL arrives byte for byte, with its sender', as
   socket.write(`${text}\0`);
   await until('the message', () => sink.batches.length === 1);
   t.same(sink.texts(), [text]);
-  t.match(sink.batches[0], { receiver: 'gelf-tcp', lane: 1, peers: `127.0.0.1:${socket.localPort}`, bytes: text.length });
+  t.match(sink.batches[0], {
+    receiver: 'gelf-tcp',
+    lane: 1,
+    peers: `127.0.0.1:${socket.localPort}`,
+    bytes: text.length,
+  });
 });
 
 t.test('frames may be cut at any byte, and come out alike', async (t) => {
@@ -24,7 +29,8 @@ t.test('frames may be cut at any byte, and come out alike', async (t) => {
     socket.resume();
     const before = sink.batches.length;
     if (cut > 0) socket.write(stream.subarray(0, cut));
-    if (cut > 0 && cut % 8 === 0) await until('the first part', () => sink.batches.length > before || !stream.subarray(0, cut).includes(0));
+    if (cut > 0 && cut % 8 === 0)
+      await until('the first part', () => sink.batches.length > before || !stream.subarray(0, cut).includes(0));
     socket.end(stream.subarray(cut));
     await once(socket, 'close');
   }
@@ -76,8 +82,10 @@ t.test('an oversize frame costs that frame, keeps its head, and the connection g
 
 t.test('compressed frames without a NUL in them are inflated', async (t) => {
   const { sink, port } = await startReceiver(t, 'gelf_tcp', { framing: 'newline' });
-  const packed = [gzipSync, deflateSync].flatMap((pack) => Array.from({ length: 200 }, (_, index) => pack(gelf(`packed ${index}`))))
-    .filter((bytes) => !bytes.includes(0x0a) && bytes.at(-1) !== 0x0d).slice(0, 20);
+  const packed = [gzipSync, deflateSync]
+    .flatMap((pack) => Array.from({ length: 200 }, (_, index) => pack(gelf(`packed ${index}`))))
+    .filter((bytes) => !bytes.includes(0x0a) && bytes.at(-1) !== 0x0d)
+    .slice(0, 20);
   await sendOverTcp(t, port, Buffer.concat(packed.flatMap((bytes) => [bytes, Buffer.from('\n')])));
   await until('all', () => sink.texts().length === packed.length);
   t.ok(sink.shorts().every((short) => short.startsWith('packed')));
@@ -87,7 +95,9 @@ t.test('the receiver never writes a byte, and ends the connection when the sende
   const { port, sink } = await startReceiver(t, 'gelf_tcp');
   const socket = await connectTo(t, port);
   let received = 0;
-  socket.on('data', (data) => { received += data.length; });
+  socket.on('data', (data) => {
+    received += data.length;
+  });
   socket.write(`${gelf('a')}\0GET / HTTP/1.1\r\n\r\n\0${gelf('b')}`);
   socket.end();
   await once(socket, 'close');
@@ -102,8 +112,11 @@ t.test('what a cut connection had sent without a delimiter is kept', async (t) =
   await until('the first', () => running.sink.texts().length === 1);
   socket.resetAndDestroy();
   await until('the last', () => running.sink.texts().length === 2);
-  await until('the close is counted', async () => await running.count('sluice_connections_closed_total', { reason: 'reset' }) === 1);
-  await until('none is open', async () => await running.count('sluice_connections_open') === 0);
+  await until(
+    'the close is counted',
+    async () => (await running.count('sluice_connections_closed_total', { reason: 'reset' })) === 1,
+  );
+  await until('none is open', async () => (await running.count('sluice_connections_open')) === 0);
 });
 
 t.test('connections beyond the limit are closed at once and counted', async (t) => {
@@ -113,7 +126,10 @@ t.test('connections beyond the limit are closed at once and counted', async (t) 
   const third = await connectTo(t, running.port);
   third.resume();
   await once(third, 'close');
-  await until('the close is counted', async () => await running.count('sluice_connections_closed_total', { reason: 'limit' }) === 1);
+  await until(
+    'the close is counted',
+    async () => (await running.count('sluice_connections_closed_total', { reason: 'limit' })) === 1,
+  );
   t.equal(await running.count('sluice_connections_open'), 2);
   t.equal(await running.count('sluice_connections_opened_total'), 3);
   second.write(`${gelf('still read')}\0`);
@@ -125,15 +141,22 @@ t.test('a connection that sends nothing is closed after idle_ms, one that is hel
   const idle = await connectTo(t, running.port);
   idle.resume();
   await once(idle, 'close');
-  await until('the close is counted', async () => await running.count('sluice_connections_closed_total', { reason: 'idle' }) === 1);
+  await until(
+    'the close is counted',
+    async () => (await running.count('sluice_connections_closed_total', { reason: 'idle' })) === 1,
+  );
   running.sink.hold();
   const held = await connectTo(t, running.port);
   let closed = false;
-  held.once('close', () => { closed = true; });
+  held.once('close', () => {
+    closed = true;
+  });
   held.resume();
   held.write(`${gelf('held')}\0`);
   await until('the message', () => running.sink.texts().length === 1);
-  await new Promise((resolve) => { setTimeout(resolve, 200); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 200);
+  });
   t.notOk(closed, 'an unaccepted message keeps its connection open');
   running.sink.release();
   await once(held, 'close');
@@ -148,17 +171,24 @@ t.test('reading stops while the topic does not accept, memory stays flat, and no
   socket.resume();
   const count = 20_000;
   const filler = 'x'.repeat(400);
-  const stream = Buffer.from(Array.from({ length: count }, (_, index) => `${gelf(`m${index}`, { _filler: filler })}\0`).join(''));
+  const stream = Buffer.from(
+    Array.from({ length: count }, (_, index) => `${gelf(`m${index}`, { _filler: filler })}\0`).join(''),
+  );
   socket.end(stream);
-  await until('reading to stop', async () => await running.count('sluice_connections_paused') === 1);
+  await until('reading to stop', async () => (await running.count('sluice_connections_paused')) === 1);
   const stopped = sink.texts().length;
-  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 300);
+  });
   t.equal(sink.texts().length, stopped, 'nothing more is read');
   const held = sink.batches.reduce((sum, batch) => sum + batch.bytes, 0);
   t.ok(held <= limit + 64 * 1024, `${held} bytes are held`);
   sink.release();
   await until('all messages', () => sink.texts().length === count);
-  t.same(sink.shorts(), Array.from({ length: count }, (_, index) => `m${index}`));
+  t.same(
+    sink.shorts(),
+    Array.from({ length: count }, (_, index) => `m${index}`),
+  );
   t.match(await reconcile(running), { received: count, decoded: count, refused: 0, shed: 0, exact: true });
   t.equal(await running.count('sluice_connections_paused'), 0);
 });
@@ -169,9 +199,11 @@ t.test('a full pipeline stops every connection, and reading goes on when there i
   sink.setFull(true);
   const sockets = await Promise.all([1, 2, 3].map(() => connectTo(t, port)));
   for (const socket of sockets) socket.write(`${gelf('first')}\0`);
-  await until('all paused', async () => await running.count('sluice_connections_paused') === 3);
+  await until('all paused', async () => (await running.count('sluice_connections_paused')) === 3);
   for (const socket of sockets) socket.write(`${gelf('second')}\0`);
-  await new Promise((resolve) => { setTimeout(resolve, 100); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 100);
+  });
   t.equal(sink.texts().length, 0);
   sink.setFull(false);
   await until('the rest', () => sink.texts().length === 6);
@@ -179,13 +211,18 @@ t.test('a full pipeline stops every connection, and reading goes on when there i
 });
 
 t.test('frames that never end cannot take more memory than there is for all connections', async (t) => {
-  const running = await startReceiver(t, 'gelf_tcp', { max_frame_bytes: 400_000 }, (options, context) => createGelfTcpReceiver(options as GelfTcpOptions, context, 800_000));
+  const running = await startReceiver(t, 'gelf_tcp', { max_frame_bytes: 400_000 }, (options, context) =>
+    createGelfTcpReceiver(options as GelfTcpOptions, context, 800_000),
+  );
   const sockets = await Promise.all([1, 2, 3].map(() => connectTo(t, running.port)));
   for (const socket of sockets) socket.write('x'.repeat(300_000));
-  await until('one to be closed', async () => await running.count('sluice_connections_closed_total', { reason: 'limit' }) === 1);
+  await until(
+    'one to be closed',
+    async () => (await running.count('sluice_connections_closed_total', { reason: 'limit' })) === 1,
+  );
   t.equal(await running.count('sluice_diagnoses_made_total', { diagnosis: 'unfinished_frames' }), 1);
   t.equal(running.sink.refusals.length, 1, 'its bytes are among the dead letters');
-  await until('the others to stay', async () => await running.count('sluice_connections_open') === 2);
+  await until('the others to stay', async () => (await running.count('sluice_connections_open')) === 2);
 });
 
 t.test('stop takes what stands, waits until it is accepted, and closes', async (t) => {
@@ -197,14 +234,21 @@ t.test('stop takes what stands, waits until it is accepted, and closes', async (
   socket.write(`${gelf('a')}\0${gelf('rest')}`);
   await until('the first', () => sink.texts().length === 1);
   let stopped = false;
-  const stopping = receiver.stop(5000).then(() => { stopped = true; });
+  const stopping = receiver.stop(5000).then(() => {
+    stopped = true;
+  });
   await until('the rest', () => sink.texts().length === 2);
-  await new Promise((resolve) => { setTimeout(resolve, 50); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 50);
+  });
   t.notOk(stopped);
   sink.release();
   await stopping;
   await once(socket, 'close');
-  await until('the close is counted', async () => await running.count('sluice_connections_closed_total', { reason: 'stopped' }) === 1);
+  await until(
+    'the close is counted',
+    async () => (await running.count('sluice_connections_closed_total', { reason: 'stopped' })) === 1,
+  );
   await receiver.stop(1000);
 });
 
@@ -213,8 +257,12 @@ t.test('stop waits for messages whose connection is gone already', async (t) => 
   sink.hold();
   await sendOverTcp(t, port, `${gelf('a')}\0`);
   let stopped = false;
-  const stopping = receiver.stop(5000).then(() => { stopped = true; });
-  await new Promise((resolve) => { setTimeout(resolve, 50); });
+  const stopping = receiver.stop(5000).then(() => {
+    stopped = true;
+  });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 50);
+  });
   t.notOk(stopped);
   sink.release();
   await stopping;
@@ -243,15 +291,21 @@ t.test('a pipeline that has stopped closes the connection and says so', async (t
 
 t.test('a taken port and a foreign address are said in one sentence', async (t) => {
   const { port } = await startReceiver(t, 'gelf_tcp');
-  await t.rejects(startReceiver(t, 'gelf_tcp', { port }), { code: 'RECEIVER_PORT_TAKEN', message: /receiver gelf-tcp: .*in use.*127\.0\.0\.1/ });
+  await t.rejects(startReceiver(t, 'gelf_tcp', { port }), {
+    code: 'RECEIVER_PORT_TAKEN',
+    message: /receiver gelf-tcp: .*in use.*127\.0\.0\.1/,
+  });
   await t.rejects(startReceiver(t, 'gelf_tcp', { host: '192.0.2.1' }), { code: 'RECEIVER_ADDRESS_INVALID' });
   await t.rejects(startReceiver(t, 'gelf_tcp', { host: 'no.such.host.invalid' }), { code: 'RECEIVER_ADDRESS_INVALID' });
 });
 
 t.test('thousands of connections come and go without a trace', async (t) => {
   const running = await startReceiver(t, 'gelf_tcp');
-  for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 50 }, (_, index) => sendOverTcp(t, running.port, `${gelf(`${round} ${index}`)}\0`)));
-  await until('all closed', async () => await running.count('sluice_connections_closed_total') === 1000);
+  for (let round = 0; round < 20; round += 1)
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => sendOverTcp(t, running.port, `${gelf(`${round} ${index}`)}\0`)),
+    );
+  await until('all closed', async () => (await running.count('sluice_connections_closed_total')) === 1000);
   t.equal(running.sink.texts().length, 1000);
   t.equal(await running.count('sluice_connections_open'), 0);
 });

@@ -10,7 +10,12 @@ import type { Receiver } from '../../receivers/contract.js';
 import { createDecoder } from '../../receivers/decode/decoder.js';
 import { createInflater } from '../../receivers/inflate/inflater.js';
 import { createReceiver } from '../../receivers/registry.js';
-import { gelfHttpOptions, gelfTcpOptions, gelfUdpOptions, type ReceiverOptions } from '../../schemas/config/receivers.js';
+import {
+  gelfHttpOptions,
+  gelfTcpOptions,
+  gelfUdpOptions,
+  type ReceiverOptions,
+} from '../../schemas/config/receivers.js';
 import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
 import { patience } from '../patience.js';
 
@@ -43,11 +48,17 @@ export function createRecordingSink(): RecordingSink {
   const wait = () => {
     if (failure !== undefined) return Promise.reject(failure);
     const waiting = held;
-    return waiting === undefined ? Promise.resolve() : new Promise<void>((resolve) => { waiting.push(resolve); });
+    return waiting === undefined
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => {
+          waiting.push(resolve);
+        });
   };
   const texts = () => batches.flatMap((batch) => batch.values.map((value) => value.toString()));
   return {
-    batches, refusals, texts,
+    batches,
+    refusals,
+    texts,
     shorts: () => texts().map((text) => (JSON.parse(text) as { short_message: string }).short_message),
     push: (batch) => {
       batches.push({ ...batch, values: batch.values.map((value) => Buffer.from(value)) });
@@ -58,14 +69,20 @@ export function createRecordingSink(): RecordingSink {
       return wait();
     },
     full: () => full,
-    hold: () => { held ??= []; },
+    hold: () => {
+      held ??= [];
+    },
     release: () => {
       const waiting = held ?? [];
       held = undefined;
       for (const resolve of waiting) resolve();
     },
-    setFull: (value) => { full = value; },
-    fail: (error) => { failure = error; },
+    setFull: (value) => {
+      full = value;
+    },
+    fail: (error) => {
+      failure = error;
+    },
   };
 }
 
@@ -81,22 +98,39 @@ export interface Running {
 }
 
 /** A receiver of this kind on a free loopback port with the default settings, changed by `settings`; not started. */
-export function buildReceiver(type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, sink = createRecordingSink(), create = createReceiver) {
+export function buildReceiver(
+  type: ReceiverOptions['type'],
+  settings: Record<string, unknown> = {},
+  sink = createRecordingSink(),
+  create = createReceiver,
+) {
   const options = Value.Default(schemas[type], { type, host: '127.0.0.1', port: 0, ...settings }) as ReceiverOptions;
   const registry = new Registry();
   const lines: Record<string, unknown>[] = [];
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
-      for (const line of chunk.toString().split('\n')) if (line !== '') lines.push(JSON.parse(line) as Record<string, unknown>);
+      for (const line of chunk.toString().split('\n'))
+        if (line !== '') lines.push(JSON.parse(line) as Record<string, unknown>);
       done();
     },
   });
-  const receiver = create(options, { sink, log: pino({ level: 'debug' }, stream), registry, decoder: createDecoder(), inflater: createInflater() });
+  const receiver = create(options, {
+    sink,
+    log: pino({ level: 'debug' }, stream),
+    registry,
+    decoder: createDecoder(),
+    inflater: createInflater(),
+  });
   return { receiver, options, registry, lines, sink };
 }
 
 /** Builds and starts one, and stops it after the test. */
-export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], settings: Record<string, unknown> = {}, create = createReceiver): Promise<Running> {
+export async function startReceiver(
+  t: Teardown,
+  type: ReceiverOptions['type'],
+  settings: Record<string, unknown> = {},
+  create = createReceiver,
+): Promise<Running> {
   const { receiver, registry, lines, sink } = buildReceiver(type, settings, createRecordingSink(), create);
   await receiver.start();
   t.teardown(async () => {
@@ -106,24 +140,34 @@ export async function startReceiver(t: Teardown, type: ReceiverOptions['type'], 
   const count = async (name: string, labels: Record<string, string> = {}) => {
     const metric = await registry.getSingleMetric(name)?.get();
     const wanted = Object.entries({ receiver: receiver.name, ...labels });
-    return (metric?.values ?? []).filter((value) => wanted.every(([key, label]) => value.labels[key] === label)).reduce((sum, value) => sum + value.value, 0);
+    return (metric?.values ?? [])
+      .filter((value) => wanted.every(([key, label]) => value.labels[key] === label))
+      .reduce((sum, value) => sum + value.value, 0);
   };
   return { receiver, sink, registry, port: receiver.address().port, lines, count };
 }
 
 /** Polls until the condition holds; fails after ten seconds with what was awaited. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 10_000,
+): Promise<void> {
   const end = Date.now() + deadlineMs * patience;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`not within ${deadlineMs * patience} ms: ${what}`);
-    await new Promise((resolve) => { setTimeout(resolve, 5); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
   }
 }
 
 export async function connectTo(t: Teardown, port: number): Promise<Socket> {
   const socket = createConnection({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => {});
-  t.teardown(() => { socket.destroy(); });
+  t.teardown(() => {
+    socket.destroy();
+  });
   await once(socket, 'connect');
   return socket;
 }
@@ -139,7 +183,12 @@ export async function sendOverTcp(t: Teardown, port: number, bytes: Buffer | str
 export async function sendOverUdp(port: number, datagrams: readonly (Buffer | string)[]): Promise<void> {
   const socket = createSocket('udp4');
   for (const datagram of datagrams) {
-    await new Promise<void>((resolve, reject) => { socket.send(datagram, port, '127.0.0.1', (error) => { if (error === null) resolve(); else reject(error); }); });
+    await new Promise<void>((resolve, reject) => {
+      socket.send(datagram, port, '127.0.0.1', (error) => {
+        if (error === null) resolve();
+        else reject(error);
+      });
+    });
   }
   socket.close();
 }
@@ -149,8 +198,15 @@ export function gelf(shortMessage: string, more: Record<string, unknown> = {}): 
 }
 
 /** received = decoded + refused + shed, and each as expected. */
-export async function reconcile(running: Running): Promise<{ received: number; decoded: number; refused: number; shed: number; exact: boolean }> {
+export async function reconcile(
+  running: Running,
+): Promise<{ received: number; decoded: number; refused: number; shed: number; exact: boolean }> {
   const of = (name: string) => running.count(`sluice_messages_${name}_total`);
-  const [received, decoded, refused, shed] = await Promise.all([of('received'), of('decoded'), of('refused'), of('shed')]);
+  const [received, decoded, refused, shed] = await Promise.all([
+    of('received'),
+    of('decoded'),
+    of('refused'),
+    of('shed'),
+  ]);
   return { received, decoded, refused, shed, exact: received === decoded + refused + shed };
 }

@@ -35,13 +35,38 @@ for (const { type } of receiverKinds) {
 
   t.test(`${type} survives random bytes, and its counters add up`, async (t) => {
     const running = await startReceiver(t, type);
-    const pieces = fc.sample(fc.oneof(
-      fc.uint8Array({ minLength: 1, maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
-      fc.constantFrom('{"short_message":"ok"}', '{}', '[', '{"a":', '\0\0', '\n', '\x1e\x0f', '\x1f\x8b', 'POST /gelf HTTP/1.1\r\n\r\n').map((text) => Buffer.from(text, 'latin1')),
-    ), { seed: 7, numRuns: 300 });
+    const pieces = fc.sample(
+      fc.oneof(
+        fc.uint8Array({ minLength: 1, maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+        fc
+          .constantFrom(
+            '{"short_message":"ok"}',
+            '{}',
+            '[',
+            '{"a":',
+            '\0\0',
+            '\n',
+            '\x1e\x0f',
+            '\x1f\x8b',
+            'POST /gelf HTTP/1.1\r\n\r\n',
+          )
+          .map((text) => Buffer.from(text, 'latin1')),
+      ),
+      { seed: 7, numRuns: 300 },
+    );
     if (type === 'gelf_udp') await sendOverUdp(running.port, pieces);
-    else for (let at = 0; at < pieces.length; at += 30) await sendOverTcp(t, running.port, Buffer.concat(pieces.slice(at, at + 30).flatMap((piece) => [piece, Buffer.from([0])])));
-    if (type === 'gelf_udp') await until('every datagram', async () => await running.count('sluice_datagrams_received_total') === pieces.length);
+    else
+      for (let at = 0; at < pieces.length; at += 30)
+        await sendOverTcp(
+          t,
+          running.port,
+          Buffer.concat(pieces.slice(at, at + 30).flatMap((piece) => [piece, Buffer.from([0])])),
+        );
+    if (type === 'gelf_udp')
+      await until(
+        'every datagram',
+        async () => (await running.count('sluice_datagrams_received_total')) === pieces.length,
+      );
     const { received, decoded, refused } = await reconcile(running);
     t.equal(decoded, running.sink.texts().length);
     if (type !== 'gelf_http') {

@@ -4,9 +4,25 @@ import { compiled, problemsOf } from './support.js';
 const output = { id: 'siem', type: 'syslog', host: 'siem.example', port: 514 };
 
 t.test('defaults are filled in, and streams of both sides joined', async (t) => {
-  const [made] = compiled({ streams: [{ id: 'a', outputs: ['siem'] }, { id: 'b' }], outputs: [{ ...output, streams: ['b', 'all-messages'] }] }).outputs ?? [];
-  t.match(made, { id: 'siem', title: 'siem', protocol: 'tcp', enabled: true, streams: ['a', 'all-messages', 'b'], on_full: 'hold', tls: { enabled: false }, syslog: { format: 'rfc5424', framing: 'octet_counting' } });
-  t.match(compiled({ outputs: [{ ...output, tls: { ca_file: 'ca.pem' }, max_waiting: '2 GB', max_age: 'P1D' }] }).outputs, [{ tls: { enabled: true, verify: true }, max_waiting_bytes: 2e9, max_age_ms: 86_400_000 }]);
+  const [made] =
+    compiled({
+      streams: [{ id: 'a', outputs: ['siem'] }, { id: 'b' }],
+      outputs: [{ ...output, streams: ['b', 'all-messages'] }],
+    }).outputs ?? [];
+  t.match(made, {
+    id: 'siem',
+    title: 'siem',
+    protocol: 'tcp',
+    enabled: true,
+    streams: ['a', 'all-messages', 'b'],
+    on_full: 'hold',
+    tls: { enabled: false },
+    syslog: { format: 'rfc5424', framing: 'octet_counting' },
+  });
+  t.match(
+    compiled({ outputs: [{ ...output, tls: { ca_file: 'ca.pem' }, max_waiting: '2 GB', max_age: 'P1D' }] }).outputs,
+    [{ tls: { enabled: true, verify: true }, max_waiting_bytes: 2e9, max_age_ms: 86_400_000 }],
+  );
 });
 
 t.test('a later file changes what it names', async (t) => {
@@ -22,8 +38,16 @@ t.test('what is wrong is refused with its place', async (t) => {
     ['outputs:\n  - {id: x, type: gelf, host: "http://h", port: 1}', 2, /no host/],
     ['outputs:\n  - {id: x, type: gelf, host: h, port: 70000}', 2, /<= 65535/],
     ['outputs:\n  - {id: x, type: gelf, host: h, port: 1, streams: [alle-messages]}', 2, /no stream of this id/],
-    ['streams: [{id: s, outputs: [y]}]\noutputs:\n  - {id: x, type: gelf, host: h, port: 1}', 1, /no output of this id/],
-    ['outputs:\n  - {id: x, type: gelf, host: h, port: 1, gelf: {datagram_bytes: 500}}', 2, /takes no `datagram_bytes`/],
+    [
+      'streams: [{id: s, outputs: [y]}]\noutputs:\n  - {id: x, type: gelf, host: h, port: 1}',
+      1,
+      /no output of this id/,
+    ],
+    [
+      'outputs:\n  - {id: x, type: gelf, host: h, port: 1, gelf: {datagram_bytes: 500}}',
+      2,
+      /takes no `datagram_bytes`/,
+    ],
     ['outputs:\n  - {id: x, type: gelf, host: h, port: 1, gelf: {compression: gzip}}', 2, /cannot be compressed/],
     ['outputs:\n  - {id: x, type: gelf, host: h, port: 1, syslog: {}}', 2, /takes no `syslog`/],
     ['outputs:\n  - {id: x, type: gelf, protocol: udp, host: h, port: 1, tls: {}}', 2, /takes no `tls`/],

@@ -8,7 +8,10 @@ import { conditions } from '../../rules/conditions/registry.js';
 import { ruleFileJsonSchema, rulesReference } from '../../rules/reference.js';
 import { compiled, rulesText, run } from './support.js';
 
-const generated: readonly (readonly [string, string])[] = [['docs/reference/rules.md', rulesReference()], ['docs/schemas/rules.schema.json', ruleFileJsonSchema()]];
+const generated: readonly (readonly [string, string])[] = [
+  ['docs/reference/rules.md', rulesReference()],
+  ['docs/schemas/rules.schema.json', ruleFileJsonSchema()],
+];
 
 for (const [file, text] of generated) {
   t.test(`${file} is what the registries say`, async (t) => {
@@ -17,7 +20,10 @@ for (const [file, text] of generated) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
     }
-    t.ok(existsSync(path) && readFileSync(path, 'utf8') === text, 'run this test with SLUICE_TEST_UPDATE=1 to write it anew');
+    t.ok(
+      existsSync(path) && readFileSync(path, 'utf8') === text,
+      'run this test with SLUICE_TEST_UPDATE=1 to write it anew',
+    );
   });
 }
 
@@ -32,11 +38,16 @@ t.test('the example of every condition holds and misses as it says', async (t) =
 t.test('the example of every action does what it says', async (t) => {
   for (const { name, description, example } of actions) {
     t.ok(description.length > 10, `${name} has a description`);
-    const ruleSet = compiled({ rules: [{ id: 'r', when: { always: true }, then: example.then }], streams: [{ id: 'audit-logs' }], obfuscation: { patterns: [{ id: 'us-ssn', pattern: '\\d{3}-\\d\\d-\\d{4}' }] } });
+    const ruleSet = compiled({
+      rules: [{ id: 'r', when: { always: true }, then: example.then }],
+      streams: [{ id: 'audit-logs' }],
+      obfuscation: { patterns: [{ id: 'us-ssn', pattern: '\\d{3}-\\d\\d-\\d{4}' }] },
+    });
     const { document, routing } = run(ruleSet, example.before);
     if (example.after === undefined) t.equal(routing.dropped, true, `${name} drops`);
     else t.same(document, example.after, `${name} changes`);
-    if (example.streams !== undefined) for (const stream of example.streams) t.ok(routing.streams.includes(stream), `${name} routes`);
+    if (example.streams !== undefined)
+      for (const stream of example.streams) t.ok(routing.streams.includes(stream), `${name} routes`);
   }
 });
 

@@ -3,9 +3,18 @@ import { compiled, problemsOf, rulesText, shippedFiles, sourceOf } from './suppo
 import { compileRules } from '../../rules/compile.js';
 
 t.test('roles of rule files name streams and capabilities', async (t) => {
-  const ruleSet = rulesText('streams: [{id: shop}]\nroles:\n  - {id: Shop team, description: who runs it, read: [system-logs], edit: [shop], capabilities: [views:edit]}\n  - {id: everything, read: all}\n  - {id: nothing}');
+  const ruleSet = rulesText(
+    'streams: [{id: shop}]\nroles:\n  - {id: Shop team, description: who runs it, read: [system-logs], edit: [shop], capabilities: [views:edit]}\n  - {id: everything, read: all}\n  - {id: nothing}',
+  );
   t.same(ruleSet.roles, [
-    { id: 'Shop team', description: 'who runs it', read: ['system-logs'], edit: ['shop'], capabilities: ['views:edit'], file: '0.yaml' },
+    {
+      id: 'Shop team',
+      description: 'who runs it',
+      read: ['system-logs'],
+      edit: ['shop'],
+      capabilities: ['views:edit'],
+      file: '0.yaml',
+    },
     { id: 'everything', description: '', read: 'all', edit: [], capabilities: [], file: '0.yaml' },
     { id: 'nothing', description: '', read: [], edit: [], capabilities: [], file: '0.yaml' },
   ]);
@@ -19,12 +28,45 @@ t.test('a later file changes what it names of a role, and the version of the rul
   t.not(rulesText(first).version, changed.version);
 });
 
-const mistakes: readonly (readonly [title: string, text: string, place: readonly [number, number, string], message: RegExp, suggestion?: string])[] = [
-  ['a stream that is not there', 'streams: [{id: shop}]\nroles:\n  - id: a\n    read:\n      - shopp', [5, 9, 'roles[0].read[0]'], /no stream of this id/, 'shop'],
-  ['a stream to edit that is not there', 'roles: [{id: a, edit: [nowhere]}]', [1, 24, 'roles[0].edit[0]'], /no stream of this id/],
-  ['Audit logs', 'streams: [{id: audit-logs}]\nroles: [{id: a, read: [audit-logs]}]', [2, 24, 'roles[0].read[0]'], /opens Audit logs/],
-  ['a capability that is none', 'roles: [{id: a, capabilities: [views:edti]}]', [1, 32, 'roles[0].capabilities[0]'], /none of those allowed/, 'views:edit'],
-  ['a capability of administrators', 'roles: [{id: a, capabilities: [dead-letters]}]', [1, 32, 'roles[0].capabilities[0]'], /none of those allowed/],
+const mistakes: readonly (readonly [
+  title: string,
+  text: string,
+  place: readonly [number, number, string],
+  message: RegExp,
+  suggestion?: string,
+])[] = [
+  [
+    'a stream that is not there',
+    'streams: [{id: shop}]\nroles:\n  - id: a\n    read:\n      - shopp',
+    [5, 9, 'roles[0].read[0]'],
+    /no stream of this id/,
+    'shop',
+  ],
+  [
+    'a stream to edit that is not there',
+    'roles: [{id: a, edit: [nowhere]}]',
+    [1, 24, 'roles[0].edit[0]'],
+    /no stream of this id/,
+  ],
+  [
+    'Audit logs',
+    'streams: [{id: audit-logs}]\nroles: [{id: a, read: [audit-logs]}]',
+    [2, 24, 'roles[0].read[0]'],
+    /opens Audit logs/,
+  ],
+  [
+    'a capability that is none',
+    'roles: [{id: a, capabilities: [views:edti]}]',
+    [1, 32, 'roles[0].capabilities[0]'],
+    /none of those allowed/,
+    'views:edit',
+  ],
+  [
+    'a capability of administrators',
+    'roles: [{id: a, capabilities: [dead-letters]}]',
+    [1, 32, 'roles[0].capabilities[0]'],
+    /none of those allowed/,
+  ],
   ['the name of one that ships', 'roles: [{id: administrator, read: all}]', [1, 14, 'roles[0].id'], /ships/],
   ['a name in another case', 'roles: [{id: Team}, {id: TEAM}]', [1, 26, 'roles[1].id'], /in any case/],
   ['a name twice', 'roles: [{id: team}, {id: team}]', [1, 26, 'roles[1].id'], /twice/],
@@ -44,6 +86,8 @@ for (const [title, text, [line, column, path], message, suggestion] of mistakes)
 }
 
 t.test('a role of one file may name a stream of another', async (t) => {
-  const result = compileRules({ files: [...shippedFiles(), ...sourceOf('roles: [{id: a, read: [later]}]', 'streams: [{id: later}]').files] });
+  const result = compileRules({
+    files: [...shippedFiles(), ...sourceOf('roles: [{id: a, read: [later]}]', 'streams: [{id: later}]').files],
+  });
   t.ok('ruleSet' in result);
 });

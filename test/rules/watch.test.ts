@@ -17,26 +17,35 @@ function createFolder(t: Test): string {
 function watching(t: Test, folder: string, options: WatchOptions): { readonly next: () => Promise<RuleChange> } {
   const waiting: ((change: RuleChange) => void)[] = [];
   const seen: RuleChange[] = [];
-  const watch = watchRules(folder, (change) => {
-    const resolve = waiting.shift();
-    if (resolve === undefined) seen.push(change);
-    else resolve(change);
-  }, { defaults: false, quietMs: 20, pollMs: 50, ...options });
+  const watch = watchRules(
+    folder,
+    (change) => {
+      const resolve = waiting.shift();
+      if (resolve === undefined) seen.push(change);
+      else resolve(change);
+    },
+    { defaults: false, quietMs: 20, pollMs: 50, ...options },
+  );
   // Watching keeps no process alive.
   const alive = setInterval(() => undefined, 1_000);
   t.teardown(() => {
     clearInterval(alive);
     watch.close();
   });
-  return { next: () => new Promise((resolve) => {
-    const change = seen.shift();
-    if (change === undefined) waiting.push(resolve);
-    else resolve(change);
-  }) };
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        const change = seen.shift();
+        if (change === undefined) waiting.push(resolve);
+        else resolve(change);
+      }),
+  };
 }
 
 function idsOf(change: RuleChange): readonly string[] | undefined {
-  return 'compiled' in change && 'ruleSet' in change.compiled ? change.compiled.ruleSet.streams.map((stream) => stream.id) : undefined;
+  return 'compiled' in change && 'ruleSet' in change.compiled
+    ? change.compiled.ruleSet.streams.map((stream) => stream.id)
+    : undefined;
 }
 
 t.test('a change is told once, as a whole; mistakes are told with their problems', async (t) => {

@@ -3,8 +3,20 @@ import type { QueryNode } from '../../schemas/query.js';
 import { evaluate } from '../../search/evaluate.js';
 
 const document = {
-  timestamp: '2026-01-02T03:04:05.678Z', source: 'Node-7.example.org', message: 'Payment accepted: order-42 für Straße', full_message: 'at Pay.run(Pay.java:17)',
-  level: 6, ratio: 0.5, ok: true, user: 'Alice', path: '/var/log/messages', code: '404', streams: ['audit-logs', 'default'], adjustments: [], 'labels-app.name': 'pay', emoji: '😀',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  source: 'Node-7.example.org',
+  message: 'Payment accepted: order-42 für Straße',
+  full_message: 'at Pay.run(Pay.java:17)',
+  level: 6,
+  ratio: 0.5,
+  ok: true,
+  user: 'Alice',
+  path: '/var/log/messages',
+  code: '404',
+  streams: ['audit-logs', 'default'],
+  adjustments: [],
+  'labels-app.name': 'pay',
+  emoji: '😀',
 };
 const cases: readonly (readonly [string, QueryNode, boolean])[] = [
   ['all', { kind: 'all' }, true],
@@ -42,14 +54,47 @@ const cases: readonly (readonly [string, QueryNode, boolean])[] = [
   ['a wildcard on a number', { kind: 'wildcard', field: 'level', pattern: '*' }, false],
   ['an expression is anchored', { kind: 'regex', field: 'path', pattern: 'var' }, false],
   ['an expression', { kind: 'regex', field: 'path', pattern: '/var/(log|run)/.*' }, true],
-  ['a numeric range', { kind: 'range', field: 'level', from: { value: 6, inclusive: true }, to: { value: 7, inclusive: false } }, true],
+  [
+    'a numeric range',
+    { kind: 'range', field: 'level', from: { value: 6, inclusive: true }, to: { value: 7, inclusive: false } },
+    true,
+  ],
   ['an exclusive end', { kind: 'range', field: 'level', from: { value: 6, inclusive: false }, to: undefined }, false],
-  ['a numeric range on a string', { kind: 'range', field: 'code', from: { value: 400, inclusive: true }, to: undefined }, false],
-  ['a range of strings on a number', { kind: 'range', field: 'level', from: { value: 'a', inclusive: true }, to: undefined }, false],
-  ['a range of strings', { kind: 'range', field: 'user', from: { value: 'A', inclusive: true }, to: { value: 'B', inclusive: true } }, true],
-  ['a range by code point', { kind: 'range', field: 'emoji', from: { value: '\uffee', inclusive: true }, to: undefined }, true],
-  ['a range of times', { kind: 'range', field: 'timestamp', from: { value: Date.parse('2026-01-02T03:04:05.678Z'), inclusive: true }, to: { value: Date.parse('2026-01-03'), inclusive: false } }, true],
-  ['a range on words', { kind: 'range', field: 'message', from: { value: 'a', inclusive: true }, to: undefined }, false],
+  [
+    'a numeric range on a string',
+    { kind: 'range', field: 'code', from: { value: 400, inclusive: true }, to: undefined },
+    false,
+  ],
+  [
+    'a range of strings on a number',
+    { kind: 'range', field: 'level', from: { value: 'a', inclusive: true }, to: undefined },
+    false,
+  ],
+  [
+    'a range of strings',
+    { kind: 'range', field: 'user', from: { value: 'A', inclusive: true }, to: { value: 'B', inclusive: true } },
+    true,
+  ],
+  [
+    'a range by code point',
+    { kind: 'range', field: 'emoji', from: { value: '\uffee', inclusive: true }, to: undefined },
+    true,
+  ],
+  [
+    'a range of times',
+    {
+      kind: 'range',
+      field: 'timestamp',
+      from: { value: Date.parse('2026-01-02T03:04:05.678Z'), inclusive: true },
+      to: { value: Date.parse('2026-01-03'), inclusive: false },
+    },
+    true,
+  ],
+  [
+    'a range on words',
+    { kind: 'range', field: 'message', from: { value: 'a', inclusive: true }, to: undefined },
+    false,
+  ],
   ['exists', { kind: 'exists', field: 'ok' }, true],
   ['an empty list does not exist', { kind: 'exists', field: 'adjustments' }, false],
   ['and', { kind: 'and', children: [{ kind: 'all' }, { kind: 'none' }] }, false],

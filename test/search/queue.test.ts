@@ -7,12 +7,20 @@ t.test('so many run at once, and the waiting take turns by who asks', async (t) 
   const queue = createFairQueue(2, 100);
   const order: string[] = [];
   const leaving: (() => void)[] = [];
-  const enter = (key: string, name: string): Promise<void> => queue.enter(key, never).then((leave) => {
-    order.push(name);
-    leaving.push(leave);
-  });
+  const enter = (key: string, name: string): Promise<void> =>
+    queue.enter(key, never).then((leave) => {
+      order.push(name);
+      leaving.push(leave);
+    });
   await Promise.all([enter('greedy', 'greedy 1'), enter('greedy', 'greedy 2')]);
-  const waiting = [enter('greedy', 'greedy 3'), enter('greedy', 'greedy 4'), enter('greedy', 'greedy 5'), enter('modest', 'modest 1'), enter('late', 'late 1'), enter('modest', 'modest 2')];
+  const waiting = [
+    enter('greedy', 'greedy 3'),
+    enter('greedy', 'greedy 4'),
+    enter('greedy', 'greedy 5'),
+    enter('modest', 'modest 1'),
+    enter('late', 'late 1'),
+    enter('modest', 'modest 2'),
+  ];
   t.equal(queue.running(), 2);
   t.equal(queue.waiting(), 6);
   for (let at = 0; at < 6; at += 1) {

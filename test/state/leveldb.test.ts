@@ -52,7 +52,10 @@ await t.test('a folder that cannot be made is one clear error, and stop without 
 });
 
 await t.test('on a full disk a put is refused, what was put stays, and it goes on when there is room', async (test) => {
-  for (const [name, reserveBytes] of [['without a reserve', 0], ['with a reserve', 1_500_000]] as const) {
+  for (const [name, reserveBytes] of [
+    ['without a reserve', 0],
+    ['with a reserve', 1_500_000],
+  ] as const) {
     const folder = await createSmallDisk(test, 8_000_000);
     if (folder === undefined) {
       test.pass('left out: mounting a small disk is not allowed here');
@@ -64,7 +67,8 @@ await t.test('on a full disk a put is refused, what was put stays, and it goes o
     await writeFile(join(folder, 'ballast'), Buffer.alloc(5_000_000));
     const put = await putUntilRefused(test, state);
     test.ok(put.length > 0 && put.length < 200, `${name}: ${put.length} puts before the disk was full`);
-    if (reserveBytes > 0) test.equal((await state.get('key/0'))?.value, valueOf('key/0'), 'it can be read while the disk is full');
+    if (reserveBytes > 0)
+      test.equal((await state.get('key/0'))?.value, valueOf('key/0'), 'it can be read while the disk is full');
     await rm(join(folder, 'ballast'));
     for (const key of put) test.equal((await state.get(key))?.value, valueOf(key));
     test.equal((await state.list('key/')).length, put.length, 'what was refused is not there');

@@ -39,7 +39,12 @@ await t.test('state in OpenSearch', skipWithoutOpenSearch(), async (suite) => {
   });
 
   await suite.test('an engine that does not answer is a retryable error', async (test) => {
-    const state = createOpenSearchState({ nodes: ['http://127.0.0.1:1'], requestTimeoutMs: 1_000, index: 'sluice-state-none', log: silentLog });
+    const state = createOpenSearchState({
+      nodes: ['http://127.0.0.1:1'],
+      requestTimeoutMs: 1_000,
+      index: 'sluice-state-none',
+      log: silentLog,
+    });
     await test.rejects(state.start(), { code: 'STATE_UNAVAILABLE', retryable: true });
   });
 });

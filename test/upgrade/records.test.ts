@@ -5,15 +5,18 @@ import { parkedRecord, unparkedRecord } from '../../pipeline/parking/envelope.js
 import { assertOurs } from '../../pipeline/topics/kafka/decode-records.js';
 import { consumedRecord } from '../../pipeline/topics/kafka/records.js';
 
-t.test('metadata of a commit: this version is read, a newer one refused, none and another program\'s know nothing', (t) => {
-  const prefix = '0190a1b2c3d4deadbeef-0001-';
-  t.same([...decodeSequences(encodeSequences(new Map([[prefix, 77]])))], [[prefix, 77]]);
-  t.equal(decodeSequences('').size, 0);
-  t.equal(decodeSequences('moved by hand').size, 0);
-  t.throws(() => decodeSequences(`2 ${prefix}4d`), { code: 'FORMAT_NEWER', retryable: false });
-  t.throws(() => decodeSequences('999'), { code: 'FORMAT_NEWER' });
-  t.end();
-});
+t.test(
+  "metadata of a commit: this version is read, a newer one refused, none and another program's know nothing",
+  (t) => {
+    const prefix = '0190a1b2c3d4deadbeef-0001-';
+    t.same([...decodeSequences(encodeSequences(new Map([[prefix, 77]])))], [[prefix, 77]]);
+    t.equal(decodeSequences('').size, 0);
+    t.equal(decodeSequences('moved by hand').size, 0);
+    t.throws(() => decodeSequences(`2 ${prefix}4d`), { code: 'FORMAT_NEWER', retryable: false });
+    t.throws(() => decodeSequences('999'), { code: 'FORMAT_NEWER' });
+    t.end();
+  },
+);
 
 t.test('a parked record: this version is opened, a foreign one is none, a newer one is refused', (t) => {
   const record = { key: 'k', timestamp: 1, origin: 'r p', offset: 9, value: Buffer.from('{"host":"h"}') };
@@ -22,7 +25,9 @@ t.test('a parked record: this version is opened, a foreign one is none, a newer 
   t.same(unparkedRecord(parked)?.header, header);
   t.same(unparkedRecord(parked)?.record.value, record.value);
   t.equal(unparkedRecord({ ...parked, value: Buffer.from('{"some":"thing"}\n') }), undefined);
-  t.throws(() => unparkedRecord({ ...parked, value: Buffer.from('{"format":2,"from":["logs",4,1,9]}\n{}') }), { code: 'FORMAT_NEWER' });
+  t.throws(() => unparkedRecord({ ...parked, value: Buffer.from('{"format":2,"from":["logs",4,1,9]}\n{}') }), {
+    code: 'FORMAT_NEWER',
+  });
   t.end();
 });
 

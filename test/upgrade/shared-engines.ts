@@ -31,7 +31,11 @@ export function createSharedEngines(t: Teardown): SharedEngines {
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
   const indices = async (): Promise<string[]> => {
     await client.request({ method: 'POST', path: `/${stateIndex}/_refresh` });
-    const { body } = await client.request({ method: 'POST', path: `/${stateIndex}/_search`, body: { size: 1_000, query: { prefix: { key: 'indices/' } } } });
+    const { body } = await client.request({
+      method: 'POST',
+      path: `/${stateIndex}/_search`,
+      body: { size: 1_000, query: { prefix: { key: 'indices/' } } },
+    });
     const { hits } = body as { hits?: { hits: readonly { readonly _id: string }[] } };
     return (hits?.hits ?? []).map(({ _id }) => _id.slice('indices/'.length));
   };
@@ -47,7 +51,12 @@ export function createSharedEngines(t: Teardown): SharedEngines {
     await admin.disconnect();
   });
   return {
-    prefix, group, stateIndex, client, kafka, indices,
+    prefix,
+    group,
+    stateIndex,
+    client,
+    kafka,
+    indices,
     settings: {
       receivers: [{ type: 'gelf_http', host: '127.0.0.1', port: 0 }],
       topics: { kind: 'kafka', prefix, partitions: 2, kafka: { brokers } },
@@ -55,11 +64,19 @@ export function createSharedEngines(t: Teardown): SharedEngines {
       processing: { group },
     },
     async entry(key) {
-      const { status, body } = await client.request({ method: 'GET', path: `/${stateIndex}/_doc/${encodeURIComponent(key)}` });
+      const { status, body } = await client.request({
+        method: 'GET',
+        path: `/${stateIndex}/_doc/${encodeURIComponent(key)}`,
+      });
       return status === 200 ? JSON.parse((body as { _source: { value: string } })._source.value) : undefined;
     },
     async putEntry(key, value) {
-      const { status } = await client.request({ method: 'PUT', path: `/${stateIndex}/_doc/${encodeURIComponent(key)}`, query: { refresh: true }, body: { key, value: JSON.stringify(value) } });
+      const { status } = await client.request({
+        method: 'PUT',
+        path: `/${stateIndex}/_doc/${encodeURIComponent(key)}`,
+        query: { refresh: true },
+        body: { key, value: JSON.stringify(value) },
+      });
       if (status >= 300) throw new Error(`${key}: ${status}`);
     },
   };

@@ -30,7 +30,16 @@ t.test('counters and histograms are summed, gauges as they declare', async (t) =
   const own = new Registry();
   buildMetrics(own, defineMetrics({ workers: { type: 'gauge', name: 'workers', help: 'Workers.' } })).workers.set(2);
   t.same(lines(await merged.text(own)), [
-    'taken_total{kind="a"} 7', 'open 11', 'size 100', 'buffer 4', 'seconds_bucket{le="1"} 0', 'seconds_bucket{le="2"} 2', 'seconds_bucket{le="+Inf"} 2', 'seconds_sum 3', 'seconds_count 2', 'workers 2',
+    'taken_total{kind="a"} 7',
+    'open 11',
+    'size 100',
+    'buffer 4',
+    'seconds_bucket{le="1"} 0',
+    'seconds_bucket{le="2"} 2',
+    'seconds_bucket{le="+Inf"} 2',
+    'seconds_sum 3',
+    'seconds_count 2',
+    'workers 2',
   ]);
 });
 

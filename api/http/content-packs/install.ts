@@ -22,9 +22,19 @@ export type Asking = (method: 'POST' | 'DELETE', path: string, body?: Members) =
 
 /** As whoever made the request. */
 export function askingAs(app: ApiServer, { headers, ip }: FastifyRequest): Asking {
-  const kept = Object.fromEntries(['authorization', 'cookie', 'x-requested-by', 'user-agent'].flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]))) as Record<string, string>;
+  const kept = Object.fromEntries(
+    ['authorization', 'cookie', 'x-requested-by', 'user-agent'].flatMap((name) =>
+      headers[name] === undefined ? [] : [[name, headers[name]]],
+    ),
+  ) as Record<string, string>;
   return async (method, path, body) => {
-    const answer = await app.inject({ method, url: path, headers: { ...kept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, remoteAddress: ip, ...(body === undefined ? {} : { payload: JSON.stringify(body) }) });
+    const answer = await app.inject({
+      method,
+      url: path,
+      headers: { ...kept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      remoteAddress: ip,
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
     return { status: answer.statusCode, body: answer.body.startsWith('{') ? (JSON.parse(answer.body) as Members) : {} };
   };
 }
@@ -32,12 +42,20 @@ export function askingAs(app: ApiServer, { headers, ip }: FastifyRequest): Askin
 const typeNames = [...entityTypes.keys()];
 const placeOf = (name: string): number => (typeNames.includes(name) ? typeNames.indexOf(name) : typeNames.length);
 
-export async function installPack({ entities, parameters }: ContentPack, given: Members, ask: Asking): Promise<Installed> {
+export async function installPack(
+  { entities, parameters }: ContentPack,
+  given: Members,
+  ask: Asking,
+): Promise<Installed> {
   const values = parametersOf(parameters, given);
   const installed: InstalledEntity[] = [];
   const skipped: SkippedEntity[] = [];
   const made = new Map<string, string>();
-  for (const { id, type: { name: type }, data } of [...entities].sort((left, right) => placeOf(left.type.name) - placeOf(right.type.name))) {
+  for (const {
+    id,
+    type: { name: type },
+    data,
+  } of [...entities].sort((left, right) => placeOf(left.type.name) - placeOf(right.type.name))) {
     const skip = (reason: string): void => void skipped.push({ entity_id: id, type, title: titleIn(data), reason });
     const making = entityTypes.get(type);
     if (making === undefined) {
@@ -61,7 +79,11 @@ export async function installPack({ entities, parameters }: ContentPack, given: 
 }
 
 /** Of an object that was made, but not with all that belongs to it, both are said. */
-async function make({ path, body, undo, then = [] }: Making, ask: Asking, made: ReadonlyMap<string, string>): Promise<{ readonly installed?: Pick<InstalledEntity, 'id' | 'path'>; readonly problem?: string }> {
+async function make(
+  { path, body, undo, then = [] }: Making,
+  ask: Asking,
+  made: ReadonlyMap<string, string>,
+): Promise<{ readonly installed?: Pick<InstalledEntity, 'id' | 'path'>; readonly problem?: string }> {
   const first = await ask('POST', path, body);
   if (first.status >= 400) return { problem: reasonOf(first) };
   const { id: own, stream_id: stream } = first.body;
@@ -78,7 +100,10 @@ async function make({ path, body, undo, then = [] }: Making, ask: Asking, made: 
       place = `/api/views/${id}`;
     }
   }
-  return { ...(place === '' ? {} : { installed: { id, path: place } }), ...(problems.length === 0 ? {} : { problem: problems.join(' ') }) };
+  return {
+    ...(place === '' ? {} : { installed: { id, path: place } }),
+    ...(problems.length === 0 ? {} : { problem: problems.join(' ') }),
+  };
 }
 
 function reasonOf({ body }: Answer): string {

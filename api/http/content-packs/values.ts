@@ -9,7 +9,10 @@ export function plainValue(value: unknown, parameters: Members): unknown {
   if (Array.isArray(value)) return value.map((one) => plainValue(one, parameters));
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Members;
-  if ('@type' in members && '@value' in members) return members['@type'] === 'parameter' ? parameterOf(textOf(members['@value']), parameters) : plainValue(members['@value'], parameters);
+  if ('@type' in members && '@value' in members)
+    return members['@type'] === 'parameter'
+      ? parameterOf(textOf(members['@value']), parameters)
+      : plainValue(members['@value'], parameters);
   return Object.fromEntries(Object.entries(members).map(([key, one]) => [key, plainValue(one, parameters)]));
 }
 
@@ -20,6 +23,8 @@ function parameterOf(name: string, parameters: Members): unknown {
 
 /** Those that are given, over the defaults of the pack. */
 export function parametersOf(defined: readonly Members[], given: Members): Members {
-  const defaults = defined.filter((one) => one['default_value'] !== undefined && one['default_value'] !== null).map((one) => [textOf(one['name']), one['default_value']] as const);
+  const defaults = defined
+    .filter((one) => one['default_value'] !== undefined && one['default_value'] !== null)
+    .map((one) => [textOf(one['name']), one['default_value']] as const);
   return { ...Object.fromEntries(defaults), ...given };
 }

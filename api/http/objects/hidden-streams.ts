@@ -9,7 +9,8 @@ type Actions = readonly Settings[];
 
 export const hiddenAction = { route: { hidden: true } } as const;
 
-const memberOf = (action: Settings, name: 'stream' | 'hidden'): unknown => (action['route'] as Settings | null | undefined)?.[name];
+const memberOf = (action: Settings, name: 'stream' | 'hidden'): unknown =>
+  (action['route'] as Settings | null | undefined)?.[name];
 const isHidden = (action: Settings): boolean => memberOf(action, 'hidden') === true;
 
 function hiddenStream(action: Settings, { scope }: Identity): string | undefined {
@@ -27,7 +28,10 @@ export function takeActions(actions: Actions, before: Actions, identity: Identit
   return actions.map((action) => {
     if (!isHidden(action)) return action;
     const own = kept.shift();
-    if (own === undefined) throw invalidMembers({ then: ['A hidden action stands only for one that the rule has already; name the stream.'] });
+    if (own === undefined)
+      throw invalidMembers({
+        then: ['A hidden action stands only for one that the rule has already; name the stream.'],
+      });
     return own;
   });
 }

@@ -15,26 +15,53 @@ const mostSeconds = 120;
 const mostAtOnce = 2;
 
 export const historyBody = {
-  messages: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: 100_000, description: 'How many of the newest messages are read.' })),
-  samples: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 10, description: 'Messages that match, of the newest, to show.' })),
+  messages: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: most,
+      default: 100_000,
+      description: 'How many of the newest messages are read.',
+    }),
+  ),
+  samples: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      default: 10,
+      description: 'Messages that match, of the newest, to show.',
+    }),
+  ),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'Only messages from this time on.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Only messages before this time.' })),
-  max_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: mostSeconds, default: 30, description: 'What was read until then is the answer.' })),
+  max_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostSeconds,
+      default: 30,
+      description: 'What was read until then is the answer.',
+    }),
+  ),
 };
 
-export const historyAnswer = Type.Object({
-  examined: Type.Integer({ description: 'Messages that were read.' }),
-  matched: Type.Integer({ description: 'Messages that the condition takes.' }),
-  complete: Type.Boolean({ description: 'False: the time was over before all were read.' }),
-  seconds: Type.Number(),
-  oldest: Type.Union([Type.String(), Type.Null()], { description: 'Time of the oldest message that was read.' }),
-  samples: Type.Array(Type.Object({ index: Type.String(), message: Type.Record(Type.String(), Type.Unknown()) })),
-}, { description: 'What a condition takes of the messages that are stored, as far as the asker may read them.' });
+export const historyAnswer = Type.Object(
+  {
+    examined: Type.Integer({ description: 'Messages that were read.' }),
+    matched: Type.Integer({ description: 'Messages that the condition takes.' }),
+    complete: Type.Boolean({ description: 'False: the time was over before all were read.' }),
+    seconds: Type.Number(),
+    oldest: Type.Union([Type.String(), Type.Null()], { description: 'Time of the oldest message that was read.' }),
+    samples: Type.Array(Type.Object({ index: Type.String(), message: Type.Record(Type.String(), Type.Unknown()) })),
+  },
+  { description: 'What a condition takes of the messages that are stored, as far as the asker may read them.' },
+);
 
 /** What is tried is what is asked for: of a saved stream its id, else the condition. */
 export function auditedHistory({ body }: FastifyRequest): Audited {
   const condition = someOf(body, ['when', 'rules', 'matching_type']);
-  return { object: Object.keys(condition).length === 0 ? undefined : JSON.stringify(condition), details: someOf(body, Object.keys(historyBody)) };
+  return {
+    object: Object.keys(condition).length === 0 ? undefined : JSON.stringify(condition),
+    details: someOf(body, Object.keys(historyBody)),
+  };
 }
 
 interface Asked {
@@ -47,8 +74,17 @@ interface Asked {
 
 let running = 0;
 
-export async function tryHistory({ searcher }: ApiServices, matches: ReturnType<typeof streamMatcher>, asked: Asked, identity: Identity, signal: AbortSignal): Promise<Static<typeof historyAnswer>> {
-  if (running >= mostAtOnce) throw failure(429, 'Other conditions are being tried on history at the moment; try again.', { headers: { 'retry-after': '5' } });
+export async function tryHistory(
+  { searcher }: ApiServices,
+  matches: ReturnType<typeof streamMatcher>,
+  asked: Asked,
+  identity: Identity,
+  signal: AbortSignal,
+): Promise<Static<typeof historyAnswer>> {
+  if (running >= mostAtOnce)
+    throw failure(429, 'Other conditions are being tried on history at the moment; try again.', {
+      headers: { 'retry-after': '5' },
+    });
   running += 1;
   try {
     return await read(searcher, matches, asked, identity, signal);
@@ -57,16 +93,27 @@ export async function tryHistory({ searcher }: ApiServices, matches: ReturnType<
   }
 }
 
-async function read(searcher: ApiServices['searcher'], matches: ReturnType<typeof streamMatcher>, asked: Asked, identity: Identity, signal: AbortSignal): Promise<Static<typeof historyAnswer>> {
+async function read(
+  searcher: ApiServices['searcher'],
+  matches: ReturnType<typeof streamMatcher>,
+  asked: Asked,
+  identity: Identity,
+  signal: AbortSignal,
+): Promise<Static<typeof historyAnswer>> {
   const { messages = 100_000, samples: wanted = 10, max_seconds: seconds = 30, from, to } = asked;
   const started = performance.now();
   const ending = AbortSignal.timeout(seconds * 1_000);
   const samples: Static<typeof historyAnswer>['samples'] = [];
   let [examined, matched, complete] = [0, 0, true];
   let oldest: unknown;
-  const rows = searcher.rows({ query: '', limit: messages, sort: { field: 'timestamp', direction: 'desc' }, ...timesOf({ from, to }) }, {
-    scope: identity.scope, signal: AbortSignal.any([signal, ending]), fairnessKey: identity.username,
-  });
+  const rows = searcher.rows(
+    { query: '', limit: messages, sort: { field: 'timestamp', direction: 'desc' }, ...timesOf({ from, to }) },
+    {
+      scope: identity.scope,
+      signal: AbortSignal.any([signal, ending]),
+      fairnessKey: identity.username,
+    },
+  );
   try {
     for await (const batch of rows) {
       for (const { _id: id, _index: index, document } of batch) {
@@ -83,17 +130,26 @@ async function read(searcher: ApiServices['searcher'], matches: ReturnType<typeo
     if (!ending.aborted || !isSluiceError(error)) throw error;
     complete = false;
   }
-  return { examined, matched, complete, seconds: Math.round(performance.now() - started) / 1_000, oldest: timeText(oldest), samples };
+  return {
+    examined,
+    matched,
+    complete,
+    seconds: Math.round(performance.now() - started) / 1_000,
+    oldest: timeText(oldest),
+    samples,
+  };
 }
 
 /** The format of the schema knows leap seconds, which Date does not. */
 function timesOf(texts: Readonly<Record<string, string | undefined>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(texts).flatMap(([name, text]) => {
-    if (text === undefined) return [];
-    const time = Date.parse(text);
-    if (Number.isNaN(time)) throw invalidMembers({ [name]: ['This is no time.'] });
-    return [[name, time] as const];
-  }));
+  return Object.fromEntries(
+    Object.entries(texts).flatMap(([name, text]) => {
+      if (text === undefined) return [];
+      const time = Date.parse(text);
+      if (Number.isNaN(time)) throw invalidMembers({ [name]: ['This is no time.'] });
+      return [[name, time] as const];
+    }),
+  );
 }
 
 function timeText(time: unknown): string | null {

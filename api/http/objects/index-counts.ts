@@ -14,17 +14,39 @@ export interface IndexCounts {
 /** Whether every document of the set may be counted. */
 export function countsAll(identity: Identity, indexSet?: string): boolean {
   const { streams, except, deadLetters } = identity.scope;
-  return has(identity, 'index-sets:edit') || (streams === 'all' && except.length === 0 && (deadLetters || indexSet !== deadLetterSet));
+  return (
+    has(identity, 'index-sets:edit') ||
+    (streams === 'all' && except.length === 0 && (deadLetters || indexSet !== deadLetterSet))
+  );
 }
 
-export async function indexCounts({ sluice, searcher }: Pick<ApiServices, 'sluice' | 'searcher'>, indexSet: string, identity: Identity): Promise<IndexCounts> {
+export async function indexCounts(
+  { sluice, searcher }: Pick<ApiServices, 'sluice' | 'searcher'>,
+  indexSet: string,
+  identity: Identity,
+): Promise<IndexCounts> {
   const infos = (await sluice.store?.listIndices(indexSet)) ?? [];
   const indices = infos.length;
-  if (countsAll(identity, indexSet)) return { indices, documents: infos.reduce((sum, info) => sum + info.documents, 0), size: infos.reduce((sum, info) => sum + info.bytes, 0) };
-  const { total } = await searcher.aggregate({ query: '', indexSets: [indexSet], aggregate: { groups: [], metrics: [] } }, { scope: identity.scope, fairnessKey: identity.username });
+  if (countsAll(identity, indexSet))
+    return {
+      indices,
+      documents: infos.reduce((sum, info) => sum + info.documents, 0),
+      size: infos.reduce((sum, info) => sum + info.bytes, 0),
+    };
+  const { total } = await searcher.aggregate(
+    { query: '', indexSets: [indexSet], aggregate: { groups: [], metrics: [] } },
+    { scope: identity.scope, fairnessKey: identity.username },
+  );
   return { indices, documents: total, size: null };
 }
 
 export function sumOf(counts: readonly IndexCounts[]): IndexCounts {
-  return counts.reduce((sum, { indices, documents, size }) => ({ indices: sum.indices + indices, documents: sum.documents + documents, size: sum.size === null || size === null ? null : sum.size + size }), { indices: 0, documents: 0, size: 0 });
+  return counts.reduce(
+    (sum, { indices, documents, size }) => ({
+      indices: sum.indices + indices,
+      documents: sum.documents + documents,
+      size: sum.size === null || size === null ? null : sum.size + size,
+    }),
+    { indices: 0, documents: 0, size: 0 },
+  );
 }

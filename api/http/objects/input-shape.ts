@@ -9,28 +9,71 @@ import { given, nullable } from './shapes.js';
 type Settings = Readonly<Record<string, unknown>>;
 type ReceiverOptions = ApiServices['config']['receivers'][number];
 
-export const configuration = Type.Unsafe<Settings>({ type: 'object', additionalProperties: true, description: 'Settings as under `receivers` of the settings file; names of peers such as bind_address and tls_enable are understood too.' });
+export const configuration = Type.Unsafe<Settings>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'Settings as under `receivers` of the settings file; names of peers such as bind_address and tls_enable are understood too.',
+});
 
-export const inputBody = Type.Object({
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })), type: Type.Optional(Type.String({ maxLength: 200, description: 'gelf_tcp, gelf_udp, gelf_http, or a name that says so.' })),
-  configuration: Type.Optional(configuration), global: Type.Optional(Type.Boolean({ description: 'Taken; every process with the role receiver runs it.' })),
-}, { description: 'A receiver.' });
+export const inputBody = Type.Object(
+  {
+    title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    type: Type.Optional(
+      Type.String({ maxLength: 200, description: 'gelf_tcp, gelf_udp, gelf_http, or a name that says so.' }),
+    ),
+    configuration: Type.Optional(configuration),
+    global: Type.Optional(Type.Boolean({ description: 'Taken; every process with the role receiver runs it.' })),
+  },
+  { description: 'A receiver.' },
+);
 export type InputBody = Static<typeof inputBody>;
 
-export const inputAnswer = Type.Object({
-  id: Type.String(), name: Type.String(), title: Type.String(), type: Type.String(), global: Type.Boolean(), origin: Type.Enum(['file', 'api']), created_at: nullable(Type.String()), creator_user_id: Type.String(),
-  configuration, attributes: configuration, secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }), static_fields: Type.Record(Type.String(), Type.String()), node: nullable(Type.String()), desired_state: Type.String(),
-}, { description: 'A receiver.' });
+export const inputAnswer = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    title: Type.String(),
+    type: Type.String(),
+    global: Type.Boolean(),
+    origin: Type.Enum(['file', 'api']),
+    created_at: nullable(Type.String()),
+    creator_user_id: Type.String(),
+    configuration,
+    attributes: configuration,
+    secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }),
+    static_fields: Type.Record(Type.String(), Type.String()),
+    node: nullable(Type.String()),
+    desired_state: Type.String(),
+  },
+  { description: 'A receiver.' },
+);
 
 export const inputStateAnswer = Type.Object({
-  id: Type.String(), name: Type.String(), state: Type.Enum(['STARTING', 'RUNNING', 'FAILED', 'STOPPED', 'ELSEWHERE'], { description: 'In this process; ELSEWHERE: it has no role receiver.' }), detailed_message: nullable(Type.String()),
-  address: nullable(Type.Object({ protocol: Type.String(), host: Type.String(), port: Type.Integer(), tls: Type.Boolean() })),
+  id: Type.String(),
+  name: Type.String(),
+  state: Type.Enum(['STARTING', 'RUNNING', 'FAILED', 'STOPPED', 'ELSEWHERE'], {
+    description: 'In this process; ELSEWHERE: it has no role receiver.',
+  }),
+  detailed_message: nullable(Type.String()),
+  address: nullable(
+    Type.Object({ protocol: Type.String(), host: Type.String(), port: Type.Integer(), tls: Type.Boolean() }),
+  ),
 });
 
 const secretSettings = [['token'], ['tls', 'key_password']] as const;
 
 /** With every default, and without secrets. */
-export function showInput(options: ReceiverOptions, facts: { readonly title: string; readonly enabled: boolean; readonly createdAt: string | null; readonly createdBy: string; readonly origin: 'file' | 'api' }): Static<typeof inputAnswer> {
+export function showInput(
+  options: ReceiverOptions,
+  facts: {
+    readonly title: string;
+    readonly enabled: boolean;
+    readonly createdAt: string | null;
+    readonly createdBy: string;
+    readonly origin: 'file' | 'api';
+  },
+): Static<typeof inputAnswer> {
   const { name, type, ...rest } = options;
   const settings: Record<string, unknown> = { ...rest };
   const secrets: string[] = [];
@@ -44,13 +87,40 @@ export function showInput(options: ReceiverOptions, facts: { readonly title: str
     else settings[first] = shown;
   }
   const { title, enabled, createdAt, createdBy, origin } = facts;
-  return { id: apiIdOf(name), name, title, type, global: true, origin, created_at: createdAt, creator_user_id: createdBy, configuration: settings, attributes: settings, secrets, static_fields: {}, node: null, desired_state: enabled ? 'RUNNING' : 'STOPPED' };
+  return {
+    id: apiIdOf(name),
+    name,
+    title,
+    type,
+    global: true,
+    origin,
+    created_at: createdAt,
+    creator_user_id: createdBy,
+    configuration: settings,
+    attributes: settings,
+    secrets,
+    static_fields: {},
+    node: null,
+    desired_state: enabled ? 'RUNNING' : 'STOPPED',
+  };
 }
 
 /** Names of peers; those with `undefined` mean nothing here and are taken silently. */
 const peerNames: Readonly<Record<string, string | undefined>> = {
-  bind_address: 'host', max_message_size: 'max_frame_bytes', decompress_size_limit: 'max_inflated_bytes', max_chunk_size: 'max_body_bytes', enable_cors: 'cors', number_worker_threads: undefined, charset_name: undefined,
-  override_source: undefined, enable_bulk_receiving: undefined, tls_enable: 'tls.enabled', tls_cert_file: 'tls.cert_file', tls_key_file: 'tls.key_file', tls_key_password: 'tls.key_password', tls_client_auth_cert_file: 'tls.ca_file',
+  bind_address: 'host',
+  max_message_size: 'max_frame_bytes',
+  decompress_size_limit: 'max_inflated_bytes',
+  max_chunk_size: 'max_body_bytes',
+  enable_cors: 'cors',
+  number_worker_threads: undefined,
+  charset_name: undefined,
+  override_source: undefined,
+  enable_bulk_receiving: undefined,
+  tls_enable: 'tls.enabled',
+  tls_cert_file: 'tls.cert_file',
+  tls_key_file: 'tls.key_file',
+  tls_key_password: 'tls.key_password',
+  tls_client_auth_cert_file: 'tls.ca_file',
 };
 const clientAuth: Readonly<Record<string, string>> = { disabled: 'none', optional: 'optional', required: 'required' };
 
@@ -67,20 +137,36 @@ export function takeInput(body: InputBody, known: string | undefined): TakenInpu
   const secrets: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(body.configuration ?? {})) {
     if (Object.hasOwn(peerNames, name)) take(definition, secrets, peerNames[name], value);
-    else if (name === 'recv_buffer_size') take(definition, secrets, type === 'gelf_udp' ? 'receive_buffer_bytes' : undefined, value);
-    else if (name === 'use_null_delimiter') take(definition, secrets, type === 'gelf_tcp' ? 'framing' : undefined, value === false ? 'newline' : 'null');
-    else if (name === 'tcp_keepalive') take(definition, secrets, type === 'gelf_tcp' && value === false ? 'keepalive_ms' : undefined, 0);
-    else if (name === 'tls_client_auth') take(definition, secrets, 'tls.client_auth', (typeof value === 'string' ? ownMember(clientAuth, value) : undefined) ?? value);
-    else if (name === 'tls' && typeof value === 'object' && value !== null) for (const [key, inner] of Object.entries(value)) take(definition, secrets, `tls.${key}`, inner);
+    else if (name === 'recv_buffer_size')
+      take(definition, secrets, type === 'gelf_udp' ? 'receive_buffer_bytes' : undefined, value);
+    else if (name === 'use_null_delimiter')
+      take(definition, secrets, type === 'gelf_tcp' ? 'framing' : undefined, value === false ? 'newline' : 'null');
+    else if (name === 'tcp_keepalive')
+      take(definition, secrets, type === 'gelf_tcp' && value === false ? 'keepalive_ms' : undefined, 0);
+    else if (name === 'tls_client_auth')
+      take(
+        definition,
+        secrets,
+        'tls.client_auth',
+        (typeof value === 'string' ? ownMember(clientAuth, value) : undefined) ?? value,
+      );
+    else if (name === 'tls' && typeof value === 'object' && value !== null)
+      for (const [key, inner] of Object.entries(value)) take(definition, secrets, `tls.${key}`, inner);
     else if (!['id', 'name', 'enabled', 'title', 'type'].includes(name)) take(definition, secrets, name, value);
   }
   return { definition, secrets };
 }
 
-function take(definition: Record<string, unknown>, secrets: Record<string, string | undefined>, name: string | undefined, value: unknown): void {
+function take(
+  definition: Record<string, unknown>,
+  secrets: Record<string, string | undefined>,
+  name: string | undefined,
+  value: unknown,
+): void {
   if (name === undefined || value === undefined) return;
   if (name === 'token' || name === 'tls.key_password') {
-    if (value !== null && typeof value !== 'string') throw invalidMembers({ [`configuration.${name}`]: ['A text, or null for none.'] });
+    if (value !== null && typeof value !== 'string')
+      throw invalidMembers({ [`configuration.${name}`]: ['A text, or null for none.'] });
     secrets[name] = value === null || value === '' ? undefined : value;
     return;
   }

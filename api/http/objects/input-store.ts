@@ -23,13 +23,22 @@ export function createInputStore(services: ApiServices) {
   const list = (): Input[] => listInputs(services);
   const read = (name: string): Input => {
     const inputs = list();
-    const id = findId(inputs.map((input) => input.name), name);
-    return found('receiver', inputs.find((input) => input.name === id));
+    const id = findId(
+      inputs.map((input) => input.name),
+      name,
+    );
+    return found(
+      'receiver',
+      inputs.find((input) => input.name === id),
+    );
   };
   /** The id of one that stands in no file. */
   const changeable = (name: string): string => {
     const input = read(name);
-    if (input.origin === 'file') throw failure(409, `The receiver ${input.name} stands in the settings file and is changed there.`, { body: { origin: 'file' } });
+    if (input.origin === 'file')
+      throw failure(409, `The receiver ${input.name} stands in the settings file and is changed there.`, {
+        body: { origin: 'file' },
+      });
     return input.name;
   };
 
@@ -38,7 +47,13 @@ export function createInputStore(services: ApiServices) {
     read,
     stateOf: (input: Input) => stateOf(services, input),
     /** The id of the new receiver, or of the one of the settings that listens there as it is wanted. */
-    create: (body: InputBody, by: string) => create(services, body, list().map(({ name }) => name), by),
+    create: (body: InputBody, by: string) =>
+      create(
+        services,
+        body,
+        list().map(({ name }) => name),
+        by,
+      ),
     /** Its id. */
     async change(name: string, body: InputBody, by: string): Promise<string> {
       const id = changeable(name);
@@ -53,7 +68,10 @@ export function createInputStore(services: ApiServices) {
     },
     async remove(name: string, by: string): Promise<void> {
       const id = changeable(name);
-      for (const extractor of world.kept().filter(({ kind, definition }) => kind === 'extractors' && definition['input'] === id)) await storing(() => world.objects().remove('extractors', extractor.id, by));
+      for (const extractor of world
+        .kept()
+        .filter(({ kind, definition }) => kind === 'extractors' && definition['input'] === id))
+        await storing(() => world.objects().remove('extractors', extractor.id, by));
       await storing(() => world.objects().remove('receivers', id, by));
     },
   };
@@ -61,10 +79,18 @@ export function createInputStore(services: ApiServices) {
 
 function listInputs({ config, sluice: { world } }: ApiServices): Input[] {
   return [
-    ...config.receivers.map((options) => showInput(options, { title: options.name, enabled: true, createdAt: null, createdBy: '', origin: 'file' })),
+    ...config.receivers.map((options) =>
+      showInput(options, { title: options.name, enabled: true, createdAt: null, createdBy: '', origin: 'file' }),
+    ),
     ...runtimeReceivers(world.kept()).map(({ id, title, enabled, options }) => {
       const kept = world.kept().find((object) => object.kind === 'receivers' && object.id === id);
-      return showInput(options, { title, enabled, createdAt: kept?.created_at ?? null, createdBy: kept?.created_by ?? '', origin: 'api' });
+      return showInput(options, {
+        title,
+        enabled,
+        createdAt: kept?.created_at ?? null,
+        createdBy: kept?.created_by ?? '',
+        origin: 'api',
+      });
     }),
   ];
 }
@@ -72,38 +98,77 @@ function listInputs({ config, sluice: { world } }: ApiServices): Input[] {
 function stateOf({ sluice }: ApiServices, { id, name }: Input): Static<typeof inputStateAnswer> {
   const own = sluice.runtimeReceivers?.state(name);
   const running = sluice.receivers.find((receiver) => receiver.name === name);
-  const state = sluice.runtimeReceivers === undefined ? 'ELSEWHERE' : own?.state ?? (running === undefined ? 'STARTING' : 'RUNNING');
+  const state =
+    sluice.runtimeReceivers === undefined
+      ? 'ELSEWHERE'
+      : (own?.state ?? (running === undefined ? 'STARTING' : 'RUNNING'));
   return { id, name, state, detailed_message: own?.problem ?? null, address: running?.address() ?? null };
 }
 
-async function create({ config, sluice: { world } }: ApiServices, body: InputBody, names: readonly string[], by: string): Promise<string> {
+async function create(
+  { config, sluice: { world } }: ApiServices,
+  body: InputBody,
+  names: readonly string[],
+  by: string,
+): Promise<string> {
   const { title, type } = body;
-  if (title === undefined || type === undefined) throw invalidMembers({ ...(title === undefined ? { title: ['A receiver needs a title.'] } : {}), ...(type === undefined ? { type: ['gelf_tcp, gelf_udp or gelf_http.'] } : {}) });
+  if (title === undefined || type === undefined)
+    throw invalidMembers({
+      ...(title === undefined ? { title: ['A receiver needs a title.'] } : {}),
+      ...(type === undefined ? { type: ['gelf_tcp, gelf_udp or gelf_http.'] } : {}),
+    });
   const { definition, secrets } = takeInput(body, undefined);
   const there = listensAlready(config, definition);
   if (there !== undefined) return there;
   const objects = world.objects();
   const id = idFromTitle(title, 'receiver', (taken) => names.includes(taken) || objects.wasUsed('receivers', taken));
-  await storing(() => objects.create('receivers', id, { definition: { ...definition, id }, secrets: keptSecrets(secrets) }, by));
+  await storing(() =>
+    objects.create('receivers', id, { definition: { ...definition, id }, secrets: keptSecrets(secrets) }, by),
+  );
   return id;
 }
 
 /** Scripts make the input that every Sluice has from its settings: of the same kind and framing, at the same port, with or without TLS as it is wanted. */
-function listensAlready({ receivers }: ApiServices['config'], { type, port, host = anyHost, framing, tls }: Settings): string | undefined {
+function listensAlready(
+  { receivers }: ApiServices['config'],
+  { type, port, host = anyHost, framing, tls }: Settings,
+): string | undefined {
   const withTls = (tls as { readonly enabled?: unknown } | undefined)?.enabled === true;
-  const isMeant = (one: ApiServices['config']['receivers'][number]): boolean => one.type === type && one.port === port && port !== 0 && (one.host === anyHost || one.host === host);
-  const isSame = (one: ApiServices['config']['receivers'][number]): boolean => ('tls' in one && one.tls.enabled) === withTls && (framing === undefined || !('framing' in one) || one.framing === framing);
+  const isMeant = (one: ApiServices['config']['receivers'][number]): boolean =>
+    one.type === type && one.port === port && port !== 0 && (one.host === anyHost || one.host === host);
+  const isSame = (one: ApiServices['config']['receivers'][number]): boolean =>
+    ('tls' in one && one.tls.enabled) === withTls &&
+    (framing === undefined || !('framing' in one) || one.framing === framing);
   return receivers.find((one) => isMeant(one) && isSame(one))?.name;
 }
 
 async function update(world: World, id: string, by: string, settings: Settings, secrets: Secrets = {}): Promise<void> {
-  await storing(() => world.objects().change('receivers', id, (before) => ({
-    definition: { ...before?.definition, ...settings, id, ...(settings['tls'] === undefined ? {} : { tls: { ...(before?.definition['tls'] as object | undefined), ...(settings['tls'] as object) } }) },
-    secrets: keptSecrets({ ...Object.fromEntries(Object.entries(before?.secrets ?? {}).map(([name, { value }]) => [name, value])), ...secrets }),
-  }), by));
+  await storing(() =>
+    world.objects().change(
+      'receivers',
+      id,
+      (before) => ({
+        definition: {
+          ...before?.definition,
+          ...settings,
+          id,
+          ...(settings['tls'] === undefined
+            ? {}
+            : { tls: { ...(before?.definition['tls'] as object | undefined), ...(settings['tls'] as object) } }),
+        },
+        secrets: keptSecrets({
+          ...Object.fromEntries(Object.entries(before?.secrets ?? {}).map(([name, { value }]) => [name, value])),
+          ...secrets,
+        }),
+      }),
+      by,
+    ),
+  );
 }
 
 /** Undefined: forget it. */
 function keptSecrets(secrets: Secrets): Record<string, string> {
-  return Object.fromEntries(Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

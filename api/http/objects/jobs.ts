@@ -18,7 +18,14 @@ export interface Job {
 
 export interface Jobs {
   /** Refused with 429 while too many run in this process. */
-  begin(kind: string, by: string, work: (signal: AbortSignal, onProgress: (progress: Job['progress']) => void) => Promise<Readonly<Record<string, unknown>>>): Promise<Job>;
+  begin(
+    kind: string,
+    by: string,
+    work: (
+      signal: AbortSignal,
+      onProgress: (progress: Job['progress']) => void,
+    ) => Promise<Readonly<Record<string, unknown>>>,
+  ): Promise<Job>;
   /** Newest first. */
   list(): Promise<readonly Job[]>;
   find(id: string): Promise<Job | undefined>;
@@ -38,24 +45,47 @@ export function createJobs(shared: SharedWork<Job>): Jobs {
     for (const [id, { job }] of jobs) if (jobs.size > mostKept && job.state !== 'running') jobs.delete(id);
   };
   const list = async (): Promise<readonly Job[]> => {
-    const others = (await shared.others()).map(({ shown, lost }): Job => (lost ? { ...shown, state: 'failed', problem: lostProblem } : shown));
-    return [...[...jobs.values()].map(({ job }) => job), ...others].sort((one, other) => other.started_at.localeCompare(one.started_at));
+    const others = (await shared.others()).map(
+      ({ shown, lost }): Job => (lost ? { ...shown, state: 'failed', problem: lostProblem } : shown),
+    );
+    return [...[...jobs.values()].map(({ job }) => job), ...others].sort((one, other) =>
+      other.started_at.localeCompare(one.started_at),
+    );
   };
   return {
     async begin(kind, by, work) {
-      if (running() >= mostRunning) throw failure(429, 'Other long work is running; look at it, or wait until it ends.', { headers: { 'retry-after': '5' } });
+      if (running() >= mostRunning)
+        throw failure(429, 'Other long work is running; look at it, or wait until it ends.', {
+          headers: { 'retry-after': '5' },
+        });
       const controller = new AbortController();
-      const job: Job = { id: randomUUID(), kind, by, started_at: new Date().toISOString(), state: 'running', progress: { done: 0, total: 0 }, report: null, problem: null };
+      const job: Job = {
+        id: randomUUID(),
+        kind,
+        by,
+        started_at: new Date().toISOString(),
+        state: 'running',
+        progress: { done: 0, total: 0 },
+        report: null,
+        problem: null,
+      };
       jobs.set(job.id, { job, controller });
       forgetOldest();
       const told = shared.begin({ shown: () => job, cancel: () => controller.abort() }, 'now');
-      void work(controller.signal, (progress) => { job.progress = progress; }).then((report) => {
-        job.report = report;
-        job.state = controller.signal.aborted ? 'cancelled' : 'done';
-      }, (error: unknown) => {
-        job.problem = isSluiceError(error) ? errorText(error) : 'Something went wrong on our side.';
-        job.state = 'failed';
-      }).finally(() => shared.end(job.id));
+      void work(controller.signal, (progress) => {
+        job.progress = progress;
+      })
+        .then(
+          (report) => {
+            job.report = report;
+            job.state = controller.signal.aborted ? 'cancelled' : 'done';
+          },
+          (error: unknown) => {
+            job.problem = isSluiceError(error) ? errorText(error) : 'Something went wrong on our side.';
+            job.state = 'failed';
+          },
+        )
+        .finally(() => shared.end(job.id));
       await told;
       return job;
     },

@@ -2,6 +2,12 @@
 import { runtimeReceivers } from '../../../pipeline/objects/receiver-options.js';
 import type { ApiServices } from '../services.js';
 
-export function knownReceivers({ config, sluice }: Pick<ApiServices, 'config' | 'sluice'>): readonly { readonly id: string; readonly title: string }[] {
-  return [...config.receivers.map(({ name }) => ({ id: name, title: name })), ...runtimeReceivers(sluice.world.kept()).map(({ id, title }) => ({ id, title }))];
+export function knownReceivers({
+  config,
+  sluice,
+}: Pick<ApiServices, 'config' | 'sluice'>): readonly { readonly id: string; readonly title: string }[] {
+  return [
+    ...config.receivers.map(({ name }) => ({ id: name, title: name })),
+    ...runtimeReceivers(sluice.world.kept()).map(({ id, title }) => ({ id, title })),
+  ];
 }

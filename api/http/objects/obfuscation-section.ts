@@ -22,7 +22,12 @@ interface Entry {
  */
 export type SyncMode = 'create-only' | 'force-update' | 'skip';
 
-const syncModes: Readonly<Record<string, SyncMode>> = { 'create-only': 'create-only', 'only-create': 'create-only', 'force-update': 'force-update', skip: 'skip' };
+const syncModes: Readonly<Record<string, SyncMode>> = {
+  'create-only': 'create-only',
+  'only-create': 'create-only',
+  'force-update': 'force-update',
+  skip: 'skip',
+};
 
 export function syncModeOf(text: string): SyncMode | undefined {
   const word = text.trim().toLowerCase().replaceAll('_', '-');
@@ -46,10 +51,28 @@ export function obfuscationSection({ sluice: { world } }: ApiServices): Obfuscat
     read: async () => (await world.catalog()).obfuscation,
     async change(changes, by) {
       const catalog = await world.catalog();
-      const streams = changes.streams?.map((name) => (catalog.find('streams', name) ?? catalog.list('streams').find((item) => isTitleOf(item, name)))?.id ?? name);
-      await storing(() => world.objects().change('obfuscation', 'section', (before) => ({
-        definition: { ...before?.definition, ...given({ ...changes, streams, patterns: joined(before?.definition['patterns'], changes.patterns), white_patterns: joined(before?.definition['white_patterns'], changes.white_patterns) }) },
-      }), by));
+      const streams = changes.streams?.map(
+        (name) =>
+          (catalog.find('streams', name) ?? catalog.list('streams').find((item) => isTitleOf(item, name)))?.id ?? name,
+      );
+      await storing(() =>
+        world.objects().change(
+          'obfuscation',
+          'section',
+          (before) => ({
+            definition: {
+              ...before?.definition,
+              ...given({
+                ...changes,
+                streams,
+                patterns: joined(before?.definition['patterns'], changes.patterns),
+                white_patterns: joined(before?.definition['white_patterns'], changes.white_patterns),
+              }),
+            },
+          }),
+          by,
+        ),
+      );
     },
     async reset(by) {
       if (isChanged()) await storing(() => world.objects().remove('obfuscation', 'section', by));
@@ -59,11 +82,24 @@ export function obfuscationSection({ sluice: { world } }: ApiServices): Obfuscat
       const files = await world.obfuscationOfFiles();
       const kept = (key: 'patterns' | 'white_patterns', before: unknown): readonly Entry[] => {
         const filed = new Set((files[key] ?? []).map(({ id }) => id));
-        return listOf<Entry>(before).filter(({ id, enabled }) => !filed.has(id) || (mode === 'create-only' && enabled !== false));
+        return listOf<Entry>(before).filter(
+          ({ id, enabled }) => !filed.has(id) || (mode === 'create-only' && enabled !== false),
+        );
       };
-      await storing(() => world.objects().change('obfuscation', 'section', (before) => ({
-        definition: { ...before?.definition, patterns: kept('patterns', before?.definition['patterns']), white_patterns: kept('white_patterns', before?.definition['white_patterns']) },
-      }), by));
+      await storing(() =>
+        world.objects().change(
+          'obfuscation',
+          'section',
+          (before) => ({
+            definition: {
+              ...before?.definition,
+              patterns: kept('patterns', before?.definition['patterns']),
+              white_patterns: kept('white_patterns', before?.definition['white_patterns']),
+            },
+          }),
+          by,
+        ),
+      );
     },
     restore: () => world.objects().refresh(),
   };
@@ -76,16 +112,30 @@ export async function auditedChange({ read }: ObfuscationSection, act: () => Pro
   const after = await read();
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as readonly (keyof Changes)[];
   const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
-  return { object: auditedObject, details: { changed, ...Object.fromEntries(changed.map((name) => [name, isEntries(after[name]) ? idsThatDiffer(before[name], after[name]) : after[name]])) } };
+  return {
+    object: auditedObject,
+    details: {
+      changed,
+      ...Object.fromEntries(
+        changed.map((name) => [name, isEntries(after[name]) ? idsThatDiffer(before[name], after[name]) : after[name]]),
+      ),
+    },
+  };
 }
 
 /** Before it was tried, the members that a change names. */
-export const auditedAttempt = ({ body }: FastifyRequest): Audited => ({ object: auditedObject, details: { given: Object.keys(membersOf(body)) } });
+export const auditedAttempt = ({ body }: FastifyRequest): Audited => ({
+  object: auditedObject,
+  details: { given: Object.keys(membersOf(body)) },
+});
 
 const isEntries = (value: unknown): boolean => Array.isArray(value) && value.some((item) => typeof item === 'object');
 
 function idsThatDiffer(before: unknown, after: unknown): readonly string[] {
-  const [old, now] = [new Map(listOf<Entry>(before).map((item) => [item.id, item])), new Map(listOf<Entry>(after).map((item) => [item.id, item]))];
+  const [old, now] = [
+    new Map(listOf<Entry>(before).map((item) => [item.id, item])),
+    new Map(listOf<Entry>(after).map((item) => [item.id, item])),
+  ];
   return [...new Set([...old.keys(), ...now.keys()])].filter((id) => !isDeepStrictEqual(old.get(id), now.get(id)));
 }
 

@@ -12,33 +12,80 @@ type Settings = Readonly<Record<string, unknown>>;
 type Status = Awaited<ReturnType<NonNullable<ApiServices['sluice']['outputs']>['status']>>[number];
 
 /** Settings that are kept apart: section and key. */
-const secretSettings = [['gelf', 'token'], ['tls', 'key_password']] as const;
+const secretSettings = [
+  ['gelf', 'token'],
+  ['tls', 'key_password'],
+] as const;
 const files = ['ca_file', 'cert_file', 'key_file'] as const;
 
 const configuration = Type.Unsafe<Settings>({
-  type: 'object', additionalProperties: true,
-  description: 'hostname (or host), port, protocol (TCP, UDP, HTTP, TCP+TLS), and further settings of outputs in rule files: tls, gelf, syslog, on_full, max_waiting, max_age, ... Secrets: gelf.token and tls.key_password.',
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'hostname (or host), port, protocol (TCP, UDP, HTTP, TCP+TLS), and further settings of outputs in rule files: tls, gelf, syslog, on_full, max_waiting, max_age, ... Secrets: gelf.token and tls.key_password.',
 });
 const placeFields = {
-  host: Type.Optional(Type.String({ maxLength: 253, description: 'Destination host; here or in configuration.' })), port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Destination port; here or in configuration.' })),
+  host: Type.Optional(Type.String({ maxLength: 253, description: 'Destination host; here or in configuration.' })),
+  port: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 65_535, description: 'Destination port; here or in configuration.' }),
+  ),
   transport: Type.Optional(Type.String({ maxLength: 20, description: 'TCP or UDP; here or in configuration.' })),
 };
-export const outputBody = Type.Object({
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })), type: Type.Optional(Type.String({ maxLength: 200, description: 'GELF or SYSLOG, or a name that says so.' })),
-  configuration: Type.Optional(configuration), streams: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000, description: 'Streams whose messages are sent.' })), enabled: Type.Optional(Type.Boolean()), ...placeFields,
-}, { description: 'An output.' });
+export const outputBody = Type.Object(
+  {
+    title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    type: Type.Optional(Type.String({ maxLength: 200, description: 'GELF or SYSLOG, or a name that says so.' })),
+    configuration: Type.Optional(configuration),
+    streams: Type.Optional(
+      Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000, description: 'Streams whose messages are sent.' }),
+    ),
+    enabled: Type.Optional(Type.Boolean()),
+    ...placeFields,
+  },
+  { description: 'An output.' },
+);
 export type OutputBody = Static<typeof outputBody>;
 
 const figure = nullable(Type.Integer());
-export const outputState = Type.Object({
-  state: Type.String({ description: 'idle, connecting, connected, waiting, stopped (until its settings change) or paused.' }), address: Type.String(), lag: nullable(Type.Integer({ description: 'Messages that wait.' })), oldest: nullable(Type.String({ description: 'When the oldest message that waits was received.' })), sent: figure, failed: figure, dropped: figure, unconfirmed_messages: figure,
-  last_error: nullable(Type.String()), last_error_at: nullable(Type.String()),
-}, { description: 'What the output does now, since this process began to work on it. Figures are null for who may not read all its streams, and has no outputs:edit.' });
+export const outputState = Type.Object(
+  {
+    state: Type.String({
+      description: 'idle, connecting, connected, waiting, stopped (until its settings change) or paused.',
+    }),
+    address: Type.String(),
+    lag: nullable(Type.Integer({ description: 'Messages that wait.' })),
+    oldest: nullable(Type.String({ description: 'When the oldest message that waits was received.' })),
+    sent: figure,
+    failed: figure,
+    dropped: figure,
+    unconfirmed_messages: figure,
+    last_error: nullable(Type.String()),
+    last_error_at: nullable(Type.String()),
+  },
+  {
+    description:
+      'What the output does now, since this process began to work on it. Figures are null for who may not read all its streams, and has no outputs:edit.',
+  },
+);
 
-export const outputAnswer = Type.Object({
-  id: Type.String(), ...originFields, title: Type.String(), type: Type.String(), enabled: Type.Boolean(), host: Type.String(), port: Type.Integer(), transport: Type.String(), configuration, streams: Type.Array(Type.String()),
-  secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }), content_pack: Type.Null(), state: nullable(outputState),
-}, { description: 'An output.' });
+export const outputAnswer = Type.Object(
+  {
+    id: Type.String(),
+    ...originFields,
+    title: Type.String(),
+    type: Type.String(),
+    enabled: Type.Boolean(),
+    host: Type.String(),
+    port: Type.Integer(),
+    transport: Type.String(),
+    configuration,
+    streams: Type.Array(Type.String()),
+    secrets: Type.Array(Type.String(), { description: 'Names of secrets that are set; their values are never shown.' }),
+    content_pack: Type.Null(),
+    state: nullable(outputState),
+  },
+  { description: 'An output.' },
+);
 
 /** Kinds of outputs, for those who make one. */
 export const outputTypes: Readonly<Record<string, { name: string; human_name: string; transports: string[] }>> = {
@@ -49,35 +96,81 @@ export const outputTypes: Readonly<Record<string, { name: string; human_name: st
 /** `counted`: whether the asker may know how many messages its streams have. */
 export function showState(status: Status | undefined, counted: boolean): Static<typeof outputState> | null {
   if (status === undefined) return null;
-  const { state, address, lag, oldest = null, sent, failed, dropped, unconfirmedMessages, lastError, lastErrorAt } = status;
+  const {
+    state,
+    address,
+    lag,
+    oldest = null,
+    sent,
+    failed,
+    dropped,
+    unconfirmedMessages,
+    lastError,
+    lastErrorAt,
+  } = status;
   const figures = { lag, oldest, sent, failed, dropped, unconfirmed_messages: unconfirmedMessages };
   const hidden = { lag: null, oldest: null, sent: null, failed: null, dropped: null, unconfirmed_messages: null };
-  return { state, address, ...(counted ? figures : hidden), last_error: lastError ?? null, last_error_at: lastErrorAt === undefined ? null : new Date(lastErrorAt).toISOString() };
+  return {
+    state,
+    address,
+    ...(counted ? figures : hidden),
+    last_error: lastError ?? null,
+    last_error_at: lastErrorAt === undefined ? null : new Date(lastErrorAt).toISOString(),
+  };
 }
 
 export function countsOutput(streams: readonly string[], identity: Identity): boolean {
   return has(identity, 'outputs:edit') || streams.every((stream) => mayReadStream(identity.scope, stream));
 }
 
-const shownApart: ReadonlySet<string> = new Set(['id', 'title', 'type', 'enabled', 'host', 'port', 'protocol', 'streams']);
+const shownApart: ReadonlySet<string> = new Set([
+  'id',
+  'title',
+  'type',
+  'enabled',
+  'host',
+  'port',
+  'protocol',
+  'streams',
+]);
 
 /** Of the streams only those that the asker may see. */
-export function showOutput(item: CatalogItem, allStreams: readonly string[], identity: Identity, status: Status | undefined): Static<typeof outputAnswer> {
+export function showOutput(
+  item: CatalogItem,
+  allStreams: readonly string[],
+  identity: Identity,
+  status: Status | undefined,
+): Static<typeof outputAnswer> {
   const { settings, kept } = item;
   const { title, type, enabled, host, port, protocol } = settings;
   const rest = Object.fromEntries(Object.entries(settings).filter(([name]) => !shownApart.has(name)));
-  const secrets = secretSettings.filter(([section, key]) => (settings[section] as Settings | undefined)?.[key] !== undefined || kept?.secrets[`${section}.${key}`] !== undefined);
+  const secrets = secretSettings.filter(
+    ([section, key]) =>
+      (settings[section] as Settings | undefined)?.[key] !== undefined ||
+      kept?.secrets[`${section}.${key}`] !== undefined,
+  );
   const transport = textOf(protocol, 'tcp').toUpperCase();
   return {
-    ...originOf(item), title: textOf(title, item.id), type: textOf(type).toUpperCase(), enabled: enabled !== false, host: textOf(host), port: Number(port ?? 0), transport,
-    configuration: { hostname: textOf(host), port: Number(port ?? 0), protocol: transport, ...withoutSecrets(rest) }, streams: allStreams.filter((stream) => mayReadStream(identity.scope, stream)).map(apiIdOf), secrets: secrets.map((path) => path.join('.')), content_pack: null, state: showState(status, countsOutput(allStreams, identity)),
+    ...originOf(item),
+    title: textOf(title, item.id),
+    type: textOf(type).toUpperCase(),
+    enabled: enabled !== false,
+    host: textOf(host),
+    port: Number(port ?? 0),
+    transport,
+    configuration: { hostname: textOf(host), port: Number(port ?? 0), protocol: transport, ...withoutSecrets(rest) },
+    streams: allStreams.filter((stream) => mayReadStream(identity.scope, stream)).map(apiIdOf),
+    secrets: secrets.map((path) => path.join('.')),
+    content_pack: null,
+    state: showState(status, countsOutput(allStreams, identity)),
   };
 }
 
 function withoutSecrets(settings: Settings): Settings {
   const shown: Record<string, unknown> = { ...settings };
   for (const [section, key] of secretSettings) {
-    if (shown[section] !== undefined) shown[section] = Object.fromEntries(Object.entries(shown[section] as Settings).filter(([name]) => name !== key));
+    if (shown[section] !== undefined)
+      shown[section] = Object.fromEntries(Object.entries(shown[section] as Settings).filter(([name]) => name !== key));
   }
   return shown;
 }
@@ -97,7 +190,13 @@ export function takeOutput(body: OutputBody): TakenOutput {
   const wanted = body.transport ?? protocol ?? transport;
   const [base, tls] = typeof wanted === 'string' ? wanted.toLowerCase().split('+') : [wanted, undefined];
   const definition = given({
-    ...rest, title: body.title, type: body.type === undefined ? undefined : typeOf(body.type), enabled: body.enabled, host: body.host ?? hostname ?? host, port: body.port ?? port, protocol: base,
+    ...rest,
+    title: body.title,
+    type: body.type === undefined ? undefined : typeOf(body.type),
+    enabled: body.enabled,
+    host: body.host ?? hostname ?? host,
+    port: body.port ?? port,
+    protocol: base,
     tls: rest['tls'] ?? (tls === 'tls' ? { enabled: true } : undefined),
   });
   const secrets: Record<string, string | undefined> = {};
@@ -112,11 +211,17 @@ function typeOf(text: string): string {
   throw invalidMembers({ type: ['GELF or SYSLOG.'] });
 }
 
-function takeSecret(definition: Record<string, unknown>, section: string, key: string, secrets: Record<string, string | undefined>): void {
+function takeSecret(
+  definition: Record<string, unknown>,
+  section: string,
+  key: string,
+  secrets: Record<string, string | undefined>,
+): void {
   const settings = definition[section];
   if (typeof settings !== 'object' || settings === null || !(key in settings)) return;
   const value = (settings as Settings)[key];
-  if (value !== null && typeof value !== 'string') throw invalidMembers({ [`configuration.${section}.${key}`]: ['A text, or null for none.'] });
+  if (value !== null && typeof value !== 'string')
+    throw invalidMembers({ [`configuration.${section}.${key}`]: ['A text, or null for none.'] });
   secrets[`${section}.${key}`] = value === null || value === '' ? undefined : value;
   definition[section] = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== key));
 }
@@ -125,11 +230,17 @@ function takeSecret(definition: Record<string, unknown>, section: string, key: s
 function assertPlainName({ tls }: Record<string, unknown>, file: string): void {
   const name = (tls as Settings | undefined | null)?.[file];
   if (name === undefined || name === '') return;
-  if (typeof name !== 'string' || !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name)) throw invalidMembers({ [`configuration.tls.${file}`]: ['The name of a file in the rule folder, without any path.'] });
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name))
+    throw invalidMembers({
+      [`configuration.tls.${file}`]: ['The name of a file in the rule folder, without any path.'],
+    });
 }
 
 /** Streams of an output, named from either side. */
 export function streamsOf(id: string, catalog: Catalog): readonly string[] {
-  const named = catalog.list('streams').filter(({ settings }) => listOf<string>(settings['outputs']).includes(id)).map((stream) => stream.id);
+  const named = catalog
+    .list('streams')
+    .filter(({ settings }) => listOf<string>(settings['outputs']).includes(id))
+    .map((stream) => stream.id);
   return [...new Set([...listOf<string>(catalog.find('outputs', id)?.settings['streams']), ...named])].sort();
 }

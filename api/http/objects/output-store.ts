@@ -4,7 +4,15 @@ import { mayEditStream, mayReadStream, type Identity } from '../../../schemas/ac
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { assertChangeable, assertRemovable, found, storing } from './changing.js';
-import { countsOutput, showOutput, showState, streamsOf, takeOutput, type OutputBody, type TakenOutput } from './output-shape.js';
+import {
+  countsOutput,
+  showOutput,
+  showState,
+  streamsOf,
+  takeOutput,
+  type OutputBody,
+  type TakenOutput,
+} from './output-shape.js';
 import { listOf } from './shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -32,7 +40,12 @@ export function createOutputStore({ sluice }: ApiServices) {
     },
     async read(id: string, identity: Identity) {
       const catalog = await world.catalog();
-      return showOutput(found('output', catalog.find('outputs', id)), streamsOf(id, catalog), identity, await statusOf(id));
+      return showOutput(
+        found('output', catalog.find('outputs', id)),
+        streamsOf(id, catalog),
+        identity,
+        await statusOf(id),
+      );
     },
     create: (body: OutputBody, identity: Identity) => create(world, body, identity),
     async change(id: string, body: OutputBody, identity: Identity): Promise<void> {
@@ -54,20 +67,39 @@ export function createOutputStore({ sluice }: ApiServices) {
     },
     async ofStream(streamId: string): Promise<readonly string[]> {
       const catalog = await world.catalog();
-      return catalog.list('outputs').map(({ id }) => id).filter((id) => streamsOf(id, catalog).includes(streamId));
+      return catalog
+        .list('outputs')
+        .map(({ id }) => id)
+        .filter((id) => streamsOf(id, catalog).includes(streamId));
     },
-    attach: (streamId: string, name: string, attached: boolean, by: string) => attach(world, { streamId, name, attached }, by),
+    attach: (streamId: string, name: string, attached: boolean, by: string) =>
+      attach(world, { streamId, name, attached }, by),
   };
 }
 
 async function update(world: World, id: string, { definition, secrets }: TakenOutput, by: string): Promise<void> {
-  await storing(() => world.objects().change('outputs', id, (before) => ({
-    definition: { ...before?.definition, ...definition, ...sectionsOf(before?.definition, definition), id }, secrets: keptSecrets({ ...valuesOf(before?.secrets ?? {}), ...secrets }),
-  }), by));
+  await storing(() =>
+    world.objects().change(
+      'outputs',
+      id,
+      (before) => ({
+        definition: { ...before?.definition, ...definition, ...sectionsOf(before?.definition, definition), id },
+        secrets: keptSecrets({ ...valuesOf(before?.secrets ?? {}), ...secrets }),
+      }),
+      by,
+    ),
+  );
 }
 
-async function changeStream(world: World, id: string, by: string, change: (before: Settings | undefined) => Settings): Promise<void> {
-  await storing(() => world.objects().change('streams', id, (before) => ({ definition: change(before?.definition) }), by));
+async function changeStream(
+  world: World,
+  id: string,
+  by: string,
+  change: (before: Settings | undefined) => Settings,
+): Promise<void> {
+  await storing(() =>
+    world.objects().change('streams', id, (before) => ({ definition: change(before?.definition) }), by),
+  );
 }
 
 /** The id of the new output. */
@@ -78,45 +110,79 @@ async function create(world: World, body: OutputBody, identity: Identity): Promi
   const objects = world.objects();
   const catalog = await world.catalog();
   // The id is the name of its topic, in which messages of a deleted one may still wait.
-  const id = idFromTitle(title, idFallback, (taken) => catalog.find('outputs', taken) !== undefined || objects.wasUsed('outputs', taken));
+  const id = idFromTitle(
+    title,
+    idFallback,
+    (taken) => catalog.find('outputs', taken) !== undefined || objects.wasUsed('outputs', taken),
+  );
   const settings = { ...definition, id, streams: editableStreams(catalog, streams, identity) };
-  await storing(() => objects.create('outputs', id, { definition: settings, secrets: keptSecrets(secrets) }, identity.username));
+  await storing(() =>
+    objects.create('outputs', id, { definition: settings, secrets: keptSecrets(secrets) }, identity.username),
+  );
   return id;
 }
 
 /** Streams that name the output forget it. */
 async function remove(world: World, output: string, by: string): Promise<void> {
-  for (const stream of world.kept().filter(({ kind, definition }) => kind === 'streams' && listOf<string>(definition['outputs']).includes(output))) {
-    await changeStream(world, stream.id, by, (before) => ({ ...before, outputs: listOf<string>(before?.['outputs']).filter((id) => id !== output) }));
+  for (const stream of world
+    .kept()
+    .filter(({ kind, definition }) => kind === 'streams' && listOf<string>(definition['outputs']).includes(output))) {
+    await changeStream(world, stream.id, by, (before) => ({
+      ...before,
+      outputs: listOf<string>(before?.['outputs']).filter((id) => id !== output),
+    }));
   }
   await storing(() => world.objects().remove('outputs', output, by));
 }
 
 /** On the side of the output, unless that stands in a file. */
-async function attach(world: World, { streamId, name, attached }: { readonly streamId: string; readonly name: string; readonly attached: boolean }, by: string): Promise<void> {
+async function attach(
+  world: World,
+  { streamId, name, attached }: { readonly streamId: string; readonly name: string; readonly attached: boolean },
+  by: string,
+): Promise<void> {
   const catalog = await world.catalog();
   const output = found('output', catalog.find('outputs', name));
   const stream = found('stream', catalog.find('streams', streamId));
-  const changed = (ids: readonly string[], id: string): readonly string[] => (attached ? [...new Set([...ids, id])] : ids.filter((other) => other !== id));
+  const changed = (ids: readonly string[], id: string): readonly string[] =>
+    attached ? [...new Set([...ids, id])] : ids.filter((other) => other !== id);
   const named = listOf<string>(stream.settings['outputs']);
-  if (output.origin === 'api') await update(world, output.id, { definition: { streams: changed(listOf<string>(output.settings['streams']), streamId) }, secrets: {} }, by);
+  if (output.origin === 'api')
+    await update(
+      world,
+      output.id,
+      { definition: { streams: changed(listOf<string>(output.settings['streams']), streamId) }, secrets: {} },
+      by,
+    );
   if (output.origin === 'api' && (attached || !named.includes(output.id))) return;
   assertChangeable('stream', stream);
-  await changeStream(world, streamId, by, (before) => ({ ...before, id: streamId, outputs: changed(named, output.id) }));
+  await changeStream(world, streamId, by, (before) => ({
+    ...before,
+    id: streamId,
+    outputs: changed(named, output.id),
+  }));
 }
 
 /** Another host would get the messages of all its streams. */
 function assertMayTurn(streams: readonly string[], identity: Identity): void {
   if (streams.every((stream) => mayEditStream(identity, stream))) return;
   const shown = streams.filter((stream) => mayReadStream(identity.scope, stream) && !mayEditStream(identity, stream));
-  throw failure(403, 'Not allowed: the output sends messages of streams that you may not edit.', { type: 'MissingStreamPermission', body: { streams: shown } });
+  throw failure(403, 'Not allowed: the output sends messages of streams that you may not edit.', {
+    type: 'MissingStreamPermission',
+    body: { streams: shown },
+  });
 }
 
 function editableStreams(catalog: Catalog, names: readonly string[], identity: Identity): string[] {
   return names.map((name) => {
     const stream = catalog.find('streams', name);
-    if (stream === undefined || !mayReadStream(identity.scope, stream.id)) throw invalidMembers({ streams: [`There is no stream ${name}.`] });
-    if (!mayEditStream(identity, stream.id)) throw failure(403, 'Not allowed: this needs editing of the stream.', { type: 'MissingStreamPermission', body: { streams: [name] } });
+    if (stream === undefined || !mayReadStream(identity.scope, stream.id))
+      throw invalidMembers({ streams: [`There is no stream ${name}.`] });
+    if (!mayEditStream(identity, stream.id))
+      throw failure(403, 'Not allowed: this needs editing of the stream.', {
+        type: 'MissingStreamPermission',
+        body: { streams: [name] },
+      });
     return stream.id;
   });
 }
@@ -127,11 +193,20 @@ function valuesOf(secrets: Secrets): Record<string, string | undefined> {
 
 /** Undefined: forget it. */
 function keptSecrets(secrets: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 /** Sections that are given in part keep the rest. */
 function sectionsOf(before: Settings | undefined, changes: Settings): Record<string, unknown> {
-  const given = ['gelf', 'syslog', 'tls'].filter((section) => typeof changes[section] === 'object' && changes[section] !== null);
-  return Object.fromEntries(given.map((section) => [section, { ...(before?.[section] as object | undefined), ...(changes[section] as object) }]));
+  const given = ['gelf', 'syslog', 'tls'].filter(
+    (section) => typeof changes[section] === 'object' && changes[section] !== null,
+  );
+  return Object.fromEntries(
+    given.map((section) => [
+      section,
+      { ...(before?.[section] as object | undefined), ...(changes[section] as object) },
+    ]),
+  );
 }

@@ -15,28 +15,80 @@ import { nullable, textOf } from './shapes.js';
 
 type World = ApiServices['sluice']['world'];
 
-export const sourceBody = Type.Object({
-  title: Type.Optional(nullable(Type.String({ maxLength: 200, description: 'Taken; the name stands in the source.' }))), description: Type.Optional(nullable(Type.String({ maxLength: 2_000 }))),
-  source: Type.String({ minLength: 1, maxLength: longestText, description: 'Text in the rule language of peers; the supported part: docs/deployments.md.' }),
-}, { description: 'A pipeline, or a rule of pipelines, as its text.' });
+export const sourceBody = Type.Object(
+  {
+    title: Type.Optional(
+      nullable(Type.String({ maxLength: 200, description: 'Taken; the name stands in the source.' })),
+    ),
+    description: Type.Optional(nullable(Type.String({ maxLength: 2_000 }))),
+    source: Type.String({
+      minLength: 1,
+      maxLength: longestText,
+      description: 'Text in the rule language of peers; the supported part: docs/deployments.md.',
+    }),
+  },
+  { description: 'A pipeline, or a rule of pipelines, as its text.' },
+);
 
-const settings = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'As in rule files.' });
+const settings = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'As in rule files.',
+});
 const common = {
-  id: nullable(Type.String()), name: Type.String({ description: 'The id as Sluice knows it.' }), title: Type.String(), description: Type.String(), source: Type.String({ description: 'As it was given; empty of a rule that routes to a stream that the asker may not read.' }),
-  created_at: nullable(Type.String()), modified_at: nullable(Type.String()), errors: Type.Null({ description: 'A text with errors is refused.' }),
+  id: nullable(Type.String()),
+  name: Type.String({ description: 'The id as Sluice knows it.' }),
+  title: Type.String(),
+  description: Type.String(),
+  source: Type.String({
+    description: 'As it was given; empty of a rule that routes to a stream that the asker may not read.',
+  }),
+  created_at: nullable(Type.String()),
+  modified_at: nullable(Type.String()),
+  errors: Type.Null({ description: 'A text with errors is refused.' }),
 };
-const inForce = { in_force: Type.Boolean({ description: 'Whether messages meet it now.' }), reason: Type.String({ description: 'Why, in words.' }) };
+const inForce = {
+  in_force: Type.Boolean({ description: 'Whether messages meet it now.' }),
+  reason: Type.String({ description: 'Why, in words.' }),
+};
 
-export const pipelineRuleAnswer = Type.Object({
-  ...common, ...inForce, used_by: Type.Array(Type.String(), { description: 'Titles of pipelines that name it.' }), when: settings, then: Type.Array(settings), simulator_message: Type.Null(),
-}, { description: 'A rule of pipelines, with what it comes to here.' });
+export const pipelineRuleAnswer = Type.Object(
+  {
+    ...common,
+    ...inForce,
+    used_by: Type.Array(Type.String(), { description: 'Titles of pipelines that name it.' }),
+    when: settings,
+    then: Type.Array(settings),
+    simulator_message: Type.Null(),
+  },
+  { description: 'A rule of pipelines, with what it comes to here.' },
+);
 
-export const pipelineAnswer = Type.Object({
-  ...common, ...inForce, stages: Type.Array(Type.Object({ stage: Type.Integer(), match: Type.Enum(['ALL', 'EITHER', 'PASS']), rules: Type.Array(Type.String()) })),
-  connected_streams: Type.Array(Type.String(), { description: 'Ids of streams.' }),
-}, { description: 'A pipeline.' });
+export const pipelineAnswer = Type.Object(
+  {
+    ...common,
+    ...inForce,
+    stages: Type.Array(
+      Type.Object({
+        stage: Type.Integer(),
+        match: Type.Enum(['ALL', 'EITHER', 'PASS']),
+        rules: Type.Array(Type.String()),
+      }),
+    ),
+    connected_streams: Type.Array(Type.String(), { description: 'Ids of streams.' }),
+  },
+  { description: 'A pipeline.' },
+);
 
-export const connectionAnswer = Type.Object({ id: Type.String(), stream_id: Type.String(), stream: Type.String({ description: 'The id as rule files know it.' }), pipeline_ids: Type.Array(Type.String()) }, { description: 'Pipelines of a stream.' });
+export const connectionAnswer = Type.Object(
+  {
+    id: Type.String(),
+    stream_id: Type.String(),
+    stream: Type.String({ description: 'The id as rule files know it.' }),
+    pipeline_ids: Type.Array(Type.String()),
+  },
+  { description: 'Pipelines of a stream.' },
+);
 
 /** Mistakes in a text become an answer that lists them with their places. */
 export function reading<Result>(read: () => Result): Result {
@@ -44,58 +96,135 @@ export function reading<Result>(read: () => Result): Result {
     return read();
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'OBJECT_TEXT_INVALID') throw error;
-    const errors = textProblemsOf(error).map(({ line, column, message }) => ({ type: 'parse_error', line, position_in_line: column, reason: message }));
+    const errors = textProblemsOf(error).map(({ line, column, message }) => ({
+      type: 'parse_error',
+      line,
+      position_in_line: column,
+      reason: message,
+    }));
     const [first] = errors;
-    throw failure(400, `${first?.line ?? 1}:${first?.position_in_line ?? 1}: ${first?.reason ?? error.message}`, { type: 'RequestError', body: { code: error.code, errors } });
+    throw failure(400, `${first?.line ?? 1}:${first?.position_in_line ?? 1}: ${first?.reason ?? error.message}`, {
+      type: 'RequestError',
+      body: { code: error.code, errors },
+    });
   }
 }
 
-export const objectsOf = (world: World, kind: KeptObject['kind']): readonly KeptObject[] => world.kept().filter((object) => object.kind === kind);
+export const objectsOf = (world: World, kind: KeptObject['kind']): readonly KeptObject[] =>
+  world.kept().filter((object) => object.kind === kind);
 
 export function objectOf(world: World, kind: KeptObject['kind'], what: string, name: string): KeptObject {
   const objects = objectsOf(world, kind);
-  const id = findId(objects.map((object) => object.id), name);
-  return found(what, objects.find((object) => object.id === id));
+  const id = findId(
+    objects.map((object) => object.id),
+    name,
+  );
+  return found(
+    what,
+    objects.find((object) => object.id === id),
+  );
 }
 
 export function usersOf(world: World, rule: KeptObject): readonly string[] {
-  return objectsOf(world, 'pipelines').filter((pipeline) => stagesOf(pipeline).some(({ rules }) => rules.includes(titleOf(rule)))).map(titleOf);
+  return objectsOf(world, 'pipelines')
+    .filter((pipeline) => stagesOf(pipeline).some(({ rules }) => rules.includes(titleOf(rule))))
+    .map(titleOf);
 }
 
 function commonOf(object: KeptObject) {
   const { id, definition, created_at: createdAt, changed_at: changedAt } = object;
-  return { id: apiIdOf(id), name: id, title: titleOf(object), description: textOf(definition['description']), source: textOf(definition['source']), created_at: createdAt, modified_at: changedAt, errors: null };
+  return {
+    id: apiIdOf(id),
+    name: id,
+    title: titleOf(object),
+    description: textOf(definition['description']),
+    source: textOf(definition['source']),
+    created_at: createdAt,
+    modified_at: changedAt,
+    errors: null,
+  };
 }
 
 /** The text and the description may name the stream in words of their own: where it is hidden, neither is shown. */
-export function showPipelineRule(world: World, rule: KeptObject, identity: Identity): Static<typeof pipelineRuleAnswer> {
+export function showPipelineRule(
+  world: World,
+  rule: KeptObject,
+  identity: Identity,
+): Static<typeof pipelineRuleAnswer> {
   const usedBy = usersOf(world, rule);
   const running = pipelineRules(world.kept()).some(({ of }) => of.kind === rule.kind && of.id === rule.id);
   const leftOut = world.leftOut('pipeline-rules').some(({ id }) => id === rule.id);
-  const connected = objectsOf(world, 'pipelines').some((pipeline) => usedBy.includes(titleOf(pipeline)) && streamsOf(world, pipeline).length > 0);
-  const reason = leftOut ? 'It does not fit the other rules at the moment, see the log.' : usedBy.length === 0 ? 'No pipeline names it.' : connected ? 'A pipeline that is connected to a stream names it.' : 'No pipeline that names it is connected to a stream.';
-  const { when, then } = rule.definition as { readonly when: Readonly<Record<string, unknown>>; readonly then: readonly Readonly<Record<string, unknown>>[] };
+  const connected = objectsOf(world, 'pipelines').some(
+    (pipeline) => usedBy.includes(titleOf(pipeline)) && streamsOf(world, pipeline).length > 0,
+  );
+  const reason = leftOut
+    ? 'It does not fit the other rules at the moment, see the log.'
+    : usedBy.length === 0
+      ? 'No pipeline names it.'
+      : connected
+        ? 'A pipeline that is connected to a stream names it.'
+        : 'No pipeline that names it is connected to a stream.';
+  const { when, then } = rule.definition as {
+    readonly when: Readonly<Record<string, unknown>>;
+    readonly then: readonly Readonly<Record<string, unknown>>[];
+  };
   const hidden = routesToHidden(then, identity) ? { source: '', description: '' } : {};
-  return { ...commonOf(rule), ...hidden, used_by: [...usedBy], when, then: showActions(then, identity), in_force: !leftOut && (running || connected), reason, simulator_message: null };
+  return {
+    ...commonOf(rule),
+    ...hidden,
+    used_by: [...usedBy],
+    when,
+    then: showActions(then, identity),
+    in_force: !leftOut && (running || connected),
+    reason,
+    simulator_message: null,
+  };
 }
 
-const streamsOf = (world: World, pipeline: KeptObject): readonly string[] => objectsOf(world, 'connections').filter((connection) => pipelineIdsOf(connection).includes(pipeline.id)).map(({ id }) => id);
+const streamsOf = (world: World, pipeline: KeptObject): readonly string[] =>
+  objectsOf(world, 'connections')
+    .filter((connection) => pipelineIdsOf(connection).includes(pipeline.id))
+    .map(({ id }) => id);
 
 /** A stream that the asker may not read is not named. */
 export function showPipeline(world: World, pipeline: KeptObject, { scope }: Identity): Static<typeof pipelineAnswer> {
   const streams = streamsOf(world, pipeline);
-  const stages = stagesOf(pipeline).map(({ stage, match, rules }) => ({ stage, match: match.toUpperCase() as 'ALL', rules: [...rules] }));
-  return { ...commonOf(pipeline), stages, connected_streams: streams.filter((id) => mayReadStream(scope, id)).map(apiIdOf), in_force: streams.length > 0, reason: streams.length > 0 ? 'It is connected to a stream.' : 'It is connected to no stream.' };
+  const stages = stagesOf(pipeline).map(({ stage, match, rules }) => ({
+    stage,
+    match: match.toUpperCase() as 'ALL',
+    rules: [...rules],
+  }));
+  return {
+    ...commonOf(pipeline),
+    stages,
+    connected_streams: streams.filter((id) => mayReadStream(scope, id)).map(apiIdOf),
+    in_force: streams.length > 0,
+    reason: streams.length > 0 ? 'It is connected to a stream.' : 'It is connected to no stream.',
+  };
 }
 
-export function showConnection(world: World, { id, definition }: Pick<KeptObject, 'id' | 'definition'>): Static<typeof connectionAnswer> {
+export function showConnection(
+  world: World,
+  { id, definition }: Pick<KeptObject, 'id' | 'definition'>,
+): Static<typeof connectionAnswer> {
   const pipelines = new Set(objectsOf(world, 'pipelines').map((pipeline) => pipeline.id));
-  return { id: apiIdOf(id), stream_id: apiIdOf(id), stream: id, pipeline_ids: pipelineIdsOf({ definition }).filter((pipeline) => pipelines.has(pipeline)).map(apiIdOf) };
+  return {
+    id: apiIdOf(id),
+    stream_id: apiIdOf(id),
+    stream: id,
+    pipeline_ids: pipelineIdsOf({ definition })
+      .filter((pipeline) => pipelines.has(pipeline))
+      .map(apiIdOf),
+  };
 }
 
 /** Nothing where the last one goes. */
 export async function connect(world: World, stream: string, pipelines: readonly string[], by: string): Promise<void> {
   const known = world.objects().find('connections', stream);
   if (known === undefined && pipelines.length === 0) return;
-  await storing(() => world.objects().change('connections', stream, () => ({ definition: { id: stream, pipelines: [...new Set(pipelines)] } }), by));
+  await storing(() =>
+    world
+      .objects()
+      .change('connections', stream, () => ({ definition: { id: stream, pipelines: [...new Set(pipelines)] } }), by),
+  );
 }

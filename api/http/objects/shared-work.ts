@@ -22,7 +22,7 @@ export interface SharedWork<Shown extends { readonly id: string }> {
   begin(work: Work<Shown>, when: 'now' | 'soon'): Promise<void>;
   end(id: string): void;
   /** What other processes have under way, or have ended a while ago. */
-  others(): Promise<readonly { readonly shown: Shown; /** Its process has gone. */ readonly lost: boolean }[]>;
+  others(): Promise<readonly { readonly shown: Shown /** Its process has gone. */; readonly lost: boolean }[]>;
   /** Of another process: ends it within a few seconds. */
   cancel(id: string): Promise<void>;
   stop(): void;
@@ -56,7 +56,14 @@ interface Item<Shown> extends Work<Shown> {
   turn: Promise<void>;
 }
 
-export function createSharedWork<Shown extends { readonly id: string }>({ state, prefix, keptMs, log, now = Date.now, ...options }: SharedWorkOptions): SharedWork<Shown> {
+export function createSharedWork<Shown extends { readonly id: string }>({
+  state,
+  prefix,
+  keptMs,
+  log,
+  now = Date.now,
+  ...options
+}: SharedWorkOptions): SharedWork<Shown> {
   const process = randomUUID();
   const items = new Map<string, Item<Shown>>();
   let timer: NodeJS.Timeout | undefined;
@@ -69,15 +76,19 @@ export function createSharedWork<Shown extends { readonly id: string }>({ state,
     const cancelled = (entry?.value as Kept<Shown> | undefined)?.cancelled === true;
     if (cancelled && !ended) item.cancel();
     const shown = item.shown();
-    if (!ended || keptMs > 0) await kept.put(key, { process, at: now(), ended, cancelled, shown } satisfies Kept<Shown>, entry?.revision);
+    if (!ended || keptMs > 0)
+      await kept.put(key, { process, at: now(), ended, cancelled, shown } satisfies Kept<Shown>, entry?.revision);
     else if (entry !== undefined) await kept.delete(key, entry.revision);
     if (ended) forget(shown.id);
   };
   /** What failed is told the next time. */
   const tell = (item: Item<Shown>): Promise<void> => {
-    item.turn = item.turn.then(() => (state === undefined ? undefined : write(item, state))).catch((error: unknown) => {
-      if (!isConflict(error)) log.warn({ error: errorText(error) }, 'other processes cannot be told of long work; trying again');
-    });
+    item.turn = item.turn
+      .then(() => (state === undefined ? undefined : write(item, state)))
+      .catch((error: unknown) => {
+        if (!isConflict(error))
+          log.warn({ error: errorText(error) }, 'other processes cannot be told of long work; trying again');
+      });
     return item.turn;
   };
   const forget = (id: string): void => {
@@ -124,7 +135,9 @@ export function createSharedWork<Shown extends { readonly id: string }>({ state,
       for (;;) {
         const entry = await state.get(keyOf(id));
         if (entry === undefined) return;
-        const done = await state.put(entry.key, { ...(entry.value as Kept<Shown>), cancelled: true }, entry.revision).catch(ignoreConflict);
+        const done = await state
+          .put(entry.key, { ...(entry.value as Kept<Shown>), cancelled: true }, entry.revision)
+          .catch(ignoreConflict);
         // Its process has just said how far it is.
         if (done !== undefined) return;
       }

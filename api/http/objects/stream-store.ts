@@ -18,28 +18,43 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
   const { world } = sluice;
   const catalog = (): Promise<Catalog> => world.catalog();
 
-  const show = (item: CatalogItem, all: Catalog, identity: Identity) => showStream(item, outputsOf(item.id, all), mayEditStream(identity, item.id));
+  const show = (item: CatalogItem, all: Catalog, identity: Identity) =>
+    showStream(item, outputsOf(item.id, all), mayEditStream(identity, item.id));
 
-  const indexSetOf = (all: Catalog) => (name: string): string => {
-    const set = all.find('index-sets', name);
-    if (set === undefined) throw invalidMembers({ index_set_id: [`There is no index set ${name}.`] });
-    return set.id;
-  };
+  const indexSetOf =
+    (all: Catalog) =>
+    (name: string): string => {
+      const set = all.find('index-sets', name);
+      if (set === undefined) throw invalidMembers({ index_set_id: [`There is no index set ${name}.`] });
+      return set.id;
+    };
 
   /** Of what ships only the settings that were changed are kept. */
   const change = async (id: string, by: string, changes: (settings: Settings) => Settings): Promise<void> => {
     const item = found('stream', (await catalog()).find('streams', id));
     assertChangeable('stream', item);
-    await storing(() => world.objects().change('streams', id, (before) => {
-      const definition = { ...before?.definition, id };
-      return { definition: withoutUndefined({ ...definition, ...changes({ ...item.settings, ...before?.definition }) }) };
-    }, by));
+    await storing(() =>
+      world.objects().change(
+        'streams',
+        id,
+        (before) => {
+          const definition = { ...before?.definition, id };
+          return {
+            definition: withoutUndefined({ ...definition, ...changes({ ...item.settings, ...before?.definition }) }),
+          };
+        },
+        by,
+      ),
+    );
   };
 
   return {
     async list(identity: Identity) {
       const all = await catalog();
-      return all.list('streams').filter(({ id }) => mayReadStream(identity.scope, id)).map((item) => show(item, all, identity));
+      return all
+        .list('streams')
+        .filter(({ id }) => mayReadStream(identity.scope, id))
+        .map((item) => show(item, all, identity));
     },
     async read(id: string, identity: Identity) {
       const all = await catalog();
@@ -53,20 +68,40 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
       if (title === undefined) throw invalidMembers({ title: ['A stream needs a title.'] });
       const all = await catalog();
       const objects = world.objects();
-      if (name !== undefined && all.find('streams', name) !== undefined) throw failure(409, `There is a stream ${name} already.`);
-      const id = name ?? idFromTitle(title, 'stream', (taken) => all.find('streams', taken) !== undefined || objects.wasUsed('streams', taken));
-      if (!by.administrator && (objects.wasUsed('streams', id) || (await holdsMessages(searcher, id)))) throw failure(409, `A stream ${id} was there before, and its messages still are: only an administrator gives its id to another one.`);
-      await storing(() => objects.create('streams', id, { definition: { id, enabled: false, ...settings }, ownerId: by.administrator ? undefined : by.userId }, by.username));
+      if (name !== undefined && all.find('streams', name) !== undefined)
+        throw failure(409, `There is a stream ${name} already.`);
+      const id =
+        name ??
+        idFromTitle(
+          title,
+          'stream',
+          (taken) => all.find('streams', taken) !== undefined || objects.wasUsed('streams', taken),
+        );
+      if (!by.administrator && (objects.wasUsed('streams', id) || (await holdsMessages(searcher, id))))
+        throw failure(
+          409,
+          `A stream ${id} was there before, and its messages still are: only an administrator gives its id to another one.`,
+        );
+      await storing(() =>
+        objects.create(
+          'streams',
+          id,
+          { definition: { id, enabled: false, ...settings }, ownerId: by.administrator ? undefined : by.userId },
+          by.username,
+        ),
+      );
       return id;
     },
     async update(id: string, body: StreamBody, by: string): Promise<void> {
       const { matching_type: matchingType } = body.entity ?? body;
-      if (matchingType !== undefined && matchingType !== null && !['AND', 'OR'].includes(matchingType)) throw invalidMembers({ matching_type: ['AND or OR.'] });
+      if (matchingType !== undefined && matchingType !== null && !['AND', 'OR'].includes(matchingType))
+        throw invalidMembers({ matching_type: ['AND or OR.'] });
       const taken = takeStream(body, indexSetOf(await catalog()));
       await change(id, by, ({ when }) => {
         if ('when' in taken) return { ...taken, rules: undefined, matching_type: undefined };
         // A stream with a condition shows no rules: a client that writes back what it read has changed nothing of it.
-        if (when !== undefined && listOf(taken['rules']).length === 0) return { ...taken, rules: undefined, matching_type: undefined };
+        if (when !== undefined && listOf(taken['rules']).length === 0)
+          return { ...taken, rules: undefined, matching_type: undefined };
         return 'rules' in taken ? { ...taken, when: undefined } : taken;
       });
     },
@@ -74,8 +109,22 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
     /** Outputs that name the stream forget it. */
     async remove(id: string, by: string): Promise<void> {
       const objects = world.objects();
-      for (const output of world.kept().filter(({ kind, definition }) => kind === 'outputs' && listOf<string>(definition['streams']).includes(id))) {
-        await storing(() => objects.change('outputs', output.id, (before) => ({ definition: { ...before?.definition, streams: listOf<string>(before?.definition['streams']).filter((stream) => stream !== id) } }), by));
+      for (const output of world
+        .kept()
+        .filter(({ kind, definition }) => kind === 'outputs' && listOf<string>(definition['streams']).includes(id))) {
+        await storing(() =>
+          objects.change(
+            'outputs',
+            output.id,
+            (before) => ({
+              definition: {
+                ...before?.definition,
+                streams: listOf<string>(before?.definition['streams']).filter((stream) => stream !== id),
+              },
+            }),
+            by,
+          ),
+        );
       }
       await storing(() => objects.remove('streams', id, by));
       if (objects.find('connections', id) !== undefined) await storing(() => objects.remove('connections', id, by));
@@ -85,13 +134,26 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
 
 /** Of a stream that stood in a file, or was deleted: who creates one of its id would read them. */
 async function holdsMessages(searcher: ApiServices['searcher'], id: string): Promise<boolean> {
-  return (await searcher.aggregate({ query: '', streams: [id], aggregate: { groups: [], metrics: [] } }, { scope: unrestrictedScope })).total > 0;
+  return (
+    (
+      await searcher.aggregate(
+        { query: '', streams: [id], aggregate: { groups: [], metrics: [] } },
+        { scope: unrestrictedScope },
+      )
+    ).total > 0
+  );
 }
 
 function outputsOf(stream: string, all: Catalog): { id: string; title: string; type: string }[] {
   const named = listOf<string>(all.find('streams', stream)?.settings['outputs']);
-  return all.list('outputs').filter(({ id, settings }) => named.includes(id) || listOf<string>(settings['streams']).includes(stream))
-    .map(({ id, settings }) => ({ id: apiIdOf(id), title: textOf(settings['title'], id), type: textOf(settings['type']) }));
+  return all
+    .list('outputs')
+    .filter(({ id, settings }) => named.includes(id) || listOf<string>(settings['streams']).includes(stream))
+    .map(({ id, settings }) => ({
+      id: apiIdOf(id),
+      title: textOf(settings['title'], id),
+      type: textOf(settings['type']),
+    }));
 }
 
 function withoutUndefined(settings: Settings): Settings {

@@ -11,13 +11,28 @@ import type { ApiServices } from '../services.js';
 export type Tried = ReturnType<typeof tryMessage>;
 
 export const messageBody = {
-  message: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'GELF as a sender sends it, or a message as it is stored.' }),
-  receiver: Type.Optional(Type.String({ maxLength: 200, default: 'gelf-tcp', description: 'Receiver that it came in by.' })),
+  message: Type.Unsafe<Readonly<Record<string, unknown>>>({
+    type: 'object',
+    additionalProperties: true,
+    description: 'GELF as a sender sends it, or a message as it is stored.',
+  }),
+  receiver: Type.Optional(
+    Type.String({ maxLength: 200, default: 'gelf-tcp', description: 'Receiver that it came in by.' }),
+  ),
 };
 
-const verdictSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description: 'The condition with what the message has there: text, held, found, children.' });
-export const explained = { reason: Type.String({ description: 'Why, in words.' }), condition: Type.Union([verdictSchema, Type.Null()]) };
-export const streamsOfTry = Type.Array(Type.Object({ id: Type.String(), name: Type.String(), title: Type.String() }), { description: 'Streams that the message goes to, as far as the asker may read them.' });
+const verdictSchema = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'The condition with what the message has there: text, held, found, children.',
+});
+export const explained = {
+  reason: Type.String({ description: 'Why, in words.' }),
+  condition: Type.Union([verdictSchema, Type.Null()]),
+};
+export const streamsOfTry = Type.Array(Type.Object({ id: Type.String(), name: Type.String(), title: Type.String() }), {
+  description: 'Streams that the message goes to, as far as the asker may read them.',
+});
 
 export function rulesNotLoaded(): Error {
   return failure(503, 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
@@ -35,7 +50,9 @@ export function tried(services: ApiServices, message: Readonly<Record<string, un
 }
 
 export function visibleStreams({ explanation: { streams } }: Tried, identity: Identity): Static<typeof streamsOfTry> {
-  return streams.filter(({ id, member }) => member && mayReadStream(identity.scope, id)).map(({ id, title }) => ({ id: apiIdOf(id), name: id, title }));
+  return streams
+    .filter(({ id, member }) => member && mayReadStream(identity.scope, id))
+    .map(({ id, title }) => ({ id: apiIdOf(id), name: id, title }));
 }
 
 /** Aborts when the asker has gone, and after the answer. */

@@ -58,14 +58,30 @@ function createExports(services: ApiServices): Exports {
   const running = new Map<string, { readonly state: ExportState; readonly ending: AbortController }>();
   const metrics = buildMetrics(services.registry, apiMetrics);
   const { max_exports: most } = services.config.api;
-  const shared = createSharedWork<ExportState>({ state: sharedStateOf(services), prefix: 'exports/', keptMs: 0, log: services.log });
+  const shared = createSharedWork<ExportState>({
+    state: sharedStateOf(services),
+    prefix: 'exports/',
+    keptMs: 0,
+    log: services.log,
+  });
 
   return {
     async send(request, reply, wanted) {
-      if (running.size >= most) throw failure(429, `${most} exports are under way already (api.max_exports); try again later.`, { headers: { 'retry-after': '10' } });
+      if (running.size >= most)
+        throw failure(429, `${most} exports are under way already (api.max_exports); try again later.`, {
+          headers: { 'retry-after': '10' },
+        });
       const ending = new AbortController();
       const { identity } = request;
-      const state: ExportState = { id: randomBytes(12).toString('hex'), owner: identity.username, owner_id: identity.userId, query: wanted.question.query, started_at: new Date().toISOString(), rows: 0, total: undefined };
+      const state: ExportState = {
+        id: randomBytes(12).toString('hex'),
+        owner: identity.username,
+        owner_id: identity.userId,
+        query: wanted.question.query,
+        started_at: new Date().toISOString(),
+        rows: 0,
+        total: undefined,
+      };
       running.set(state.id, { state, ending });
       void shared.begin({ shown: () => state, cancel: () => ending.abort() }, 'soon');
       metrics.exports.set(running.size);
@@ -76,22 +92,51 @@ function createExports(services: ApiServices): Exports {
         metrics.exports.set(running.size);
       };
       // Read when the record is made, which is after the last row.
-      const details = { export: state.id, get rows() { return state.rows; }, fields: wanted.fields, streams: wanted.question.streams, from: wanted.question.from, to: wanted.question.to };
+      const details = {
+        export: state.id,
+        get rows() {
+          return state.rows;
+        },
+        fields: wanted.fields,
+        streams: wanted.question.streams,
+        from: wanted.question.from,
+        to: wanted.question.to,
+      };
       request.audited = { object: wanted.question.query === '' ? '*' : wanted.question.query, details };
       reply.raw.once('close', () => ending.abort());
-      const rows = services.searcher.rows({ ...wanted.question, fields: [...new Set(wanted.fields)], sort: wanted.sort, limit: wanted.limit }, options)[Symbol.asyncIterator]();
+      const rows = services.searcher
+        .rows(
+          { ...wanted.question, fields: [...new Set(wanted.fields)], sort: wanted.sort, limit: wanted.limit },
+          options,
+        )
+        [Symbol.asyncIterator]();
       try {
         const first = await rows.next();
-        void services.searcher.aggregate({ ...wanted.question, aggregate: { groups: [], metrics: [] } }, options).then(({ total }) => { state.total = Math.min(total, wanted.limit ?? total); }).catch(() => undefined);
-        const stream = Readable.from(lines(first, rows, wanted, (count) => {
-          state.rows += count;
-          metrics.exportedRows.inc(count);
-        }), { objectMode: false, highWaterMark: 64 * 1024 });
+        void services.searcher
+          .aggregate({ ...wanted.question, aggregate: { groups: [], metrics: [] } }, options)
+          .then(({ total }) => {
+            state.total = Math.min(total, wanted.limit ?? total);
+          })
+          .catch(() => undefined);
+        const stream = Readable.from(
+          lines(first, rows, wanted, (count) => {
+            state.rows += count;
+            metrics.exportedRows.inc(count);
+          }),
+          { objectMode: false, highWaterMark: 64 * 1024 },
+        );
         stream.once('error', (error) => {
-          if (!ending.signal.aborted) services.log.warn({ error: errorText(error), export: state.id }, 'an export was cut short');
+          if (!ending.signal.aborted)
+            services.log.warn({ error: errorText(error), export: state.id }, 'an export was cut short');
         });
         stream.once('close', finish);
-        return await reply.headers({ 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="search-result.csv"', 'x-export-id': state.id }).send(stream);
+        return await reply
+          .headers({
+            'content-type': 'text/csv; charset=utf-8',
+            'content-disposition': 'attachment; filename="search-result.csv"',
+            'x-export-id': state.id,
+          })
+          .send(stream);
       } catch (error) {
         finish();
         throw error;
@@ -114,7 +159,12 @@ function createExports(services: ApiServices): Exports {
 }
 
 /** One text a batch. Nothing found: nothing written, no head either, as clients of peers expect. */
-async function* lines(first: IteratorResult<readonly SearchHit[]>, rows: AsyncIterator<readonly SearchHit[]>, { fields, timeZone }: ExportRequest, onRows: (count: number) => void): AsyncGenerator<string> {
+async function* lines(
+  first: IteratorResult<readonly SearchHit[]>,
+  rows: AsyncIterator<readonly SearchHit[]>,
+  { fields, timeZone }: ExportRequest,
+  onRows: (count: number) => void,
+): AsyncGenerator<string> {
   try {
     let headed = false;
     for (let batch = first; batch.done !== true; batch = await rows.next()) {
@@ -133,7 +183,9 @@ function cellsOf(hit: SearchHit, fields: readonly string[], timeZone: string | u
   const { message, index } = messageRow(hit);
   return fields.map((field) => {
     const value = field === '_index' ? index : message[field];
-    return timeZone !== undefined && timeFields.has(field) && typeof value === 'string' ? inZone(value, timeZone) : value;
+    return timeZone !== undefined && timeFields.has(field) && typeof value === 'string'
+      ? inZone(value, timeZone)
+      : value;
   });
 }
 
@@ -142,6 +194,9 @@ function inZone(text: string, timeZone: string): string {
   if (Number.isNaN(time)) return text;
   const shift = zoneShift(timeZone, time);
   const minutes = Math.abs(shift) / 60_000;
-  const offset = shift === 0 ? 'Z' : `${shift < 0 ? '-' : '+'}${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+  const offset =
+    shift === 0
+      ? 'Z'
+      : `${shift < 0 ? '-' : '+'}${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
   return new Date(time + shift).toISOString().replace('Z', offset);
 }

@@ -18,14 +18,24 @@ export interface Job {
   readonly searchId: string;
   /** Name of who began it. */
   readonly owner: string;
-  readonly execution: { readonly done: boolean; readonly cancelled: boolean; readonly completed_exceptionally: boolean };
+  readonly execution: {
+    readonly done: boolean;
+    readonly cancelled: boolean;
+    readonly completed_exceptionally: boolean;
+  };
   /** `{ queryId: result }` as JSON; undefined until it is done. */
   readonly results: string | undefined;
 }
 
 export interface Jobs {
   /** `as`: of a job that somebody began in another process; it is known to this asker only. */
-  start(searchId: string, asker: Identity, run: (signal: AbortSignal) => Promise<QueryResults>, cancelAfterMs?: number, as?: { readonly id: string; readonly owner: string }): { readonly job: Job; readonly finished: Promise<void> };
+  start(
+    searchId: string,
+    asker: Identity,
+    run: (signal: AbortSignal) => Promise<QueryResults>,
+    cancelAfterMs?: number,
+    as?: { readonly id: string; readonly owner: string },
+  ): { readonly job: Job; readonly finished: Promise<void> };
   /** Throws 404, and 403 for the job of somebody else. */
   find(id: string, identity: Identity): Job;
   /** Undefined where `find` would not know it, or knows it with other rights. */
@@ -70,16 +80,19 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
       if (bytes + text.length <= maxResultBytes) break;
       if (other !== job && other.execution.done) remove(other);
     }
-    if (bytes + text.length > maxResultBytes) throw failure(413, 'The result is larger than what is kept; ask for fewer messages at once.');
+    if (bytes + text.length > maxResultBytes)
+      throw failure(413, 'The result is larger than what is kept; ask for fewer messages at once.');
     job.results = text;
     bytes += text.length;
   };
   /** Results stay with the rights that they were found with. */
-  const mayUse = ({ asker }: Kept, identity: Identity): boolean => identity.administrator || JSON.stringify(asker.scope) === JSON.stringify(identity.scope);
+  const mayUse = ({ asker }: Kept, identity: Identity): boolean =>
+    identity.administrator || JSON.stringify(asker.scope) === JSON.stringify(identity.scope);
   const find = (id: string, identity: Identity): Kept => {
     const job = jobs.get(ofAsker(id, identity)) ?? jobs.get(id);
     if (job === undefined) throw unknownJob();
-    if (job.asker.userId !== identity.userId && !identity.administrator) throw failure(403, 'Not allowed: this search job is of somebody else.');
+    if (job.asker.userId !== identity.userId && !identity.administrator)
+      throw failure(403, 'Not allowed: this search job is of somebody else.');
     if (!mayUse(job, identity)) throw unknownJob();
     job.touched = now();
     return job;
@@ -91,22 +104,39 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
       const key = as === undefined ? id : ofAsker(id, asker);
       const before = jobs.get(key);
       if (before !== undefined) remove(before);
-      const job: Kept = { id, key, searchId, owner: as?.owner ?? asker.username, asker, ending: new AbortController(), execution: { done: false, cancelled: false, completed_exceptionally: false }, results: undefined, touched: now() };
+      const job: Kept = {
+        id,
+        key,
+        searchId,
+        owner: as?.owner ?? asker.username,
+        asker,
+        ending: new AbortController(),
+        execution: { done: false, cancelled: false, completed_exceptionally: false },
+        results: undefined,
+        touched: now(),
+      };
       jobs.set(key, job);
-      const timer = cancelAfterMs === undefined || cancelAfterMs === 0 ? undefined : setTimeout(() => job.ending.abort(), cancelAfterMs).unref();
-      const finished = run(job.ending.signal).then((results) => {
-        keep(job, results);
-        job.execution = { done: true, cancelled: job.ending.signal.aborted, completed_exceptionally: false };
-      }).catch((error: unknown) => {
-        if (!job.ending.signal.aborted) log.warn({ error: errorText(error) }, 'a search job failed');
-        job.execution = { done: true, cancelled: job.ending.signal.aborted, completed_exceptionally: true };
-      }).finally(() => clearTimeout(timer));
+      const timer =
+        cancelAfterMs === undefined || cancelAfterMs === 0
+          ? undefined
+          : setTimeout(() => job.ending.abort(), cancelAfterMs).unref();
+      const finished = run(job.ending.signal)
+        .then((results) => {
+          keep(job, results);
+          job.execution = { done: true, cancelled: job.ending.signal.aborted, completed_exceptionally: false };
+        })
+        .catch((error: unknown) => {
+          if (!job.ending.signal.aborted) log.warn({ error: errorText(error) }, 'a search job failed');
+          job.execution = { done: true, cancelled: job.ending.signal.aborted, completed_exceptionally: true };
+        })
+        .finally(() => clearTimeout(timer));
       return { job, finished };
     },
     find,
     known(id, identity) {
       const job = jobs.get(ofAsker(id, identity)) ?? jobs.get(id);
-      const isKnown = job !== undefined && (job.asker.userId === identity.userId || identity.administrator) && mayUse(job, identity);
+      const isKnown =
+        job !== undefined && (job.asker.userId === identity.userId || identity.administrator) && mayUse(job, identity);
       return isKnown ? find(id, identity) : undefined;
     },
     cancel(id, identity) {

@@ -12,24 +12,52 @@ export interface ResolvedRange {
   readonly to: number | undefined;
 }
 
-const numbers: Readonly<Record<string, number>> = Object.fromEntries(['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve', 'fifteen', 'twenty', 'thirty', 'sixty'].map((word, at) => [word, [15, 20, 30, 60][at - 13] ?? at]));
+const numbers: Readonly<Record<string, number>> = Object.fromEntries(
+  [
+    'zero',
+    'one',
+    'two',
+    'three',
+    'four',
+    'five',
+    'six',
+    'seven',
+    'eight',
+    'nine',
+    'ten',
+    'eleven',
+    'twelve',
+    'fifteen',
+    'twenty',
+    'thirty',
+    'sixty',
+  ].map((word, at) => [word, [15, 20, 30, 60][at - 13] ?? at]),
+);
 /** A day when clocks go forward, with room to spare. */
 const leastDay = 20 * 3_600_000;
 const fixed: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000 };
 const units = '(second|minute|hour|day|week|month|year)s?';
 const amount = `(\\d{1,6}|${Object.keys(numbers).join('|')}|an?)`;
 const patterns = {
-  lastMany: new RegExp(`^(?:the )?(?:last|past) ${amount} ${units}$`), last: new RegExp(`^(?:the )?(?:last|past) ${units}$`), current: new RegExp(`^this ${units}$`), ago: new RegExp(`^${amount} ${units} ago$`),
+  lastMany: new RegExp(`^(?:the )?(?:last|past) ${amount} ${units}$`),
+  last: new RegExp(`^(?:the )?(?:last|past) ${units}$`),
+  current: new RegExp(`^this ${units}$`),
+  ago: new RegExp(`^${amount} ${units} ago$`),
 };
 
 export function parseKeyword(text: string, timeZone: string, now: number): ResolvedRange | undefined {
-  const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ').replace(/^from /, '');
+  const words = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^from /, '');
   const parts = words.split(/ (?:to|until|till|-) /);
   if (parts.length > 2) return undefined;
   const [begin = '', end] = parts;
   const first = single(begin, timeZone, now) ?? parseSpoken(begin, timeZone, now);
   if (first === undefined) return undefined;
-  const second = end === undefined ? undefined : (single(end, timeZone, now) ?? parseSpoken(end, timeZone, now, first.from));
+  const second =
+    end === undefined ? undefined : (single(end, timeZone, now) ?? parseSpoken(end, timeZone, now, first.from));
   if (end !== undefined && second === undefined) return undefined;
   const range = { from: first.from, to: second === undefined ? first.to : (second.end ?? second.to) };
   return range.from !== undefined && range.to !== undefined && range.from > range.to ? undefined : range;
@@ -44,13 +72,24 @@ function single(text: string, timeZone: string, now: number): RangePart | undefi
   const last = patterns.last.exec(text)?.[1];
   if (last !== undefined) return { from: back(1, last, now), to: now };
   const current = patterns.current.exec(text)?.[1];
-  if (current !== undefined) return { from: fixed[current] === undefined ? startOf(current, timeZone, now, 0) : now - (now % fixed[current]), to: now };
+  if (current !== undefined)
+    return {
+      from: fixed[current] === undefined ? startOf(current, timeZone, now, 0) : now - (now % fixed[current]),
+      to: now,
+    };
   const ago = patterns.ago.exec(text);
   if (ago !== null) {
     const from = back(count(ago[1]), ago[2] as string, now);
     return { from, to: now, end: from };
   }
-  const point = parseTime(text.replace(/^(\S+) (\d\d:)/, '$1T$2').toUpperCase().replace('NOW', 'now'), now, (local) => toUniversal(local, timeZone));
+  const point = parseTime(
+    text
+      .replace(/^(\S+) (\d\d:)/, '$1T$2')
+      .toUpperCase()
+      .replace('NOW', 'now'),
+    now,
+    (local) => toUniversal(local, timeZone),
+  );
   if (point === undefined) return undefined;
   const to = point.last + 1;
   return { from: point.first, to, end: to - point.first < leastDay ? point.first : to };

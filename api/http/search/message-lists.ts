@@ -18,24 +18,61 @@ export interface MessageRow {
 export function messageRow(hit: SearchHit): MessageRow {
   const { streams, ...fields } = hit.document;
   const shown = Array.isArray(streams) ? { streams: (streams as unknown[]).map((id) => streamHex(String(id))) } : {};
-  return { message: { ...fields, ...shown, _id: hit._id }, index: hit._index, highlight_ranges: {}, decoration_stats: null };
+  return {
+    message: { ...fields, ...shown, _id: hit._id },
+    index: hit._index,
+    highlight_ranges: {},
+    decoration_stats: null,
+  };
 }
 
 /** `counted`: how many messages the question has, of somebody who counts them anyway; undefined when that failed. */
-export async function messageList(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override'], counted?: Promise<number | undefined>): Promise<Readonly<Record<string, unknown>>> {
+export async function messageList(
+  context: Context,
+  query: QueryOfSearchBody,
+  type: SearchTypeBody,
+  override: ExecuteBody['global_override'],
+  counted?: Promise<number | undefined>,
+): Promise<Readonly<Record<string, unknown>>> {
   const { question, effective } = askedBy(context, query, type, override);
-  const { services: { searcher }, identity, signal, deadlineMs } = context;
+  const {
+    services: { searcher },
+    identity,
+    signal,
+    deadlineMs,
+  } = context;
   const options = { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs };
-  const answer = await searcher.messages({
-    ...question, count: counted === undefined, limit: override?.limit ?? type.limit ?? defaultLimit, offset: override?.offset ?? type.offset ?? 0,
-    sort: messageSort(type.sort),
-    fields: type.fields === null || type.fields?.length === 0 ? undefined : type.fields,
-  }, options);
-  const total = counted === undefined ? answer.total : await counted ?? (await searcher.messages({ ...question, limit: 0 }, options)).total;
-  return { id: type.id, ...(type.name === undefined ? {} : { name: type.name }), type: 'messages', messages: answer.messages.map(messageRow), total_results: total, effective_timerange: effective, ...failuresOf(answer.failures) };
+  const answer = await searcher.messages(
+    {
+      ...question,
+      count: counted === undefined,
+      limit: override?.limit ?? type.limit ?? defaultLimit,
+      offset: override?.offset ?? type.offset ?? 0,
+      sort: messageSort(type.sort),
+      fields: type.fields === null || type.fields?.length === 0 ? undefined : type.fields,
+    },
+    options,
+  );
+  const total =
+    counted === undefined
+      ? answer.total
+      : ((await counted) ?? (await searcher.messages({ ...question, limit: 0 }, options)).total);
+  return {
+    id: type.id,
+    ...(type.name === undefined ? {} : { name: type.name }),
+    type: 'messages',
+    messages: answer.messages.map(messageRow),
+    total_results: total,
+    effective_timerange: effective,
+    ...failuresOf(answer.failures),
+  };
 }
 
 /** Indices that did not answer: the rest is a part. */
-export function failuresOf(failures: readonly { readonly index: string; readonly reason: string }[] | undefined): Readonly<Record<string, unknown>> {
-  return failures === undefined || failures.length === 0 ? {} : { partial: true, failures: failures.map(({ index, reason }) => ({ index, reason })) };
+export function failuresOf(
+  failures: readonly { readonly index: string; readonly reason: string }[] | undefined,
+): Readonly<Record<string, unknown>> {
+  return failures === undefined || failures.length === 0
+    ? {}
+    : { partial: true, failures: failures.map(({ index, reason }) => ({ index, reason })) };
 }

@@ -22,7 +22,12 @@ export interface Objects {
   saveSearch(search: StoredSearch, identity: Identity): Promise<void>;
   view(id: string): Promise<StoredView | undefined>;
   views(): Promise<readonly StoredView[]>;
-  saveView(make: (before: StoredView | undefined) => StoredView, id: string, identity: Identity, must: 'exist' | 'any'): Promise<StoredView>;
+  saveView(
+    make: (before: StoredView | undefined) => StoredView,
+    id: string,
+    identity: Identity,
+    must: 'exist' | 'any',
+  ): Promise<StoredView>;
   deleteView(id: string, identity: Identity): Promise<StoredView>;
 }
 
@@ -36,7 +41,14 @@ export interface ObjectLimits {
 export function createObjects(state: StateStore, limits: ObjectLimits): Objects {
   let sinceCount = Infinity;
 
-  const save = async <Kept extends Owned>(prefix: string, id: string, identity: Identity, make: (before: Kept | undefined) => Kept, must: 'exist' | 'any', onCreate: () => Promise<void>): Promise<Kept> => {
+  const save = async <Kept extends Owned>(
+    prefix: string,
+    id: string,
+    identity: Identity,
+    make: (before: Kept | undefined) => Kept,
+    must: 'exist' | 'any',
+    onCreate: () => Promise<void>,
+  ): Promise<Kept> => {
     for (let attempt = 1; ; attempt += 1) {
       const entry = await state.get(`${prefix}/${id}`);
       const before = entry?.value as Kept | undefined;
@@ -62,21 +74,40 @@ export function createObjects(state: StateStore, limits: ObjectLimits): Objects 
     const tooMany = entries.length - Math.floor(limits.maxSearches * 0.9);
     if (tooMany <= 0) return;
     const needed = new Set((await views(state)).map((view) => view.search_id));
-    const oldest = entries.filter(({ value }) => !needed.has((value as StoredSearch).id)).sort((one, other) => createdAt(one).localeCompare(createdAt(other))).slice(0, tooMany);
+    const oldest = entries
+      .filter(({ value }) => !needed.has((value as StoredSearch).id))
+      .sort((one, other) => createdAt(one).localeCompare(createdAt(other)))
+      .slice(0, tooMany);
     for (const { key, revision } of oldest) await state.delete(key, revision).catch(() => undefined);
-    if (oldest.length < tooMany - limits.maxSearches * 0.1) throw failure(403, `There are ${entries.length} searches, all of them in views; no more are kept (api.max_searches).`);
+    if (oldest.length < tooMany - limits.maxSearches * 0.1)
+      throw failure(
+        403,
+        `There are ${entries.length} searches, all of them in views; no more are kept (api.max_searches).`,
+      );
   };
 
   return {
     search: async (id) => (await state.get(`searches/${id}`))?.value as StoredSearch | undefined,
     async saveSearch(search, identity) {
-      await save<StoredSearch>('searches', search.id, identity, (before) => ({ ...search, ...(before === undefined ? {} : { owner: before.owner, owner_id: before.owner_id }) }), 'any', makeRoomForSearch);
+      await save<StoredSearch>(
+        'searches',
+        search.id,
+        identity,
+        (before) => ({
+          ...search,
+          ...(before === undefined ? {} : { owner: before.owner, owner_id: before.owner_id }),
+        }),
+        'any',
+        makeRoomForSearch,
+      );
     },
     view: async (id) => (await state.get(`views/${id}`))?.value as StoredView | undefined,
     views: () => views(state),
-    saveView: (make, id, identity, must) => save<StoredView>('views', id, identity, make, must, async () => {
-      if ((await state.list('views/')).length >= limits.maxViews) throw failure(403, `There are ${limits.maxViews} views already; no more are kept (api.max_views).`);
-    }),
+    saveView: (make, id, identity, must) =>
+      save<StoredView>('views', id, identity, make, must, async () => {
+        if ((await state.list('views/')).length >= limits.maxViews)
+          throw failure(403, `There are ${limits.maxViews} views already; no more are kept (api.max_views).`);
+      }),
     async deleteView(id, identity) {
       const entry = await state.get(`views/${id}`);
       if (entry === undefined) throw missing();
@@ -97,7 +128,8 @@ const createdAt = ({ value }: StateEntry): string => (value as StoredSearch).cre
 const missing = (): Error => failure(404, 'There is no such view.');
 
 function assertOwner(before: Owned | undefined, identity: Identity): void {
-  if (before !== undefined && before.owner_id !== identity.userId && !identity.administrator) throw failure(403, 'Not allowed: this is of somebody else.');
+  if (before !== undefined && before.owner_id !== identity.userId && !identity.administrator)
+    throw failure(403, 'Not allowed: this is of somebody else.');
 }
 
 function assertSize(kept: unknown): void {

@@ -22,13 +22,24 @@ interface Group {
   readonly field?: unknown;
   readonly fields?: unknown;
   readonly limit?: unknown;
-  readonly interval?: { readonly type?: unknown; readonly scaling?: unknown; readonly timeunit?: unknown; readonly unit?: unknown; readonly value?: unknown };
+  readonly interval?: {
+    readonly type?: unknown;
+    readonly scaling?: unknown;
+    readonly timeunit?: unknown;
+    readonly unit?: unknown;
+    readonly value?: unknown;
+  };
 }
 
 const defaultValues = 15;
 const kinds = { ...figureKinds, percentage: 'count' as const };
 
-export async function pivot(context: Context, query: QueryOfSearchBody, type: SearchTypeBody, override: ExecuteBody['global_override']): Promise<Readonly<Record<string, unknown>>> {
+export async function pivot(
+  context: Context,
+  query: QueryOfSearchBody,
+  type: SearchTypeBody,
+  override: ExecuteBody['global_override'],
+): Promise<Readonly<Record<string, unknown>>> {
   if ((type.sort?.length ?? 0) > 1) throw wrong('sort', `${type.sort?.length ?? 0} of them`, 'one key');
   const asked = askedBy(context, query, type, override);
   const series = (type.series ?? []).map(seriesOf);
@@ -36,73 +47,165 @@ export async function pivot(context: Context, query: QueryOfSearchBody, type: Se
   const range = all.some((group) => group.type === 'time') ? await span(context, asked) : 0;
   const rows = ((type.row_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
   const columns = ((type.column_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
-  const ask = (groups: readonly Grouping[], whole: boolean): Promise<AggregateAnswer> => aggregate(context, asked, { groups, whole }, series, type);
+  const ask = (groups: readonly Grouping[], whole: boolean): Promise<AggregateAnswer> =>
+    aggregate(context, asked, { groups, whole }, series, type);
   const byRow = await ask(rows, rows.length > 0 && type.rollup === true);
   const byBoth = columns.length === 0 ? undefined : await ask([...rows, ...columns], false);
   const { whole } = byRow;
   return {
-    id: type.id, ...(type.name === undefined ? {} : { name: type.name }), type: 'pivot', total: byRow.total, effective_timerange: asked.effective,
-    rows: [...rowsOf(byRow, byBoth, rows, columns, series, type.rollup === true || columns.length === 0), ...(whole === undefined ? [] : [{ key: [], values: cells(whole, [], series, byRow.total, true, 'row-inner'), source: 'non-leaf' }])],
+    id: type.id,
+    ...(type.name === undefined ? {} : { name: type.name }),
+    type: 'pivot',
+    total: byRow.total,
+    effective_timerange: asked.effective,
+    rows: [
+      ...rowsOf(byRow, byBoth, rows, columns, series, type.rollup === true || columns.length === 0),
+      ...(whole === undefined
+        ? []
+        : [{ key: [], values: cells(whole, [], series, byRow.total, true, 'row-inner'), source: 'non-leaf' }]),
+    ],
     ...failuresOf([...(byRow.failures ?? []), ...(byBoth?.failures ?? [])]),
   };
 }
 
-function aggregate({ services: { searcher }, identity, signal, deadlineMs }: Context, { question }: Asked, { groups, whole }: Pick<AskedAggregate, 'groups' | 'whole'>, series: readonly Series[], type: SearchTypeBody): Promise<AggregateAnswer> {
-  const [sort] = (type.sort ?? []) as readonly { readonly type?: unknown; readonly field?: unknown; readonly direction?: unknown }[];
+function aggregate(
+  { services: { searcher }, identity, signal, deadlineMs }: Context,
+  { question }: Asked,
+  { groups, whole }: Pick<AskedAggregate, 'groups' | 'whole'>,
+  series: readonly Series[],
+  type: SearchTypeBody,
+): Promise<AggregateAnswer> {
+  const [sort] = (type.sort ?? []) as readonly {
+    readonly type?: unknown;
+    readonly field?: unknown;
+    readonly direction?: unknown;
+  }[];
   const at = series.findIndex(({ id }) => id === sort?.field);
-  const direction = typeof sort?.direction === 'string' && /^asc/i.test(sort.direction) ? 'asc' as const : 'desc' as const;
-  const order = sort === undefined || groups.every(({ kind }) => kind === 'time') ? undefined : sort.type === 'pivot' ? { by: 'key' as const, direction } : at >= 0 ? { by: at, direction } : undefined;
-  return searcher.aggregate({ ...question, aggregate: { groups, metrics: series.map(({ metric }) => metric), sort: order, whole } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
+  const direction =
+    typeof sort?.direction === 'string' && /^asc/i.test(sort.direction) ? ('asc' as const) : ('desc' as const);
+  const order =
+    sort === undefined || groups.every(({ kind }) => kind === 'time')
+      ? undefined
+      : sort.type === 'pivot'
+        ? { by: 'key' as const, direction }
+        : at >= 0
+          ? { by: at, direction }
+          : undefined;
+  return searcher.aggregate(
+    { ...question, aggregate: { groups, metrics: series.map(({ metric }) => metric), sort: order, whole } },
+    { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs },
+  );
 }
 
 function seriesOf(body: Readonly<Record<string, unknown>>): Series {
-  const { type, id, field, percentile } = body as { type?: unknown; id?: unknown; field?: unknown; percentile?: unknown };
+  const { type, id, field, percentile } = body as {
+    type?: unknown;
+    id?: unknown;
+    field?: unknown;
+    percentile?: unknown;
+  };
   const kind = typeof type === 'string' ? ownMember(kinds, type) : undefined;
   if (typeof type !== 'string' || kind === undefined) throw wrong('series', type, Object.keys(kinds).join(', '));
   const named = typeof field === 'string' && field !== '' ? field : undefined;
   return {
-    id: typeof id === 'string' && id !== '' ? id : `${type}(${named ?? ''})`, share: type === 'percentage',
+    id: typeof id === 'string' && id !== '' ? id : `${type}(${named ?? ''})`,
+    share: type === 'percentage',
     metric: figureOf(kind, named, percentile),
   };
 }
 
 function groupings(group: Group, rangeMs: number): readonly Grouping[] {
-  const fields = Array.isArray(group.fields) ? (group.fields as unknown[]).map((field) => textOf(field)) : typeof group.field === 'string' ? [group.field] : [];
+  const fields = Array.isArray(group.fields)
+    ? (group.fields as unknown[]).map((field) => textOf(field))
+    : typeof group.field === 'string'
+      ? [group.field]
+      : [];
   if (fields.length === 0) throw wrong('group', group.fields, 'the names of fields');
-  if (group.type === 'values') return fields.map((field) => ({ kind: 'values', field, limit: typeof group.limit === 'number' ? group.limit : defaultValues }));
+  if (group.type === 'values')
+    return fields.map((field) => ({
+      kind: 'values',
+      field,
+      limit: typeof group.limit === 'number' ? group.limit : defaultValues,
+    }));
   if (group.type !== 'time') throw wrong('group', group.type, 'values, time');
   const { type, scaling, timeunit, unit, value } = group.interval ?? {};
-  const interval = type === undefined || type === 'auto' ? automaticInterval(rangeMs, typeof scaling === 'number' ? scaling : 1)
-    : parseInterval(textOf(timeunit ?? unit), typeof value === 'number' ? value : undefined);
-  if (interval === undefined) throw wrong('interval', timeunit ?? unit, '{type: auto}, or {type: timeunit, timeunit: 30s | 5m | 1h | 1d | 1w | 1M}');
+  const interval =
+    type === undefined || type === 'auto'
+      ? automaticInterval(rangeMs, typeof scaling === 'number' ? scaling : 1)
+      : parseInterval(textOf(timeunit ?? unit), typeof value === 'number' ? value : undefined);
+  if (interval === undefined)
+    throw wrong(
+      'interval',
+      timeunit ?? unit,
+      '{type: auto}, or {type: timeunit, timeunit: 30s | 5m | 1h | 1d | 1w | 1M}',
+    );
   return fields.map((field) => ({ kind: 'time', field, interval }));
 }
 
 /** Of the whole store there is no range to divide: the times of what is found make one. */
 async function span(context: Context, { question }: Asked): Promise<number> {
   if (question.from !== undefined) return (question.to ?? context.now) - question.from;
-  const { services: { searcher }, identity, signal, deadlineMs } = context;
-  const found = await searcher.aggregate({ ...question, aggregate: { groups: [], metrics: [{ kind: 'min', field: 'timestamp' }, { kind: 'max', field: 'timestamp' }] } }, { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs });
+  const {
+    services: { searcher },
+    identity,
+    signal,
+    deadlineMs,
+  } = context;
+  const found = await searcher.aggregate(
+    {
+      ...question,
+      aggregate: {
+        groups: [],
+        metrics: [
+          { kind: 'min', field: 'timestamp' },
+          { kind: 'max', field: 'timestamp' },
+        ],
+      },
+    },
+    { scope: identity.scope, signal, fairnessKey: identity.username, deadlineMs },
+  );
   const [first = null, last = null] = found.buckets[0]?.values ?? [];
   return typeof first === 'number' && typeof last === 'number' ? last - first : 0;
 }
 
-function rowsOf(byRow: AggregateAnswer, byBoth: AggregateAnswer | undefined, rows: readonly Grouping[], columns: readonly Grouping[], series: readonly Series[], rollup: boolean): readonly Readonly<Record<string, unknown>>[] {
+function rowsOf(
+  byRow: AggregateAnswer,
+  byBoth: AggregateAnswer | undefined,
+  rows: readonly Grouping[],
+  columns: readonly Grouping[],
+  series: readonly Series[],
+  rollup: boolean,
+): readonly Readonly<Record<string, unknown>>[] {
   const inner = grouped(byBoth?.buckets ?? [], (bucket) => JSON.stringify(bucket.key.slice(0, rows.length)));
   return byRow.buckets.map((bucket) => ({
-    key: keyOf(bucket.key, rows), source: 'leaf',
+    key: keyOf(bucket.key, rows),
+    source: 'leaf',
     values: [
-      ...(inner.get(JSON.stringify(bucket.key)) ?? []).flatMap((one) => cells(one, keyOf(one.key.slice(rows.length), columns), series, byRow.total, false, 'col-leaf')),
+      ...(inner.get(JSON.stringify(bucket.key)) ?? []).flatMap((one) =>
+        cells(one, keyOf(one.key.slice(rows.length), columns), series, byRow.total, false, 'col-leaf'),
+      ),
       ...(rollup ? cells(bucket, [], series, byRow.total, true, 'row-leaf') : []),
     ],
   }));
 }
 
-function cells(bucket: SearchBucket | undefined, columns: readonly unknown[], series: readonly Series[], total: number, rollup: boolean, source: string): readonly Readonly<Record<string, unknown>>[] {
+function cells(
+  bucket: SearchBucket | undefined,
+  columns: readonly unknown[],
+  series: readonly Series[],
+  total: number,
+  rollup: boolean,
+  source: string,
+): readonly Readonly<Record<string, unknown>>[] {
   if (bucket === undefined) return [];
   return series.map(({ id, share }, at) => {
     const value = bucket.values[at] ?? null;
-    return { key: [...columns, id], value: share && typeof value === 'number' ? (total === 0 ? 0 : value / total) : value, rollup, source };
+    return {
+      key: [...columns, id],
+      value: share && typeof value === 'number' ? (total === 0 ? 0 : value / total) : value,
+      rollup,
+      source,
+    };
   });
 }
 
@@ -123,5 +226,9 @@ function grouped<Item>(items: readonly Item[], keyOfItem: (item: Item) => string
 }
 
 function wrong(what: string, got: unknown, allowed: string): Error {
-  return failure(400, `${what}: This ${what} is not known. Got ${String(JSON.stringify(got)).slice(0, 100)}. Allowed: ${allowed}.`, { type: 'RequestError', body: { path: what } });
+  return failure(
+    400,
+    `${what}: This ${what} is not known. Got ${String(JSON.stringify(got)).slice(0, 100)}. Allowed: ${allowed}.`,
+    { type: 'RequestError', body: { path: what } },
+  );
 }

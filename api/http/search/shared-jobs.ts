@@ -58,8 +58,18 @@ export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
   const { jobs, state, log } = options;
   const keyOf = (id: string): string => `${sharedJobsPrefix}${id}`;
   const warn = (error: unknown): void => log.warn({ error: errorText(error) }, 'a search job could not be shared');
-  const begin = (request: JobRequest, identity: Identity, as?: { readonly id: string; readonly owner: string }): ReturnType<Jobs['start']> =>
-    jobs.start(request.search.id, identity, (signal) => options.run(request, identity, signal), request.cancelAfterMs, as);
+  const begin = (
+    request: JobRequest,
+    identity: Identity,
+    as?: { readonly id: string; readonly owner: string },
+  ): ReturnType<Jobs['start']> =>
+    jobs.start(
+      request.search.id,
+      identity,
+      (signal) => options.run(request, identity, signal),
+      request.cancelAfterMs,
+      as,
+    );
   let sweeping: NodeJS.Timeout | undefined;
   const sweepFromNowOn = (kept: StateStore): void => {
     if (sweeping !== undefined) return;
@@ -70,23 +80,41 @@ export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
   /** Ends the job when it was cancelled elsewhere, and forgets its record when its time is over. */
   const watch = (id: string, identity: Identity, finished: Promise<void>): void => {
     if (state === undefined) return;
-    const looking = setInterval(() => void state.get(keyOf(id)).then((entry) => {
-      if ((entry?.value as JobRecord | undefined)?.cancelled === true) jobs.cancel(id, identity);
-    }).catch(() => undefined), lookMs).unref();
+    const looking = setInterval(
+      () =>
+        void state
+          .get(keyOf(id))
+          .then((entry) => {
+            if ((entry?.value as JobRecord | undefined)?.cancelled === true) jobs.cancel(id, identity);
+          })
+          .catch(() => undefined),
+      lookMs,
+    ).unref();
     void finished.finally(() => clearInterval(looking));
   };
 
   const recordOf = async (id: string, identity: Identity): Promise<JobRecord> => {
-    const record = /^[0-9a-f]{24}$/.test(id) ? (await state?.get(keyOf(id)))?.value as JobRecord | undefined : undefined;
+    const record = /^[0-9a-f]{24}$/.test(id)
+      ? ((await state?.get(keyOf(id)))?.value as JobRecord | undefined)
+      : undefined;
     if (record === undefined || record.now < Date.now() - jobKeptMs) throw unknownJob();
-    if (record.owner_id !== identity.userId && !identity.administrator) throw failure(403, 'Not allowed: this search job is of somebody else.');
+    if (record.owner_id !== identity.userId && !identity.administrator)
+      throw failure(403, 'Not allowed: this search job is of somebody else.');
     return record;
   };
 
   return {
     async start(request, owner) {
       const { job, finished } = begin(request, owner);
-      const record: JobRecord = { search_id: request.search.id, owner_id: owner.userId, owner: owner.username, override: request.override, now: request.now, cancel_after_ms: request.cancelAfterMs ?? null, cancelled: false };
+      const record: JobRecord = {
+        search_id: request.search.id,
+        owner_id: owner.userId,
+        owner: owner.username,
+        override: request.override,
+        now: request.now,
+        cancel_after_ms: request.cancelAfterMs ?? null,
+        cancelled: false,
+      };
       if (state === undefined || JSON.stringify(record).length > maxRecordBytes) return job;
       sweepFromNowOn(state);
       // A state that does not answer holds no search up; then only this process knows the job.
@@ -101,7 +129,11 @@ export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
       if (search === undefined) throw unknownJob();
       const begun = jobs.known(id, identity);
       if (begun !== undefined) return begun;
-      const { job, finished } = begin({ search, override: record.override, now: record.now, cancelAfterMs: record.cancel_after_ms ?? undefined }, identity, { id, owner: record.owner });
+      const { job, finished } = begin(
+        { search, override: record.override, now: record.now, cancelAfterMs: record.cancel_after_ms ?? undefined },
+        identity,
+        { id, owner: record.owner },
+      );
       watch(id, identity, finished);
       if (record.cancelled) jobs.cancel(id, identity);
       return job;
@@ -116,7 +148,8 @@ export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
         return undefined;
       });
       const entry = record === undefined ? undefined : await state.get(keyOf(id));
-      if (entry !== undefined) await state.put(entry.key, { ...record, cancelled: true }, entry.revision).catch(whenChanged);
+      if (entry !== undefined)
+        await state.put(entry.key, { ...record, cancelled: true }, entry.revision).catch(whenChanged);
     },
     stop() {
       clearInterval(sweeping);

@@ -23,8 +23,14 @@ export const tableTypes = ['application/json', 'text/csv', 'text/plain'];
 export function sendTable(request: FastifyRequest, reply: FastifyReply, table: Table): Table {
   const type = acceptable(request.headers.accept, tableTypes);
   if (type === 'application/json') return table;
-  const text = type === 'text/csv' ? csvLine(table.schema.map(({ name }) => name)) + table.datarows.map(csvLine).join('') : asciiTable(table);
-  return reply.type(`${type}; charset=utf-8`).serializer((body: unknown) => body as string).send(text) as unknown as Table;
+  const text =
+    type === 'text/csv'
+      ? csvLine(table.schema.map(({ name }) => name)) + table.datarows.map(csvLine).join('')
+      : asciiTable(table);
+  return reply
+    .type(`${type}; charset=utf-8`)
+    .serializer((body: unknown) => body as string)
+    .send(text) as unknown as Table;
 }
 
 /** Longest cell of a text table. */
@@ -34,7 +40,9 @@ function asciiTable({ schema, datarows }: Table): string {
   const cells = [schema.map(({ name }) => name), ...datarows.map((row) => row.map(cellText))];
   const widths = schema.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)));
   const rule = `+${widths.map((width) => '-'.repeat(width + 2)).join('+')}+`;
-  const [head = '', ...rows] = cells.map((row) => `|${widths.map((width, at) => ` ${(row[at] ?? '').padEnd(width)} `).join('|')}|`);
+  const [head = '', ...rows] = cells.map(
+    (row) => `|${widths.map((width, at) => ` ${(row[at] ?? '').padEnd(width)} `).join('|')}|`,
+  );
   return `${[rule, head, rule, ...rows, rule].join('\n')}\n`;
 }
 

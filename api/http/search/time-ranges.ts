@@ -17,7 +17,8 @@ export function resolveRange(range: TimeRangeBody | null | undefined, now: numbe
 }
 
 /** NaN comes of counting months back for too long. */
-const within = (time: number): number => (Number.isNaN(time) ? -lastTime : Math.min(lastTime, Math.max(-lastTime, time)));
+const within = (time: number): number =>
+  Number.isNaN(time) ? -lastTime : Math.min(lastTime, Math.max(-lastTime, time));
 
 function readRange(range: TimeRangeBody | null | undefined, now: number): ResolvedRange {
   if (range === null || range === undefined) return { from: now - defaultRangeMs, to: now };
@@ -30,7 +31,12 @@ function readRange(range: TimeRangeBody | null | undefined, now: number): Resolv
       const { timezone = 'UTC' } = range;
       if (!isTimeZone(timezone)) throw invalid('timezone', timezone, 'a name of the IANA database, as Europe/Berlin');
       const found = parseKeyword(range.keyword ?? '', timezone, now);
-      if (found === undefined) throw invalid('keyword', range.keyword ?? '', 'today, yesterday, last hour, last five minutes, last 2 days, this week, 10 minutes ago, monday, yesterday 10:00, or two of them joined by to');
+      if (found === undefined)
+        throw invalid(
+          'keyword',
+          range.keyword ?? '',
+          'today, yesterday, last hour, last five minutes, last 2 days, this week, 10 minutes ago, monday, yesterday 10:00, or two of them joined by to',
+        );
       return found;
     }
   }
@@ -39,7 +45,8 @@ function readRange(range: TimeRangeBody | null | undefined, now: number): Resolv
 /** `range` seconds back, or from and to as seconds back; 0 is everything, messages with a time to come included. */
 function relative({ range, from, to }: TimeRangeBody, now: number): ResolvedRange {
   const back = range ?? from;
-  if (range !== undefined && from !== undefined) throw invalid('range', 'range together with from', 'one of the two forms');
+  if (range !== undefined && from !== undefined)
+    throw invalid('range', 'range together with from', 'one of the two forms');
   if (typeof back !== 'number') throw invalid('range', String(back), 'a number of seconds');
   if (to !== undefined && typeof to !== 'number') throw invalid('to', to, 'a number of seconds');
   if (back === 0) return { from: undefined, to: undefined };
@@ -53,17 +60,25 @@ function point(name: string, value: string | number | undefined, now: number): n
 }
 
 function ordered(range: { readonly from: number; readonly to: number }): ResolvedRange {
-  if (range.from > range.to) throw invalid('from', `${iso(within(range.from))}, which is after ${iso(within(range.to))}`, 'from before to');
+  if (range.from > range.to)
+    throw invalid('from', `${iso(within(range.from))}, which is after ${iso(within(range.to))}`, 'from before to');
   return range;
 }
 
 function invalid(place: string, got: string, allowed: string): Error {
-  return failure(400, `timerange.${place}: The time range cannot be read. Got ${JSON.stringify(got.slice(0, 100))}. Allowed: ${allowed}.`, { type: 'RequestError', body: { path: `timerange.${place}` } });
+  return failure(
+    400,
+    `timerange.${place}: The time range cannot be read. Got ${JSON.stringify(got.slice(0, 100))}. Allowed: ${allowed}.`,
+    { type: 'RequestError', body: { path: `timerange.${place}` } },
+  );
 }
 
 export const iso = (time: number): string => new Date(time).toISOString();
 
 /** As results say what was searched. */
-export function effectiveRange({ from, to }: ResolvedRange, now: number): { readonly type: 'absolute'; readonly from: string; readonly to: string } {
+export function effectiveRange(
+  { from, to }: ResolvedRange,
+  now: number,
+): { readonly type: 'absolute'; readonly from: string; readonly to: string } {
   return { type: 'absolute', from: iso(from ?? 0), to: iso(to ?? now) };
 }

@@ -5,7 +5,12 @@ export function startOf(unit: string, timeZone: string, now: number, by: number)
   const shift = zoneShift(timeZone, now);
   const local = new Date(now + shift);
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
-  const start = { day: [year, month, day + by], week: [year, month, day - ((local.getUTCDay() + 6) % 7) + 7 * by], month: [year, month + by, 1], year: [year + by, 0, 1] }[unit] as [number, number, number];
+  const start = {
+    day: [year, month, day + by],
+    week: [year, month, day - ((local.getUTCDay() + 6) % 7) + 7 * by],
+    month: [year, month + by, 1],
+    year: [year + by, 0, 1],
+  }[unit] as [number, number, number];
   return toUniversal(Date.UTC(...start), timeZone);
 }
 
@@ -16,8 +21,28 @@ export function toUniversal(local: number, timeZone: string): number {
 
 /** Milliseconds that clocks of the zone are ahead of UTC. */
 export function zoneShift(timeZone: string, time: number): number {
-  const parts = Object.fromEntries(new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' }).formatToParts(time).map(({ type, value }) => [type, Number(value)])) as Record<string, number>;
-  const local = Date.UTC(parts['year'] ?? 0, (parts['month'] ?? 1) - 1, parts['day'] ?? 1, parts['hour'] ?? 0, parts['minute'] ?? 0, parts['second'] ?? 0);
+  const parts = Object.fromEntries(
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+      .formatToParts(time)
+      .map(({ type, value }) => [type, Number(value)]),
+  ) as Record<string, number>;
+  const local = Date.UTC(
+    parts['year'] ?? 0,
+    (parts['month'] ?? 1) - 1,
+    parts['day'] ?? 1,
+    parts['hour'] ?? 0,
+    parts['minute'] ?? 0,
+    parts['second'] ?? 0,
+  );
   return local - Math.floor(time / 1000) * 1000;
 }
 

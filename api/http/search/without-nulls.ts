@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify';
 
 type Members = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The same for each object in the list at this member. */
 function within(body: Members, member: string, change: (part: unknown) => unknown): Members {
@@ -17,7 +18,9 @@ function given(body: Members): Members {
 
 function searchGiven(body: unknown): unknown {
   if (!isObject(body)) return body;
-  return within(given(body), 'queries', (query) => (isObject(query) ? within(given(query), 'search_types', (type) => (isObject(type) ? given(type) : type)) : query));
+  return within(given(body), 'queries', (query) =>
+    isObject(query) ? within(given(query), 'search_types', (type) => (isObject(type) ? given(type) : type)) : query,
+  );
 }
 
 function viewGiven(body: unknown): unknown {

@@ -9,7 +9,13 @@ export interface Converter {
 
 /** Moves what stands in `from` to the target field. */
 export function converted(converters: readonly Converter[], from: string, target: string): readonly Settings[] {
-  if (converters.length > 1) throw invalid([{ field: 'converters', message: `One converter is supported; got ${converters.map(({ type }) => type).join(', ')}.` }]);
+  if (converters.length > 1)
+    throw invalid([
+      {
+        field: 'converters',
+        message: `One converter is supported; got ${converters.map(({ type }) => type).join(', ')}.`,
+      },
+    ]);
   const [converter] = converters;
   if (converter === undefined) return [{ copy: { from, to: target } }];
   switch (converter.type) {
@@ -20,7 +26,12 @@ export function converted(converters: readonly Converter[], from: string, target
     case 'flexdate':
       return [{ date: { field: from, to: target, formats: ['iso8601'], ...zoneOf(converter.config) } }];
     default:
-      throw invalid([{ field: 'converters', message: `The converter ${converter.type} is not supported. Supported: numeric, date, flexdate (ISO 8601 only).` }]);
+      throw invalid([
+        {
+          field: 'converters',
+          message: `The converter ${converter.type} is not supported. Supported: numeric, date, flexdate (ISO 8601 only).`,
+        },
+      ]);
   }
 }
 
@@ -30,7 +41,11 @@ function zoneOf({ time_zone: zone }: Settings): Settings {
 
 function dateOptions(config: Settings): Settings {
   const { date_format: format, locale } = config;
-  if (typeof format !== 'string' || format.trim() === '') throw invalid([{ field: 'converters', message: 'The converter date needs `date_format`.' }]);
-  if (typeof locale === 'string' && locale !== '' && !locale.toLowerCase().startsWith('en')) throw invalid([{ field: 'converters', message: `Names of months are read in English only; got the locale ${locale}.` }]);
+  if (typeof format !== 'string' || format.trim() === '')
+    throw invalid([{ field: 'converters', message: 'The converter date needs `date_format`.' }]);
+  if (typeof locale === 'string' && locale !== '' && !locale.toLowerCase().startsWith('en'))
+    throw invalid([
+      { field: 'converters', message: `Names of months are read in English only; got the locale ${locale}.` },
+    ]);
   return { formats: [format], ...zoneOf(config) };
 }

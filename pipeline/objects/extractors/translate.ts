@@ -25,7 +25,15 @@ const longestRepetition = 1_000;
 
 type Extraction = (settings: ExtractorSettings, to: string) => readonly Settings[];
 
-const types: Readonly<Record<string, Extraction>> = { copy_input: copied, grok: grokked, json: parsed, regex: matched, regex_replace: replaced, split_and_index: split, substring: cut };
+const types: Readonly<Record<string, Extraction>> = {
+  copy_input: copied,
+  grok: grokked,
+  json: parsed,
+  regex: matched,
+  regex_replace: replaced,
+  split_and_index: split,
+  substring: cut,
+};
 
 export const extractorTypes = Object.keys(types);
 
@@ -33,21 +41,33 @@ export const extractorTypes = Object.keys(types);
 const namesItself = new Set(['grok', 'json']);
 
 /** Throws OBJECT_INVALID. */
-export function translateExtractor(settings: ExtractorSettings): { readonly when: Settings; readonly then: readonly Settings[] } {
+export function translateExtractor(settings: ExtractorSettings): {
+  readonly when: Settings;
+  readonly then: readonly Settings[];
+} {
   const { type, source, target, strategy, converters } = settings;
   const extract = Object.hasOwn(types, type) ? types[type] : undefined;
-  if (extract === undefined) throw wrong('extractor_type', `Extractors of the type ${type} are not supported. Supported: ${extractorTypes.join(', ')}.`);
-  if (strategy !== 'copy') throw wrong('cut_or_copy', `Only copy is supported, so that no text is lost; got ${strategy}.`);
+  if (extract === undefined)
+    throw wrong(
+      'extractor_type',
+      `Extractors of the type ${type} are not supported. Supported: ${extractorTypes.join(', ')}.`,
+    );
+  if (strategy !== 'copy')
+    throw wrong('cut_or_copy', `Only copy is supported, so that no text is lost; got ${strategy}.`);
   if (source === '') throw wrong('source_field', 'An extractor needs a source field.');
   if (namesItself.has(type)) {
-    if (converters.length > 0) throw wrong('converters', `Converters of ${type} are not supported: its fields have names of their own.`);
+    if (converters.length > 0)
+      throw wrong('converters', `Converters of ${type} are not supported: its fields have names of their own.`);
     return { when: conditionOf(settings), then: extract(settings, '') };
   }
   if (target === '') throw wrong('target_field', 'An extractor of this type needs a target field.');
   const isPlain = converters.length === 0 && /^[A-Za-z_][A-Za-z0-9_]*$/.test(target);
   if (isPlain) return { when: conditionOf(settings), then: extract(settings, target) };
   const clean: Settings = { remove: { fields: [temporary] } };
-  return { when: conditionOf(settings), then: [clean, ...extract(settings, temporary), ...converted(converters, temporary, target), clean] };
+  return {
+    when: conditionOf(settings),
+    then: [clean, ...extract(settings, temporary), ...converted(converters, temporary, target), clean],
+  };
 }
 
 function wrong(field: string, message: string): Error {
@@ -56,7 +76,12 @@ function wrong(field: string, message: string): Error {
 
 function conditionOf({ type, input, source, config, conditionType, conditionValue }: ExtractorSettings): Settings {
   // Where its pattern is not found, regex_replace extracts nothing.
-  const base: readonly Settings[] = [{ input }, type === 'regex_replace' ? { field: source, regex: onOneLine(textAt(config, 'regex')) } : { field: source, exists: true }];
+  const base: readonly Settings[] = [
+    { input },
+    type === 'regex_replace'
+      ? { field: source, regex: onOneLine(textAt(config, 'regex')) }
+      : { field: source, exists: true },
+  ];
   if (conditionType === 'none' || conditionType === '') return { all: base };
   if (conditionValue === '') throw wrong('condition_value', 'The condition needs a value.');
   if (conditionType === 'string') return { all: [...base, { field: source, contains: conditionValue }] };
@@ -73,14 +98,19 @@ function textAt(config: Settings, key: string): string {
 function numberAt(config: Settings, key: string, least: number): number {
   const given = config[key];
   const value = typeof given === 'number' || typeof given === 'string' ? Number(given) : NaN;
-  if (!Number.isInteger(value) || value < least) throw wrong(`extractor_config.${key}`, `A whole number from ${least} on is needed here.`);
+  if (!Number.isInteger(value) || value < least)
+    throw wrong(`extractor_config.${key}`, `A whole number from ${least} on is needed here.`);
   return value;
 }
 
 function assertOnly(config: Settings, taken: Readonly<Record<string, readonly unknown[]>>): void {
   for (const [key, allowed] of Object.entries(taken)) {
     const value = config[key];
-    if (value !== undefined && value !== null && !allowed.includes(value)) throw wrong(`extractor_config.${key}`, `Got ${JSON.stringify(value).slice(0, 100)}. Allowed: ${allowed.map((one) => JSON.stringify(one)).join(', ')}.`);
+    if (value !== undefined && value !== null && !allowed.includes(value))
+      throw wrong(
+        `extractor_config.${key}`,
+        `Got ${JSON.stringify(value).slice(0, 100)}. Allowed: ${allowed.map((one) => JSON.stringify(one)).join(', ')}.`,
+      );
   }
 }
 
@@ -92,9 +122,22 @@ function copied({ source }: ExtractorSettings, to: string): readonly Settings[] 
 }
 
 function parsed({ source, config }: ExtractorSettings): readonly Settings[] {
-  assertOnly(config, { flatten: [false], replace_key_whitespace: [true, false], key_whitespace_replacement: ['_', ''] });
+  assertOnly(config, {
+    flatten: [false],
+    replace_key_whitespace: [true, false],
+    key_whitespace_replacement: ['_', ''],
+  });
   const { key_prefix: prefix, key_separator: separator } = config;
-  return [{ parse_json: { field: source, overwrite: true, ...(typeof prefix === 'string' && prefix !== '' ? { prefix } : {}), ...(typeof separator === 'string' ? { separator } : {}) } }];
+  return [
+    {
+      parse_json: {
+        field: source,
+        overwrite: true,
+        ...(typeof prefix === 'string' && prefix !== '' ? { prefix } : {}),
+        ...(typeof separator === 'string' ? { separator } : {}),
+      },
+    },
+  ];
 }
 
 function grokked({ source, config }: ExtractorSettings): readonly Settings[] {
@@ -105,21 +148,39 @@ function grokked({ source, config }: ExtractorSettings): readonly Settings[] {
 
 function matched({ source, config }: ExtractorSettings, to: string): readonly Settings[] {
   const pattern = withNamedGroup(onOneLine(textAt(config, 'regex_value')), 0, to);
-  if (pattern === undefined) throw wrong('extractor_config.regex_value', 'The pattern needs a group in parentheses: what it finds becomes the field.');
+  if (pattern === undefined)
+    throw wrong(
+      'extractor_config.regex_value',
+      'The pattern needs a group in parentheses: what it finds becomes the field.',
+    );
   return [{ regex: { field: source, pattern } }];
 }
 
 function replaced({ source, config }: ExtractorSettings, to: string): readonly Settings[] {
   const by = config['replacement'] === undefined || config['replacement'] === null ? '$1' : config['replacement'];
   if (typeof by !== 'string') throw wrong('extractor_config.replacement', 'A text is needed here.');
-  return [{ replace: { field: source, pattern: onOneLine(textAt(config, 'regex')), by, to, all: config['replace_all'] === true } }];
+  return [
+    {
+      replace: {
+        field: source,
+        pattern: onOneLine(textAt(config, 'regex')),
+        by,
+        to,
+        all: config['replace_all'] === true,
+      },
+    },
+  ];
 }
 
 function cut({ source, config }: ExtractorSettings, to: string): readonly Settings[] {
   const begin = numberAt(config, 'begin_index', 0);
   const end = numberAt(config, 'end_index', 1);
   if (end <= begin) throw wrong('extractor_config.end_index', 'The end comes behind the beginning.');
-  if (begin > longestRepetition || end - begin > longestRepetition) throw wrong('extractor_config.end_index', `At most ${longestRepetition} characters, and ${longestRepetition} before them, are supported.`);
+  if (begin > longestRepetition || end - begin > longestRepetition)
+    throw wrong(
+      'extractor_config.end_index',
+      `At most ${longestRepetition} characters, and ${longestRepetition} before them, are supported.`,
+    );
   return [{ regex: { field: source, pattern: `^(?s:.{${begin}})(?P<${to}>(?s:.{${end - begin}}))` } }];
 }
 

@@ -33,7 +33,10 @@ export function createCursor(source: string): Cursor {
   const word = (text: string): boolean => takes(isWord(peek(), text));
   const expected = (what: string): Error => wrongAt(peek(), `Expected ${what}, got ${shownToken(peek())}.`);
   return {
-    peek, next, sign, word,
+    peek,
+    next,
+    sign,
+    word,
     expectSign(text) {
       if (!sign(text)) throw expected(`\`${text}\``);
     },

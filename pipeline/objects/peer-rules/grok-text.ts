@@ -17,6 +17,8 @@ export interface GrokChoice {
 export function grokText(source: string, { prefix = '', onlyNamed }: GrokChoice): string {
   return source.replaceAll(reference, (_, name: string, field: string | undefined, kind: string | undefined) => {
     const called = field === undefined || field === '' ? (onlyNamed ? undefined : name) : field;
-    return called === undefined || called === 'UNWANTED' ? `%{${name}}` : `%{${name}:${prefix}${called}${kind === undefined || kind === '' ? '' : `:${kind}`}}`;
+    return called === undefined || called === 'UNWANTED'
+      ? `%{${name}}`
+      : `%{${name}:${prefix}${called}${kind === undefined || kind === '' ? '' : `:${kind}`}}`;
   });
 }

@@ -16,7 +16,8 @@ function openings(pattern: string): readonly number[] {
       // A bracket that comes first stands for itself.
       if (pattern[at + 1] === '^') at += 1;
       if (pattern[at + 1] === ']') at += 1;
-    } else if (character === '(' && (pattern[at + 1] !== '?' || /^\(\?P?<[A-Za-z]/.test(pattern.slice(at, at + 5)))) found.push(at);
+    } else if (character === '(' && (pattern[at + 1] !== '?' || /^\(\?P?<[A-Za-z]/.test(pattern.slice(at, at + 5))))
+      found.push(at);
   }
   return found;
 }

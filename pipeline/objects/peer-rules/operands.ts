@@ -21,10 +21,17 @@ export function operandOf(node: Node): Operand | undefined {
   if (node.kind !== 'call') return undefined;
   switch (node.name) {
     case 'get_field':
-      return { field: fieldName(textLiteral(argumentsOf(node, ['field'], 1).get('field'), 'The name of a field', node), node), ...plain };
+      return {
+        field: fieldName(textLiteral(argumentsOf(node, ['field'], 1).get('field'), 'The name of a field', node), node),
+        ...plain,
+      };
     case 'to_string': {
       const of = inner(node, '');
-      if (of.missing === 'zero' || of.flag) throw wrongAt(node, 'to_string() of a number or boolean that was made from a field is not supported; take the field itself.');
+      if (of.missing === 'zero' || of.flag)
+        throw wrongAt(
+          node,
+          'to_string() of a number or boolean that was made from a field is not supported; take the field itself.',
+        );
       return { ...of, missing: 'empty text' };
     }
     case 'to_long':
@@ -44,9 +51,11 @@ export function operandOf(node: Node): Operand | undefined {
 function inner(call: NodeOf<'call'>, usual: string | number | boolean | undefined): Operand {
   const given = argumentsOf(call, usual === undefined ? ['value'] : ['value', 'default'], 1);
   const otherwise = given.get('default');
-  if (otherwise !== undefined && literalOf(otherwise) !== usual) throw wrongAt(otherwise, `The default of ${call.name}() can only be ${JSON.stringify(usual)} here.`);
+  if (otherwise !== undefined && literalOf(otherwise) !== usual)
+    throw wrongAt(otherwise, `The default of ${call.name}() can only be ${JSON.stringify(usual)} here.`);
   const value = given.get('value') as Node;
   const operand = operandOf(value);
-  if (operand === undefined) throw wrongAt(value, `${call.name}() takes a field here: $message.field, or one of ${valueFunctions} of it.`);
+  if (operand === undefined)
+    throw wrongAt(value, `${call.name}() takes a field here: $message.field, or one of ${valueFunctions} of it.`);
   return operand;
 }

@@ -17,7 +17,8 @@ export function parsePipeline(source: string): PipelineText {
     const place = cursor.peek();
     if (stages.length >= maxStages) throw wrongAt(place, `A pipeline has ${maxStages} stages at the most.`);
     const stage = parseStage(cursor);
-    if (stages.some((other) => other.stage === stage.stage)) throw wrongAt(place, `The stage ${stage.stage} stands here twice.`);
+    if (stages.some((other) => other.stage === stage.stage))
+      throw wrongAt(place, `The stage ${stage.stage} stands here twice.`);
     stages.push(stage);
   }
   cursor.expectWord('end');
@@ -29,7 +30,8 @@ function parseStage(cursor: Cursor): StageText {
   cursor.expectWord('stage');
   const negative = cursor.sign('-');
   const number = cursor.next();
-  if (number.kind !== 'number' || !Number.isInteger(number.value)) throw wrongAt(number, 'Expected the number of the stage.');
+  if (number.kind !== 'number' || !Number.isInteger(number.value))
+    throw wrongAt(number, 'Expected the number of the stage.');
   cursor.expectWord('match');
   const match = matches.find((word) => cursor.word(word));
   if (match === undefined) throw wrongAt(cursor.peek(), `Expected ${matches.join(', ')}.`);

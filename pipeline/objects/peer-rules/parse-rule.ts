@@ -11,7 +11,12 @@ import type { Argument, Node, NodeOf, RuleText, Statement } from './tree.js';
 const maxDepth = 50;
 /** Of one rule. */
 const maxStatements = 200;
-const levels: readonly (readonly string[])[] = [['==', '!='], ['<', '<=', '>', '>='], ['+', '-'], ['*', '/', '%']];
+const levels: readonly (readonly string[])[] = [
+  ['==', '!='],
+  ['<', '<=', '>', '>='],
+  ['+', '-'],
+  ['*', '/', '%'],
+];
 
 interface Parsing {
   readonly cursor: Cursor;
@@ -29,7 +34,8 @@ export function parseRule(source: string): RuleText {
   if (cursor.word('then')) {
     while (!isWord(cursor.peek(), 'end')) {
       if (cursor.sign(';')) continue;
-      if (then.length >= maxStatements) throw wrongAt(cursor.peek(), `A rule has ${maxStatements} statements at the most.`);
+      if (then.length >= maxStatements)
+        throw wrongAt(cursor.peek(), `A rule has ${maxStatements} statements at the most.`);
       then.push(statement(parsing));
     }
   }
@@ -76,7 +82,14 @@ function operation(parsing: Parsing, level: number): Node {
     if (token.kind !== 'sign' || !signs.includes(token.text)) return left;
     if (length > maxDepth) throw tooDeep(token);
     cursor.next();
-    left = { kind: 'operation', sign: token.text, left, right: operation(parsing, level + 1), line: left.line, column: left.column };
+    left = {
+      kind: 'operation',
+      sign: token.text,
+      left,
+      right: operation(parsing, level + 1),
+      line: left.line,
+      column: left.column,
+    };
   }
 }
 
@@ -88,7 +101,8 @@ function unary(parsing: Parsing): Node {
   parsing.depth += 1;
   if (parsing.depth > maxDepth) throw tooDeep(token);
   try {
-    if (cursor.sign('!') || cursor.word('not')) return { kind: 'not', of: unary(parsing), line: token.line, column: token.column };
+    if (cursor.sign('!') || cursor.word('not'))
+      return { kind: 'not', of: unary(parsing), line: token.line, column: token.column };
     if (cursor.sign('-')) return { kind: 'minus', of: unary(parsing), line: token.line, column: token.column };
     if (cursor.sign('+')) return unary(parsing);
     return members(parsing, primary(parsing));
@@ -107,7 +121,12 @@ function members(parsing: Parsing, first: Node): Node {
     const place = { line: of.line, column: of.column };
     if (cursor.sign('.')) {
       const key = cursor.next();
-      of = { kind: 'member', of, key: { kind: 'literal', value: nameOf(key, 'a name'), line: key.line, column: key.column }, ...place };
+      of = {
+        kind: 'member',
+        of,
+        key: { kind: 'literal', value: nameOf(key, 'a name'), line: key.line, column: key.column },
+        ...place,
+      };
     } else if (cursor.sign('[')) {
       const key = expression(parsing);
       cursor.expectSign(']');
@@ -146,7 +165,13 @@ function named(parsing: Parsing, token: Token): Node {
   }
   if (reserved.has(text.toLowerCase())) throw wrongAt(token, `Expected a value, got ${shownToken(token)}.`);
   if (!cursor.sign('(')) return { kind: 'name', name: text, line, column };
-  return { kind: 'call', name: text, given: listed(parsing, ')', () => argument(parsing)), line, column } satisfies NodeOf<'call'>;
+  return {
+    kind: 'call',
+    name: text,
+    given: listed(parsing, ')', () => argument(parsing)),
+    line,
+    column,
+  } satisfies NodeOf<'call'>;
 }
 
 function argument(parsing: Parsing): Argument {
@@ -167,7 +192,8 @@ function entry(parsing: Parsing): { readonly key: string; readonly value: Node }
 function listed<Item>({ cursor }: Parsing, closing: string, one: () => Item): Item[] {
   const items: Item[] = [];
   if (cursor.sign(closing)) return items;
-  do items.push(one()); while (cursor.sign(','));
+  do items.push(one());
+  while (cursor.sign(','));
   cursor.expectSign(closing);
   return items;
 }

@@ -15,7 +15,11 @@ export interface TextProblem extends Position {
 export function textInvalid(problems: readonly TextProblem[]): SluiceError {
   const first = problems[0];
   const place = first === undefined ? undefined : `${first.line}:${first.column}`;
-  return objectErrors.create('OBJECT_TEXT_INVALID', { place, got: first?.message.replace(/\.$/, ''), cause: { problems } });
+  return objectErrors.create('OBJECT_TEXT_INVALID', {
+    place,
+    got: first?.message.replace(/\.$/, ''),
+    cause: { problems },
+  });
 }
 
 export function wrongAt({ line, column }: Position, message: string): SluiceError {

@@ -22,7 +22,8 @@ const escape = /\\(?:([btnfr"'\\])|u+([0-9A-Fa-f]{4})|([0-3]?[0-7]{1,2}))/y;
 const escapes: Readonly<Record<string, string>> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r' };
 
 export function tokensOf(source: string): readonly Token[] {
-  if (source.length > longestText) throw wrongAt({ line: 1, column: 1 }, `The text has ${source.length} characters; ${longestText} are allowed.`);
+  if (source.length > longestText)
+    throw wrongAt({ line: 1, column: 1 }, `The text has ${source.length} characters; ${longestText} are allowed.`);
   const tokens: Token[] = [];
   const where = createPositions(source);
   let at = 0;
@@ -54,13 +55,18 @@ export function tokensOf(source: string): readonly Token[] {
   return [...tokens, { kind: 'end', text: 'the end of the text', ...where(source.length) }];
 }
 
-function plainToken(take: (pattern: RegExp) => RegExpExecArray | undefined, position: Position, character: string): Token {
+function plainToken(
+  take: (pattern: RegExp) => RegExpExecArray | undefined,
+  position: Position,
+  character: string,
+): Token {
   const name = take(word);
   if (name !== undefined) return { kind: 'word', text: name[0], ...position };
   const quoted = take(quotedWord);
   if (quoted !== undefined) return { kind: 'quoted word', text: quoted[1] ?? '', ...position };
   const digits = take(number);
-  if (digits !== undefined) return { kind: 'number', text: digits[0], value: numberOf(digits[0], position), ...position };
+  if (digits !== undefined)
+    return { kind: 'number', text: digits[0], value: numberOf(digits[0], position), ...position };
   const found = take(sign);
   if (found !== undefined) return { kind: 'sign', text: found[0], ...position };
   throw wrongAt(position, `The character ${JSON.stringify(character)} means nothing here.`);
@@ -77,7 +83,11 @@ function numberOf(text: string, position: Position): number {
 }
 
 /** `"..."` or `'...'` with the escapes of Java. */
-function textAt(source: string, start: number, where: (at: number) => Position): { readonly text: string; readonly end: number } {
+function textAt(
+  source: string,
+  start: number,
+  where: (at: number) => Position,
+): { readonly text: string; readonly end: number } {
   const quote = source[start] as string;
   let text = '';
   let at = start + 1;
@@ -90,9 +100,16 @@ function textAt(source: string, start: number, where: (at: number) => Position):
     }
     escape.lastIndex = at;
     const match = escape.exec(source);
-    if (match === null) throw wrongAt(where(at), `\\${source[at + 1] ?? ''} is no escape in a text; a backslash of a pattern is written \\\\.`);
+    if (match === null)
+      throw wrongAt(
+        where(at),
+        `\\${source[at + 1] ?? ''} is no escape in a text; a backslash of a pattern is written \\\\.`,
+      );
     const [whole, letter, hex, octal] = match;
-    text += letter !== undefined ? (escapes[letter] ?? letter) : String.fromCharCode(Number.parseInt(hex ?? octal ?? '0', hex === undefined ? 8 : 16));
+    text +=
+      letter !== undefined
+        ? (escapes[letter] ?? letter)
+        : String.fromCharCode(Number.parseInt(hex ?? octal ?? '0', hex === undefined ? 8 : 16));
     at += whole.length;
   }
   return { text, end: at + 1 };

@@ -19,7 +19,12 @@ export function translateRule(source: string, known: Known): TranslatedRule {
   const { name, when, then } = parseRule(source);
   const translating: Translating = { known, actions: [], variables: new Map(), temporary: 0 };
   let condition: Settings = {};
-  const steps = [() => { condition = conditionOf(when, known); }, ...then.map((statement) => () => translateStatement(statement, translating))];
+  const steps = [
+    () => {
+      condition = conditionOf(when, known);
+    },
+    ...then.map((statement) => () => translateStatement(statement, translating)),
+  ];
   forEachChecked(steps, (step) => step(), problemsIn);
   return { name, when: condition, then: translating.actions };
 }

@@ -30,7 +30,11 @@ export interface Translating {
 const maxProblems = 20;
 
 /** Goes through all, so that everything that is wrong is said at once. */
-export function forEachChecked<Item>(items: readonly Item[], run: (item: Item) => void, problemsOf: (error: unknown) => readonly TextProblem[]): void {
+export function forEachChecked<Item>(
+  items: readonly Item[],
+  run: (item: Item) => void,
+  problemsOf: (error: unknown) => readonly TextProblem[],
+): void {
   const problems: TextProblem[] = [];
   for (const item of items) {
     try {
@@ -43,22 +47,40 @@ export function forEachChecked<Item>(items: readonly Item[], run: (item: Item) =
 }
 
 /** Arguments by name. Those given by place get the names of `parameters`, in their order. */
-export function argumentsOf(call: NodeOf<'call'>, parameters: readonly string[], required: number): ReadonlyMap<string, Node> {
+export function argumentsOf(
+  call: NodeOf<'call'>,
+  parameters: readonly string[],
+  required: number,
+): ReadonlyMap<string, Node> {
   const found = new Map<string, Node>();
-  for (const [place, argument] of call.given.entries()) found.set(parameterOf(call, argument, place, parameters), argument.value);
-  for (const name of parameters.slice(0, required)) if (!found.has(name)) throw wrongAt(call, `${call.name}() needs \`${name}\`.`);
+  for (const [place, argument] of call.given.entries())
+    found.set(parameterOf(call, argument, place, parameters), argument.value);
+  for (const name of parameters.slice(0, required))
+    if (!found.has(name)) throw wrongAt(call, `${call.name}() needs \`${name}\`.`);
   return found;
 }
 
-function parameterOf(call: NodeOf<'call'>, { name, value }: Argument, place: number, parameters: readonly string[]): string {
+function parameterOf(
+  call: NodeOf<'call'>,
+  { name, value }: Argument,
+  place: number,
+  parameters: readonly string[],
+): string {
   const known = name ?? parameters[place];
   if (known !== undefined && parameters.includes(known)) return known;
-  throw wrongAt(value, name === undefined ? `${call.name}() takes ${parameters.length} arguments here: ${parameters.join(', ')}.` : `The argument \`${name}\` of ${call.name}() is not supported. Supported: ${parameters.join(', ')}.`);
+  throw wrongAt(
+    value,
+    name === undefined
+      ? `${call.name}() takes ${parameters.length} arguments here: ${parameters.join(', ')}.`
+      : `The argument \`${name}\` of ${call.name}() is not supported. Supported: ${parameters.join(', ')}.`,
+  );
 }
 
 export function literalOf(node: Node): string | number | boolean | undefined {
   if (node.kind === 'literal') return node.value;
-  return node.kind === 'minus' && node.of.kind === 'literal' && typeof node.of.value === 'number' ? -node.of.value : undefined;
+  return node.kind === 'minus' && node.of.kind === 'literal' && typeof node.of.value === 'number'
+    ? -node.of.value
+    : undefined;
 }
 
 export function textLiteral(node: Node | undefined, what: string, place: Position): string {
@@ -85,11 +107,24 @@ export function fieldName(name: string, place: Position): string {
 /** The ids that peers gave to the default stream, and its titles there. */
 const defaultNames = new Set(['Default Stream', 'All messages']);
 
-export function streamOf({ known }: Translating, wanted: { readonly id?: Node | undefined; readonly name?: Node | undefined }, place: Position): string {
+export function streamOf(
+  { known }: Translating,
+  wanted: { readonly id?: Node | undefined; readonly name?: Node | undefined },
+  place: Position,
+): string {
   const id = wanted.id === undefined ? undefined : textLiteral(wanted.id, 'The id of a stream', place);
   const name = wanted.name === undefined ? undefined : textLiteral(wanted.name, 'The name of a stream', place);
-  const found = id !== undefined ? known.streams.find((stream) => stream.id === id || apiIdOf(stream.id) === id)
-    : known.streams.find(({ title }) => title === name) ?? (defaultNames.has(name ?? '') ? known.streams.find(({ id: one }) => one === 'all-messages') : undefined);
-  if (found === undefined) throw wrongAt(wanted.id ?? wanted.name ?? place, id === undefined && name === undefined ? 'A stream is named by `name` or `id`.' : `There is no stream ${JSON.stringify(id ?? name)}; create it first.`);
+  const found =
+    id !== undefined
+      ? known.streams.find((stream) => stream.id === id || apiIdOf(stream.id) === id)
+      : (known.streams.find(({ title }) => title === name) ??
+        (defaultNames.has(name ?? '') ? known.streams.find(({ id: one }) => one === 'all-messages') : undefined));
+  if (found === undefined)
+    throw wrongAt(
+      wanted.id ?? wanted.name ?? place,
+      id === undefined && name === undefined
+        ? 'A stream is named by `name` or `id`.'
+        : `There is no stream ${JSON.stringify(id ?? name)}; create it first.`,
+    );
   return found.id;
 }

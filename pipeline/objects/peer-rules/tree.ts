@@ -23,7 +23,13 @@ export type Node = Shape & Position;
 export type NodeOf<Kind extends Node['kind']> = Extract<Node, { readonly kind: Kind }>;
 
 export type Statement =
-  | { readonly kind: 'let'; readonly name: string; readonly value: Node; readonly line: number; readonly column: number }
+  | {
+      readonly kind: 'let';
+      readonly name: string;
+      readonly value: Node;
+      readonly line: number;
+      readonly column: number;
+    }
   | { readonly kind: 'do'; readonly call: NodeOf<'call'> };
 
 export interface RuleText {

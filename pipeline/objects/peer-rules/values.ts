@@ -6,10 +6,14 @@ import { textInvalid, wrongAt, type Position } from './problem.js';
 import { argumentsOf, flagLiteral, literalOf, textLiteral, type Translating } from './translating.js';
 import type { Node, NodeOf } from './tree.js';
 
-const replacements: Readonly<Record<string, readonly string[]>> = { replace: ['value', 'search', 'replacement'], regex_replace: ['pattern', 'value', 'replacement', 'replace_all'] };
+const replacements: Readonly<Record<string, readonly string[]>> = {
+  replace: ['value', 'search', 'replacement'],
+  regex_replace: ['pattern', 'value', 'replacement', 'replace_all'],
+};
 const templateName = /^[A-Za-z0-9.@_-]+$/;
 const template = /\$\{[A-Za-z0-9.@_-]+\}/;
-const supportedValues = 'a literal, $message.field, get_field, to_string, to_long, to_double, replace, regex_replace, and texts joined by + or concat';
+const supportedValues =
+  'a literal, $message.field, get_field, to_string, to_long, to_double, replace, regex_replace, and texts joined by + or concat';
 
 /** Variables are what they were set to, as long as nothing that they read was written since. */
 export function resolved(node: Node, translating: Translating): Node {
@@ -17,7 +21,11 @@ export function resolved(node: Node, translating: Translating): Node {
   const variable = translating.variables.get(node.name);
   if (variable === undefined) throw wrongAt(node, `There is no variable ${node.name}.`);
   const written = translating.actions.slice(variable.since).find((action) => writesOne(action, variable.reads));
-  if (written !== undefined) throw wrongAt(node, `The variable ${node.name} reads a field that is written between its \`let\` and here; this is not supported.`);
+  if (written !== undefined)
+    throw wrongAt(
+      node,
+      `The variable ${node.name} reads a field that is written between its \`let\` and here; this is not supported.`,
+    );
   return resolved(variable.value, translating);
 }
 
@@ -27,7 +35,8 @@ export function writeValue(field: string, value: Node, translating: Translating)
   const literal = literalOf(node);
   const { actions } = translating;
   if (literal !== undefined) {
-    if (typeof literal === 'string' && template.test(literal)) throw wrongAt(node, 'A text with ${...} cannot be written as it is.');
+    if (typeof literal === 'string' && template.test(literal))
+      throw wrongAt(node, 'A text with ${...} cannot be written as it is.');
     if (literal !== '') actions.push({ set: { field, value: literal } });
     return;
   }
@@ -44,7 +53,8 @@ export function writeValue(field: string, value: Node, translating: Translating)
 
 function writeField(field: string, node: Node, { actions }: Translating): void {
   const operand = operandOf(node);
-  if (operand === undefined || operand.flag || operand.letters !== 'as they are') throw wrongAt(node, `This value is not supported. Supported: ${supportedValues}.`);
+  if (operand === undefined || operand.flag || operand.letters !== 'as they are')
+    throw wrongAt(node, `This value is not supported. Supported: ${supportedValues}.`);
   const { field: from, missing } = operand;
   if (missing === 'empty text' && templateName.test(from)) actions.push({ set: { field, value: `\${${from}}` } });
   else if (missing === 'zero') {
@@ -61,7 +71,8 @@ function writeField(field: string, node: Node, { actions }: Translating): void {
 export function textField(value: Node, translating: Translating): string {
   const node = resolved(value, translating);
   const operand = operandOf(node);
-  if (operand !== undefined && !operand.flag && operand.letters === 'as they are' && operand.missing !== 'zero') return operand.field;
+  if (operand !== undefined && !operand.flag && operand.letters === 'as they are' && operand.missing !== 'zero')
+    return operand.field;
   const field = temporaryField(translating);
   writeValue(field, node, translating);
   return field;
@@ -74,14 +85,18 @@ const temporaryPrefix = 'sluice_rule_value_';
 /** Nothing is in it, whatever a sender sent under this name. */
 export function temporaryField(translating: Translating): string {
   const field = `${temporaryPrefix}${translating.temporary}`;
-  if (translating.actions.length > maxActions) throw textInvalid([{ line: 1, column: 1, message: `The rule comes to more than ${maxActions} actions.` }]);
+  if (translating.actions.length > maxActions)
+    throw textInvalid([{ line: 1, column: 1, message: `The rule comes to more than ${maxActions} actions.` }]);
   translating.temporary += 1;
   translating.actions.push({ remove: { fields: [field] } });
   return field;
 }
 
 export function removeTemporary({ actions, temporary }: Translating, since: number): void {
-  if (temporary > since) actions.push({ remove: { fields: Array.from({ length: temporary - since }, (_, place) => `${temporaryPrefix}${since + place}`) } });
+  if (temporary > since)
+    actions.push({
+      remove: { fields: Array.from({ length: temporary - since }, (_, place) => `${temporaryPrefix}${since + place}`) },
+    });
 }
 
 function replaced(call: NodeOf<'call'>, to: string, translating: Translating): void {
@@ -90,7 +105,9 @@ function replaced(call: NodeOf<'call'>, to: string, translating: Translating): v
   const by = given.has('replacement') ? textLiteral(given.get('replacement'), 'The replacement', call) : '';
   const field = textField(given.get('value') as Node, translating);
   if (!byPattern) {
-    translating.actions.push({ replace: { field, text: textLiteral(given.get('search'), 'The text to replace', call), by, to } });
+    translating.actions.push({
+      replace: { field, text: textLiteral(given.get('search'), 'The text to replace', call), by, to },
+    });
     return;
   }
   if (/\$(?!\d)|\$\d\d|\\/.test(by)) throw wrongAt(call, 'Only $0 to $9 are supported in a replacement.');
@@ -99,14 +116,16 @@ function replaced(call: NodeOf<'call'>, to: string, translating: Translating): v
   translating.actions.push({ replace: { field, pattern, by, to, ...(all ? {} : { all }) } });
 }
 
-const isJoined = (node: Node): boolean => (node.kind === 'operation' && node.sign === '+') || (node.kind === 'call' && node.name === 'concat');
+const isJoined = (node: Node): boolean =>
+  (node.kind === 'operation' && node.sign === '+') || (node.kind === 'call' && node.name === 'concat');
 
 /** More are rarely joined; variables within variables would multiply. */
 const maxParts = 50;
 
 function addParts(node: Node, parts: Node[], translating: Translating): void {
   const one = resolved(node, translating);
-  if (one.kind === 'operation' && one.sign === '+') [one.left, one.right].forEach((part) => addParts(part, parts, translating));
+  if (one.kind === 'operation' && one.sign === '+')
+    [one.left, one.right].forEach((part) => addParts(part, parts, translating));
   else if (one.kind === 'call' && one.name === 'concat') {
     const given = argumentsOf(one, ['first', 'second'], 2);
     for (const name of ['first', 'second']) addParts(given.get(name) as Node, parts, translating);
@@ -138,7 +157,8 @@ function joinTexts(node: Node, to: string, translating: Translating): void {
 
 /** A variable is set once, from what is known by then: so none is made of itself. */
 export function setVariable(name: string, value: Node, place: Position, translating: Translating): void {
-  if (translating.variables.has(name)) throw wrongAt(place, `The variable ${name} is set twice; this is not supported.`);
+  if (translating.variables.has(name))
+    throw wrongAt(place, `The variable ${name} is set twice; this is not supported.`);
   const reads = new Set<string>();
   addFieldsOf(value, reads, translating);
   translating.variables.set(name, { value, since: translating.actions.length, reads });
@@ -189,7 +209,13 @@ function writesOne(action: Settings, read: ReadonlySet<string>): boolean {
 /** Fields that an action of a rule file writes or removes; `unknown`: such as it finds in the text. */
 export function writtenFields(action: Settings): readonly string[] | 'unknown' {
   const [name = '', options] = Object.entries(action)[0] ?? [];
-  const settings = (typeof options === 'object' ? options : {}) as { readonly field?: string; readonly to?: string; readonly from?: string; readonly fields?: readonly string[]; readonly pattern?: string };
+  const settings = (typeof options === 'object' ? options : {}) as {
+    readonly field?: string;
+    readonly to?: string;
+    readonly from?: string;
+    readonly fields?: readonly string[];
+    readonly pattern?: string;
+  };
   switch (name) {
     case 'route':
     case 'leave_default_stream':

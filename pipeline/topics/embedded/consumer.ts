@@ -46,7 +46,7 @@ export class EmbeddedConsumer implements Consumer {
     this.#parts = parts;
     this.#gate = new Gate(Math.max(1, parts.options.concurrency));
     this.finished = new Promise((resolve, reject) => {
-      this.#settle = (failure) => failure === undefined ? resolve() : reject(failure);
+      this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
     this.finished.catch(() => {});
   }
@@ -54,7 +54,10 @@ export class EmbeddedConsumer implements Consumer {
   /** Takes a partition over. */
   add(owned: OwnedPartition): void {
     if (this.#stopping) return;
-    this.#loops.set(owned.partition, this.#run(owned).catch((thrown: unknown) => this.#fail(toError(thrown))));
+    this.#loops.set(
+      owned.partition,
+      this.#run(owned).catch((thrown: unknown) => this.#fail(toError(thrown))),
+    );
   }
 
   assigned(): readonly string[] {
@@ -68,7 +71,8 @@ export class EmbeddedConsumer implements Consumer {
 
   async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
     const known = this.#parts.offsets.get(topic, partition);
-    if (this.#revoked || known === undefined) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `${topic}/${partition}` });
+    if (this.#revoked || known === undefined)
+      throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `${topic}/${partition}` });
     this.#parts.offsets.set({ ...known, offset, metadata });
   }
 
@@ -87,7 +91,10 @@ export class EmbeddedConsumer implements Consumer {
     // Those of handlers that did not end in time are still open.
     await Promise.all([...this.#readers].map((reader) => this.#close(reader)));
     await this.#parts.offsets.flush().catch((thrown: unknown) => {
-      this.#parts.log.warn({ group: this.#parts.options.group }, `committed offsets could not be written at the stop, their records come again: ${errorText(thrown)}`);
+      this.#parts.log.warn(
+        { group: this.#parts.options.group },
+        `committed offsets could not be written at the stop, their records come again: ${errorText(thrown)}`,
+      );
     });
     for (const partition of this.#loops.keys()) this.#revoke(partition);
     this.#parts.onEnd();
@@ -120,7 +127,10 @@ export class EmbeddedConsumer implements Consumer {
         try {
           batch = await this.#nextBatch(reader, partition);
         } catch (thrown) {
-          this.#parts.log.error({ topic: partition.topic, partition: partition.partition }, `the topic cannot be read, tried again: ${errorText(thrown)}`);
+          this.#parts.log.error(
+            { topic: partition.topic, partition: partition.partition },
+            `the topic cannot be read, tried again: ${errorText(thrown)}`,
+          );
           await this.#close(reader);
           reader = this.#createReader(partition, from);
           await this.#wait(undefined, longestPauseMs);
@@ -128,7 +138,9 @@ export class EmbeddedConsumer implements Consumer {
         }
         if (batch.records.length === 0 || this.#stopping) continue;
         const consumed = this.#describe(partition, batch.records, reader.offset);
-        const result = await this.#insist(partition.topic, () => this.#gate.run(() => this.#stopping ? Promise.resolve(undefined) : handler.batch(consumed)));
+        const result = await this.#insist(partition.topic, () =>
+          this.#gate.run(() => (this.#stopping ? Promise.resolve(undefined) : handler.batch(consumed))),
+        );
         if (result === undefined || this.#revoked) return;
         this.#commit(owned, consumed, result);
       }
@@ -139,7 +151,9 @@ export class EmbeddedConsumer implements Consumer {
 
   #createReader(partition: Partition, position: number): PartitionReader {
     const { topic, partition: number } = partition;
-    const reader = new PartitionReader(partition.files, position, (from, to) => this.#parts.onGap(topic, number, from, to));
+    const reader = new PartitionReader(partition.files, position, (from, to) =>
+      this.#parts.onGap(topic, number, from, to),
+    );
     this.#readers.add(reader);
     return reader;
   }
@@ -154,11 +168,21 @@ export class EmbeddedConsumer implements Consumer {
     const { topic, partition: number, files } = partition;
     const entry = offsets.get(topic, number);
     const known = entry?.generation === generation ? entry : undefined;
-    const committed = known === undefined || known.metadata === null ? undefined : { offset: known.offset, metadata: known.metadata };
+    const committed =
+      known === undefined || known.metadata === null ? undefined : { offset: known.offset, metadata: known.metadata };
     const position = committed?.offset ?? files.earliest;
-    if (committed === undefined) offsets.set({ topic, generation, partition: number, offset: position, metadata: null });
-    const assignment = { topic, partition: number, groupGeneration, position, committed, earliest: files.earliest, logEnd: files.logEnd };
-    await this.#insist(topic, () => this.#stopping ? Promise.resolve() : handler.assigned(assignment));
+    if (committed === undefined)
+      offsets.set({ topic, generation, partition: number, offset: position, metadata: null });
+    const assignment = {
+      topic,
+      partition: number,
+      groupGeneration,
+      position,
+      committed,
+      earliest: files.earliest,
+      logEnd: files.logEnd,
+    };
+    await this.#insist(topic, () => (this.#stopping ? Promise.resolve() : handler.assigned(assignment)));
     return position;
   }
 
@@ -171,7 +195,10 @@ export class EmbeddedConsumer implements Consumer {
         if (isSluiceError(thrown) && !thrown.retryable) throw thrown;
         if (this.#stopping) return undefined;
         this.#parts.onRedelivered(topic);
-        this.#parts.log.warn({ group: this.#parts.options.group, topic, pause_ms: pauseMs }, `a batch is delivered again: ${errorText(thrown)}`);
+        this.#parts.log.warn(
+          { group: this.#parts.options.group, topic, pause_ms: pauseMs },
+          `a batch is delivered again: ${errorText(thrown)}`,
+        );
         await this.#wait(undefined, pauseMs);
         if (this.#stopping) return undefined;
       }
@@ -194,9 +221,18 @@ export class EmbeddedConsumer implements Consumer {
     return batch;
   }
 
-  #describe({ topic, partition, files }: Partition, records: readonly ConsumedRecord[], nextOffset: number): ConsumedBatch {
+  #describe(
+    { topic, partition, files }: Partition,
+    records: readonly ConsumedRecord[],
+    nextOffset: number,
+  ): ConsumedBatch {
     return {
-      topic, partition, records, nextOffset, logEnd: files.logEnd, groupGeneration: this.#parts.groupGeneration,
+      topic,
+      partition,
+      records,
+      nextOffset,
+      logEnd: files.logEnd,
+      groupGeneration: this.#parts.groupGeneration,
       revoked: () => this.#revoked,
       fence: async () => {
         if (this.#revoked) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `${topic}/${partition}` });
@@ -204,11 +240,22 @@ export class EmbeddedConsumer implements Consumer {
     };
   }
 
-  #commit({ partition, generation }: OwnedPartition, batch: ConsumedBatch, { commit, metadata }: { readonly commit: number; readonly metadata: string }): void {
+  #commit(
+    { partition, generation }: OwnedPartition,
+    batch: ConsumedBatch,
+    { commit, metadata }: { readonly commit: number; readonly metadata: string },
+  ): void {
     const { topic, partition: number } = partition;
-    if (!Number.isSafeInteger(commit) || commit < 0 || commit > batch.nextOffset || Buffer.byteLength(metadata) > maxMetadataBytes) {
+    if (
+      !Number.isSafeInteger(commit) ||
+      commit < 0 ||
+      commit > batch.nextOffset ||
+      Buffer.byteLength(metadata) > maxMetadataBytes
+    ) {
       throw topicErrors.create('TOPIC_COMMIT_INVALID', {
-        place: `${topic}/${number}`, got: `offset ${commit}, ${Buffer.byteLength(metadata)} bytes of metadata`, allowed: `at most offset ${batch.nextOffset} and ${maxMetadataBytes} bytes`,
+        place: `${topic}/${number}`,
+        got: `offset ${commit}, ${Buffer.byteLength(metadata)} bytes of metadata`,
+        allowed: `at most offset ${batch.nextOffset} and ${maxMetadataBytes} bytes`,
       });
     }
     this.#parts.offsets.set({ topic, generation, partition: number, offset: commit, metadata });

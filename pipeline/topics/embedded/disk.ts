@@ -20,10 +20,12 @@ export class DiskGuard {
   constructor(folder: string, reserveBytes: number, freeBytes: (() => Promise<number>) | undefined) {
     this.#folder = folder;
     this.#reserveBytes = reserveBytes;
-    this.#freeBytes = freeBytes ?? (async () => {
-      const { bavail, bsize } = await statfs(folder);
-      return bavail * bsize;
-    });
+    this.#freeBytes =
+      freeBytes ??
+      (async () => {
+        const { bavail, bsize } = await statfs(folder);
+        return bavail * bsize;
+      });
   }
 
   /** Sets bytes aside for a write; throws TOPIC_DISK_FULL when they would use up the reserve. */
@@ -37,13 +39,15 @@ export class DiskGuard {
   /** Asks for the free space when the last answer is older. */
   async refresh(olderThanMs = checkEveryMs): Promise<void> {
     if (performance.now() - this.#checkedAt < olderThanMs) return;
-    this.#check ??= this.#freeBytes().then((free) => {
-      this.#free = free;
-      this.#checkedAt = performance.now();
-      this.#low = free < this.#reserveBytes;
-    }).finally(() => {
-      this.#check = undefined;
-    });
+    this.#check ??= this.#freeBytes()
+      .then((free) => {
+        this.#free = free;
+        this.#checkedAt = performance.now();
+        this.#low = free < this.#reserveBytes;
+      })
+      .finally(() => {
+        this.#check = undefined;
+      });
     await this.#check;
   }
 
@@ -54,7 +58,10 @@ export class DiskGuard {
 
   full(cause?: unknown): ReturnType<typeof topicErrors.create> {
     return topicErrors.create('TOPIC_DISK_FULL', {
-      place: this.#folder, got: `${formatBytes(Math.max(0, this.#free))} free`, allowed: `${formatBytes(this.#reserveBytes)} stay free (topics.embedded.reserve_bytes)`, cause,
+      place: this.#folder,
+      got: `${formatBytes(Math.max(0, this.#free))} free`,
+      allowed: `${formatBytes(this.#reserveBytes)} stay free (topics.embedded.reserve_bytes)`,
+      cause,
     });
   }
 }

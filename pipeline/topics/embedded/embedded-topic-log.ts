@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import { createRateLimit, type Log } from '../../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/metrics.js';
-import type { ConsumedRecord, ConsumeHandler, ConsumeOptions, Consumer, PartitionState, TopicLog, TopicLogCapabilities, TopicRecord, TopicSpec } from '../contract.js';
+import type {
+  ConsumedRecord,
+  ConsumeHandler,
+  ConsumeOptions,
+  Consumer,
+  PartitionState,
+  TopicLog,
+  TopicLogCapabilities,
+  TopicRecord,
+  TopicSpec,
+} from '../contract.js';
 import { topicErrors } from '../errors.js';
 import { topicMetrics } from '../metrics.js';
 import { EmbeddedConsumer } from './consumer.js';
@@ -84,14 +94,17 @@ export class EmbeddedTopicLog implements TopicLog {
     }
     this.#state = 'started';
     this.#timer = setInterval(() => {
-      this.maintain().catch((thrown: unknown) => this.#options.log.error(`retention of the topics failed, tried again: ${errorText(thrown)}`));
+      this.maintain().catch((thrown: unknown) =>
+        this.#options.log.error(`retention of the topics failed, tried again: ${errorText(thrown)}`),
+      );
     }, maintainEveryMs).unref();
   }
 
   async #open(): Promise<void> {
     const { folder, log } = this.#options;
     this.#groupGeneration = await countStart(folder);
-    for (const group of await listGroups(folder)) this.#groups.set(group, new GroupOffsets(folder, group, await readGroup(folder, group), log));
+    for (const group of await listGroups(folder))
+      this.#groups.set(group, new GroupOffsets(folder, group, await readGroup(folder, group), log));
     for (const name of await listTopics(folder)) {
       const info = await readTopicInfo(folder, name);
       if (info !== undefined) this.#topics.set(name, await openTopic(this.#topicParts(), name, info));
@@ -117,9 +130,18 @@ export class EmbeddedTopicLog implements TopicLog {
     const left = () => Math.max(0, end - performance.now());
     await Promise.all([...this.#consumers.keys()].map((consumer) => consumer.stop(left())));
     await this.#maintaining?.catch(() => {});
-    await Promise.all([...this.#topics.values()].flatMap(({ partitions }) => partitions.map((partition) => partition.stop(left()))));
+    await Promise.all(
+      [...this.#topics.values()].flatMap(({ partitions }) => partitions.map((partition) => partition.stop(left()))),
+    );
     for (const group of this.#groups.values()) {
-      await group.stop().catch((thrown: unknown) => this.#options.log.error({ group: group.group }, `committed offsets could not be written: ${errorText(thrown)}`));
+      await group
+        .stop()
+        .catch((thrown: unknown) =>
+          this.#options.log.error(
+            { group: group.group },
+            `committed offsets could not be written: ${errorText(thrown)}`,
+          ),
+        );
     }
     await this.#lock?.release();
     this.#lock = undefined;
@@ -133,7 +155,9 @@ export class EmbeddedTopicLog implements TopicLog {
         const before = this.#topics.get(spec.name)?.partitions.length ?? 0;
         this.#topics.set(spec.name, topic);
         for (const [consumer, { topics }] of this.#consumers) {
-          if (topics.includes(spec.name)) for (const partition of topic.partitions.slice(before)) consumer.add({ partition, generation: topic.info.generation });
+          if (topics.includes(spec.name))
+            for (const partition of topic.partitions.slice(before))
+              consumer.add({ partition, generation: topic.info.generation });
         }
       }
       showGauges(this.#maintained());
@@ -155,7 +179,11 @@ export class EmbeddedTopicLog implements TopicLog {
   }
 
   writable(): { readonly ok: boolean; readonly reason: string } {
-    if (this.#state !== 'started') return { ok: false, reason: topicErrors.kinds[this.#state === 'stopped' ? 'TOPIC_LOG_STOPPED' : 'TOPIC_LOG_NOT_STARTED'].summary };
+    if (this.#state !== 'started')
+      return {
+        ok: false,
+        reason: topicErrors.kinds[this.#state === 'stopped' ? 'TOPIC_LOG_STOPPED' : 'TOPIC_LOG_NOT_STARTED'].summary,
+      };
     for (const { partitions } of this.#topics.values()) {
       for (const { problem } of partitions) if (problem !== undefined) return { ok: false, reason: problem };
     }
@@ -170,17 +198,26 @@ export class EmbeddedTopicLog implements TopicLog {
     assertName('group', options.group);
     for (const topic of options.topics) {
       if (!this.#topics.has(topic)) throw topicErrors.create('TOPIC_UNKNOWN', { got: topic });
-      const taken = [...this.#consumers.values()].some((other) => other.group === options.group && other.topics.includes(topic));
+      const taken = [...this.#consumers.values()].some(
+        (other) => other.group === options.group && other.topics.includes(topic),
+      );
       if (taken) throw topicErrors.create('TOPIC_GROUP_IN_USE', { place: topic, got: options.group });
     }
     const { folder, log } = this.#options;
     const offsets = this.#groups.get(options.group) ?? new GroupOffsets(folder, options.group, new Map(), log);
     this.#groups.set(options.group, offsets);
     const consumer: EmbeddedConsumer = new EmbeddedConsumer({
-      options, handler, offsets, groupGeneration: this.#groupGeneration, log,
+      options,
+      handler,
+      offsets,
+      groupGeneration: this.#groupGeneration,
+      log,
       onGap: (topic, partition, from, to) => {
         this.#metrics.recordsLost.labels(options.group, topic).inc(to - from);
-        log.error({ group: options.group, topic, partition, from, to }, 'records of the topic are gone that the group had not consumed');
+        log.error(
+          { group: options.group, topic, partition, from, to },
+          'records of the topic are gone that the group had not consumed',
+        );
       },
       onHandled: (partition, records) => {
         this.#metrics.recordsConsumed.labels(options.group, partition.topic).inc(records);
@@ -197,7 +234,12 @@ export class EmbeddedTopicLog implements TopicLog {
     return consumer;
   }
 
-  async read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void> {
+  async read(
+    topic: string,
+    partition: number,
+    fromOffset: number,
+    onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>,
+  ): Promise<void> {
     await readRecords(() => this.#source(topic, partition), fromOffset, onRecords, this.#readPlaces);
   }
 
@@ -205,7 +247,12 @@ export class EmbeddedTopicLog implements TopicLog {
     const sources = await this.#sources(topic);
     return sources.map((source, partition) => {
       const segments = source.segments();
-      return { partition, earliest: segments[0]?.base ?? source.logEnd, logEnd: source.logEnd, bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0) };
+      return {
+        partition,
+        earliest: segments[0]?.base ?? source.logEnd,
+        logEnd: source.logEnd,
+        bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
+      };
     });
   }
 
@@ -221,11 +268,13 @@ export class EmbeddedTopicLog implements TopicLog {
     assertName('group', group);
     const { partitions, generation } = await this.#info(topic);
     const own = this.#groups.get(group);
-    const written = own === undefined && this.#options.readOnly === true ? await readGroup(this.#options.folder, group) : undefined;
+    const written =
+      own === undefined && this.#options.readOnly === true ? await readGroup(this.#options.folder, group) : undefined;
     const offsets = new Map<number, number>();
     for (let partition = 0; partition < partitions; partition += 1) {
       const entry = own?.get(topic, partition) ?? written?.get(`${topic}/${partition}`);
-      if (entry !== undefined && entry.generation === generation && entry.metadata !== null) offsets.set(partition, entry.offset);
+      if (entry !== undefined && entry.generation === generation && entry.metadata !== null)
+        offsets.set(partition, entry.offset);
     }
     return offsets;
   }
@@ -243,7 +292,14 @@ export class EmbeddedTopicLog implements TopicLog {
   }
 
   #maintained(): Maintained {
-    return { topics: this.#topics, groups: this.#groups, metrics: this.#metrics, disk: this.#disk, log: this.#options.log, mayLog: this.#mayLog };
+    return {
+      topics: this.#topics,
+      groups: this.#groups,
+      metrics: this.#metrics,
+      disk: this.#disk,
+      log: this.#options.log,
+      mayLog: this.#mayLog,
+    };
   }
 
   async #source(topic: string, partition: number): Promise<PartitionSource> {
@@ -253,7 +309,7 @@ export class EmbeddedTopicLog implements TopicLog {
   }
 
   async #info(topic: string): Promise<TopicInfo> {
-    const info = this.#topics.get(topic)?.info ?? await readTopicInfo(this.#options.folder, topic);
+    const info = this.#topics.get(topic)?.info ?? (await readTopicInfo(this.#options.folder, topic));
     if (info === undefined) throw topicErrors.create('TOPIC_UNKNOWN', { got: topic });
     return info;
   }
@@ -262,7 +318,11 @@ export class EmbeddedTopicLog implements TopicLog {
     const own = this.#topics.get(topic);
     if (own !== undefined) return own.partitions.map(({ files }) => files);
     const { partitions } = await this.#info(topic);
-    return Promise.all(Array.from({ length: partitions }, (_, partition) => lookAtPartition(partitionFolder(this.#options.folder, topic, partition), this.#lastLooks)));
+    return Promise.all(
+      Array.from({ length: partitions }, (_, partition) =>
+        lookAtPartition(partitionFolder(this.#options.folder, topic, partition), this.#lastLooks),
+      ),
+    );
   }
 
   #assertWriter(): void {
@@ -273,7 +333,11 @@ export class EmbeddedTopicLog implements TopicLog {
 }
 
 const unknownPartition = (topic: string, partition: number, info: TopicInfo) =>
-  topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: topic, got: String(partition), allowed: `0 to ${info.partitions - 1}` });
+  topicErrors.create('TOPIC_PARTITION_UNKNOWN', {
+    place: topic,
+    got: String(partition),
+    allowed: `0 to ${info.partitions - 1}`,
+  });
 
 /** Grows with each start on this folder. */
 async function countStart(folder: string): Promise<number> {
@@ -284,7 +348,8 @@ async function countStart(folder: string): Promise<number> {
     if (typeof content.starts !== 'number') throw new Error('starts is not a number');
     starts = content.starts;
   } catch (thrown) {
-    if (!hasCode(thrown, 'ENOENT')) throw topicErrors.create('TOPIC_FILE_CORRUPT', { place: file, got: errorText(thrown), cause: thrown });
+    if (!hasCode(thrown, 'ENOENT'))
+      throw topicErrors.create('TOPIC_FILE_CORRUPT', { place: file, got: errorText(thrown), cause: thrown });
   }
   await writeDurably(file, `${JSON.stringify({ starts: starts + 1 })}\n`);
   return starts + 1;

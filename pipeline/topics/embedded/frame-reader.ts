@@ -48,13 +48,18 @@ export class FrameReader {
   async #assertOurs(position: number, limit: number): Promise<void> {
     const bytes = this.#buffer.readUInt32LE(position - this.#from) + headerBytes;
     const need = Math.min(bytes, limit - position);
-    if (need > longestForeignBytes || (!this.#holds(position, need) && !(await this.#read(position, limit, need)))) return;
+    if (need > longestForeignBytes || (!this.#holds(position, need) && !(await this.#read(position, limit, need))))
+      return;
     const version = foreignFrameVersion(this.#buffer, position - this.#from, position - this.#from + need);
     if (version !== undefined) assertVersion(formatVersions.topicFrame, version, `${this.#place} at byte ${position}`);
   }
 
   /** The position of the first sound frame after a bad one, with a base offset of at least `minOffset`. */
-  async findFrame(after: number, limit: number, minOffset: number): Promise<{ readonly position: number; readonly header: FrameHeader } | undefined> {
+  async findFrame(
+    after: number,
+    limit: number,
+    minOffset: number,
+  ): Promise<{ readonly position: number; readonly header: FrameHeader } | undefined> {
     for (let position = after; position + headerBytes <= limit; position += 1) {
       if (!this.#holds(position, headerBytes) && !(await this.#read(position, limit, headerBytes))) return undefined;
       const header = decodeHeader(this.#buffer, position - this.#from);

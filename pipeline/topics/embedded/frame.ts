@@ -41,7 +41,8 @@ export interface FrameHeader {
 }
 
 /** At least the bytes that the record takes in a frame. */
-export const recordBound = (record: TopicRecord): number => recordOverhead + record.key.length + record.value.length + 3 * record.origin.length;
+export const recordBound = (record: TopicRecord): number =>
+  recordOverhead + record.key.length + record.value.length + 3 * record.origin.length;
 
 /** Encodes one write: as many frames as needed, from the begin of `target`, which is large enough. Returns its length. */
 export function encodeFrames(target: Buffer, records: readonly TopicRecord[], baseOffset: number): number {
@@ -63,12 +64,23 @@ export function encodeFrames(target: Buffer, records: readonly TopicRecord[], ba
       if (timestamp > maxTimestamp) maxTimestamp = timestamp;
       index += 1;
     }
-    encodeHeader(target, start, position, { count: index - first, baseOffset: baseOffset + first, maxTimestamp, lead: start });
+    encodeHeader(target, start, position, {
+      count: index - first,
+      baseOffset: baseOffset + first,
+      maxTimestamp,
+      lead: start,
+    });
   }
   return position;
 }
 
-function encodeRecord(target: Buffer, start: number, record: TopicRecord, withOrigin: boolean, withTimestamp: boolean): number {
+function encodeRecord(
+  target: Buffer,
+  start: number,
+  record: TopicRecord,
+  withOrigin: boolean,
+  withTimestamp: boolean,
+): number {
   const { key, value } = record;
   target[start] = (withOrigin ? hasOrigin : 0) | (withTimestamp ? hasTimestamp : 0);
   target[start + 1] = key.length;
@@ -102,8 +114,21 @@ export function decodeHeader(buffer: Buffer, start: number): FrameHeader | undef
   const baseOffset = buffer.readDoubleLE(start + 16);
   const count = buffer.readUInt32LE(start + 12);
   const marked = buffer[start + 8] === frameVersion && buffer[start + 9] === 0 && buffer.readUInt16LE(start + 10) === 0;
-  if (!marked || length <= headerBytes - lengthBytes || count === 0 || !Number.isSafeInteger(baseOffset) || baseOffset < 0) return undefined;
-  return { bytes: length + lengthBytes, count, baseOffset, maxTimestamp: buffer.readDoubleLE(start + 24), lead: buffer.readUInt32LE(start + 32) };
+  if (
+    !marked ||
+    length <= headerBytes - lengthBytes ||
+    count === 0 ||
+    !Number.isSafeInteger(baseOffset) ||
+    baseOffset < 0
+  )
+    return undefined;
+  return {
+    bytes: length + lengthBytes,
+    count,
+    baseOffset,
+    maxTimestamp: buffer.readDoubleLE(start + 24),
+    lead: buffer.readUInt32LE(start + 32),
+  };
 }
 
 /** The version of a sound frame of another program: length, checksum and version stand at the same place in every version. Undefined for anything else. */
@@ -111,7 +136,9 @@ export function foreignFrameVersion(buffer: Buffer, start: number, end: number):
   const bytes = buffer.readUInt32LE(start) + lengthBytes;
   const version = buffer[start + lengthBytes] as number;
   if (version === frameVersion || bytes <= lengthBytes || bytes > end - start) return undefined;
-  return crc32(buffer.subarray(start + lengthBytes, start + bytes)) === buffer.readUInt32LE(start + 4) ? version : undefined;
+  return crc32(buffer.subarray(start + lengthBytes, start + bytes)) === buffer.readUInt32LE(start + 4)
+    ? version
+    : undefined;
 }
 
 /** Whether the checksum of the frame at `start`, which lies in the buffer as a whole, is right. */
@@ -170,6 +197,12 @@ export class RecordCursor {
     this.#position = valueStart + valueBytes;
     this.#left -= 1;
     this.#offset += 1;
-    return { key, value: buffer.subarray(valueStart, this.#position), timestamp: this.#timestamp, origin: this.#origin, offset: this.#offset - 1 };
+    return {
+      key,
+      value: buffer.subarray(valueStart, this.#position),
+      timestamp: this.#timestamp,
+      origin: this.#origin,
+      offset: this.#offset - 1,
+    };
   }
 }

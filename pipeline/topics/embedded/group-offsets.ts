@@ -67,7 +67,9 @@ export async function readGroup(folder: string, group: string): Promise<Readonly
 
 export async function listGroups(folder: string): Promise<string[]> {
   try {
-    return (await readdir(groupsFolder(folder))).filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
+    return (await readdir(groupsFolder(folder)))
+      .filter((name) => name.endsWith(ending))
+      .map((name) => name.slice(0, -ending.length));
   } catch (thrown) {
     if (hasCode(thrown, 'ENOENT')) return [];
     throw thrown;
@@ -77,7 +79,11 @@ export async function listGroups(folder: string): Promise<string[]> {
 /** Writes every journal of the folder anew, in this program's version. */
 export async function rewriteGroups(folder: string): Promise<readonly string[]> {
   const groups = await listGroups(folder);
-  for (const group of groups) await writeDurably(join(groupsFolder(folder), `${group}${ending}`), encodeJournal((await readGroup(folder, group)).values()));
+  for (const group of groups)
+    await writeDurably(
+      join(groupsFolder(folder), `${group}${ending}`),
+      encodeJournal((await readGroup(folder, group)).values()),
+    );
   return groups;
 }
 
@@ -144,7 +150,11 @@ export class GroupOffsets {
       this.#timer = undefined;
       this.flush().catch((thrown: unknown) => {
         const { allowed, suppressed } = this.#mayLog('flush');
-        if (allowed) this.#log.error({ group: this.group, suppressed }, `committed offsets cannot be written, tried again: ${errorText(thrown)}`);
+        if (allowed)
+          this.#log.error(
+            { group: this.group, suppressed },
+            `committed offsets cannot be written, tried again: ${errorText(thrown)}`,
+          );
         this.#schedule(retryEveryMs);
       });
     }, milliseconds).unref();

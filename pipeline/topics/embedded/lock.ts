@@ -37,10 +37,17 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     if (theirs === undefined) continue;
     const owner = parseOwner(theirs);
     const lives = owner !== undefined && (owner.world === me.world ? processLives(owner) : await isTouched(file));
-    if (lives) throw topicErrors.create('TOPIC_FOLDER_IN_USE', { place: folder, got: `process ${owner.pid}${owner.world === me.world ? '' : ' of another container or machine'}` });
+    if (lives)
+      throw topicErrors.create('TOPIC_FOLDER_IN_USE', {
+        place: folder,
+        got: `process ${owner.pid}${owner.world === me.world ? '' : ' of another container or machine'}`,
+      });
     await removeIf(file, theirs);
   }
-  throw topicErrors.create('TOPIC_FOLDER_IN_USE', { place: folder, got: 'several processes that start at the same time' });
+  throw topicErrors.create('TOPIC_FOLDER_IN_USE', {
+    place: folder,
+    got: 'several processes that start at the same time',
+  });
 }
 
 function keep(file: string, content: string): FolderLock {

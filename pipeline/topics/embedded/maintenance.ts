@@ -33,19 +33,30 @@ export async function maintainTopics(maintained: Maintained): Promise<void> {
     metrics.retentionHeld.labels(name).set(held);
     if (removed > 0) await disk.refresh(0);
     if (held > 0 && mayLog(name).allowed) {
-      log.warn({ topic: name, held_bytes: held, groups: [...holders] }, 'the topic is past its retention: these consumer groups have not consumed its oldest records, so they are kept. '
-        + 'For a group that is not used any more, stop Sluice and remove groups/<group>.offsets from the data folder');
+      log.warn(
+        { topic: name, held_bytes: held, groups: [...holders] },
+        'the topic is past its retention: these consumer groups have not consumed its oldest records, so they are kept. ' +
+          'For a group that is not used any more, stop Sluice and remove groups/<group>.offsets from the data folder',
+      );
     }
   }
   showGauges(maintained);
 }
 
 /** The group that is furthest behind and from where it may still read; what is not durable yet does not count as consumed. */
-export function lastGroup(groups: Maintained['groups'], topic: string, { generation }: TopicInfo, partition: number): { readonly group: string; readonly offset: number } | undefined {
+export function lastGroup(
+  groups: Maintained['groups'],
+  topic: string,
+  { generation }: TopicInfo,
+  partition: number,
+): { readonly group: string; readonly offset: number } | undefined {
   let last: { readonly group: string; readonly offset: number } | undefined;
   for (const offsets of groups.values()) {
-    const entry = [offsets.durable(topic, partition), offsets.get(topic, partition)].find((each) => each?.generation === generation);
-    if (entry !== undefined && entry.offset < (last?.offset ?? Number.POSITIVE_INFINITY)) last = { group: offsets.group, offset: entry.offset };
+    const entry = [offsets.durable(topic, partition), offsets.get(topic, partition)].find(
+      (each) => each?.generation === generation,
+    );
+    if (entry !== undefined && entry.offset < (last?.offset ?? Number.POSITIVE_INFINITY))
+      last = { group: offsets.group, offset: entry.offset };
   }
   return last;
 }
@@ -55,7 +66,8 @@ export function showGauges({ topics, groups, metrics }: Pick<Maintained, 'topics
     const { name, partitions } = topic;
     metrics.segments.labels(name).set(partitions.reduce((sum, { files }) => sum + files.segments().length, 0));
     metrics.bytes.labels(name).set(partitions.reduce((sum, { files }) => sum + files.bytes, 0));
-    for (const group of groups.values()) for (const { partition } of partitions) showLag(metrics, group, topic, partition);
+    for (const group of groups.values())
+      for (const { partition } of partitions) showLag(metrics, group, topic, partition);
   }
 }
 

@@ -36,7 +36,12 @@ export class PartitionReader {
   #position = 0;
 
   /** `from`: where a reader of this partition ended before; it is believed only if the frame that stands there says so. */
-  constructor(source: PartitionSource, fromOffset: number, onGap: (from: number, to: number) => void, from?: ReadPlace) {
+  constructor(
+    source: PartitionSource,
+    fromOffset: number,
+    onGap: (from: number, to: number) => void,
+    from?: ReadPlace,
+  ) {
     this.#source = source;
     this.#offset = fromOffset;
     this.#onGap = onGap;
@@ -50,7 +55,9 @@ export class PartitionReader {
   /** Undefined while no segment is open, or in the middle of a frame. */
   get place(): ReadPlace | undefined {
     const base = this.#segment?.base;
-    return base === undefined || this.#cursor.left > 0 ? undefined : { base, offset: this.#offset, position: this.#position };
+    return base === undefined || this.#cursor.left > 0
+      ? undefined
+      : { base, offset: this.#offset, position: this.#position };
   }
 
   /** Adds durable records until the bounds are reached (one record always fits) or none is left. */

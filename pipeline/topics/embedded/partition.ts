@@ -54,7 +54,15 @@ export class Partition {
   /** Serves writes, rolls and removals one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(topic: string, partition: number, files: SegmentFiles, segmentBytes: number, disk: DiskGuard, log: Log, events: PartitionEvents) {
+  constructor(
+    topic: string,
+    partition: number,
+    files: SegmentFiles,
+    segmentBytes: number,
+    disk: DiskGuard,
+    log: Log,
+    events: PartitionEvents,
+  ) {
     this.topic = topic;
     this.partition = partition;
     this.files = files;
@@ -158,7 +166,8 @@ export class Partition {
       try {
         await this.#disk.take(frames.length);
         await this.exclusively(() => this.files.write(frames, records.length, maxTimestamp, this.#events.synced));
-        if (this.#problem !== undefined) this.#log.info({ topic: this.topic, partition: this.partition }, 'the topic takes appends again');
+        if (this.#problem !== undefined)
+          this.#log.info({ topic: this.topic, partition: this.partition }, 'the topic takes appends again');
         this.#problem = undefined;
         return true;
       } catch (thrown) {
@@ -171,11 +180,16 @@ export class Partition {
   #refused(thrown: unknown): void {
     const full = hasCode(thrown, 'ENOSPC') || hasCode(thrown, 'EDQUOT');
     const place = `${this.topic}/${this.partition}`;
-    const error = isSluiceError(thrown) ? thrown : full ? this.#disk.full(thrown) : topicErrors.create('TOPIC_WRITE_FAILED', { place, got: errorText(thrown), cause: thrown });
+    const error = isSluiceError(thrown)
+      ? thrown
+      : full
+        ? this.#disk.full(thrown)
+        : topicErrors.create('TOPIC_WRITE_FAILED', { place, got: errorText(thrown), cause: thrown });
     this.#problem = errorText(error);
     this.#events.refused(error.code === 'TOPIC_DISK_FULL' ? 'disk_full' : 'write_failed');
     const { allowed, suppressed } = this.#mayLog(error.code);
-    if (allowed) this.#log.error({ code: error.code, topic: this.topic, partition: this.partition, suppressed }, this.#problem);
+    if (allowed)
+      this.#log.error({ code: error.code, topic: this.topic, partition: this.partition, suppressed }, this.#problem);
   }
 
   #report(group: Group): void {

@@ -39,7 +39,13 @@ async function look(folder: string, lastLooks: LastLooks): Promise<PartitionSour
   const handle = await open(file, 'r');
   try {
     const known = lastLooks.get(folder);
-    const scan = await scanSegment(handle, file, last, (await handle.stat()).size, known?.base === last ? known.scan : undefined);
+    const scan = await scanSegment(
+      handle,
+      file,
+      last,
+      (await handle.stat()).size,
+      known?.base === last ? known.scan : undefined,
+    );
     lastLooks.set(folder, { base: last, scan });
     segments.push({ base: last, bytes: scan.bytes, maxTimestamp: scan.maxTimestamp });
     return { folder, segments: () => segments, logEnd: scan.logEnd };

@@ -12,7 +12,12 @@ const maxLooks = 10;
 /** Where the last reading of each partition ended, by its folder: whoever reads on from there, again and again, reads only what is new. */
 export type ReadPlaces = Map<string, ReadPlace>;
 
-export async function readRecords(look: () => Promise<PartitionSource>, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>, places: ReadPlaces): Promise<void> {
+export async function readRecords(
+  look: () => Promise<PartitionSource>,
+  fromOffset: number,
+  onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>,
+  places: ReadPlaces,
+): Promise<void> {
   let source = await look();
   const { logEnd } = source;
   let next = fromOffset;
@@ -23,10 +28,13 @@ export async function readRecords(look: () => Promise<PartitionSource>, fromOffs
     try {
       for (;;) {
         const batch = emptyBatch();
-        const found = await reader.fill(batch, maxRecords, maxBytes).then(() => true, (thrown: unknown) => {
-          if (hasCode(thrown, 'ENOENT') && looks < maxLooks) return false;
-          throw thrown;
-        });
+        const found = await reader.fill(batch, maxRecords, maxBytes).then(
+          () => true,
+          (thrown: unknown) => {
+            if (hasCode(thrown, 'ENOENT') && looks < maxLooks) return false;
+            throw thrown;
+          },
+        );
         if (!found) break;
         if (batch.records.length === 0) return;
         await onRecords(batch.records);

@@ -9,14 +9,20 @@ export interface RetentionResult {
 }
 
 /** `consumedTo`: the lowest durable offset among the groups that know the partition; undefined when none does. */
-export async function retain(partition: Partition, info: TopicInfo, consumedTo: number | undefined, now: number): Promise<RetentionResult> {
+export async function retain(
+  partition: Partition,
+  info: TopicInfo,
+  consumedTo: number | undefined,
+  now: number,
+): Promise<RetentionResult> {
   const { files } = partition;
   const limit = consumedTo ?? files.logEnd;
   const isOld = (timestamp: number) => info.retentionMs !== undefined && timestamp + info.retentionMs < now;
   await partition.exclusively(async () => {
     const active = files.segments().at(-1);
     // An active segment whose records are all too old makes room for a new one, so that it can go.
-    if (active !== undefined && active.bytes > 0 && isOld(active.maxTimestamp) && limit >= files.logEnd) await files.roll(files.logEnd);
+    if (active !== undefined && active.bytes > 0 && isOld(active.maxTimestamp) && limit >= files.logEnd)
+      await files.roll(files.logEnd);
   });
   let removedSegments = 0;
   let bytes = files.bytes;
@@ -33,7 +39,12 @@ export async function retain(partition: Partition, info: TopicInfo, consumedTo: 
 }
 
 /** What is past retention still: only a group can be the reason, apart from the last segment. */
-function countHeld(partition: Partition, info: TopicInfo, total: number, isOld: (timestamp: number) => boolean): number {
+function countHeld(
+  partition: Partition,
+  info: TopicInfo,
+  total: number,
+  isOld: (timestamp: number) => boolean,
+): number {
   let held = 0;
   for (const segment of partition.files.segments().slice(0, -1)) {
     const tooMuch = info.retentionBytes !== undefined && total - held - segment.bytes >= info.retentionBytes;
@@ -48,6 +59,7 @@ export async function trim(partition: Partition, before: number): Promise<void> 
   const { files } = partition;
   await partition.exclusively(async () => {
     if (before >= files.logEnd && (files.segments().at(-1)?.bytes ?? 0) > 0) await files.roll(files.logEnd);
-    for (let next = files.segments()[1]; next !== undefined && next.base <= before; next = files.segments()[1]) await files.removeOldest();
+    for (let next = files.segments()[1]; next !== undefined && next.base <= before; next = files.segments()[1])
+      await files.removeOldest();
   });
 }

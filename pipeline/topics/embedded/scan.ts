@@ -11,12 +11,23 @@ export interface SegmentScan {
   readonly damagedBytes: number;
 }
 
-const nothing = (base: number): SegmentScan => ({ bytes: 0, logEnd: base, maxTimestamp: Number.NEGATIVE_INFINITY, damagedBytes: 0 });
+const nothing = (base: number): SegmentScan => ({
+  bytes: 0,
+  logEnd: base,
+  maxTimestamp: Number.NEGATIVE_INFINITY,
+  damagedBytes: 0,
+});
 
 /** `fileBytes` are looked at, those that `known` has seen already left out. The handle stays open. */
-export async function scanSegment(handle: FileHandle, file: string, base: number, fileBytes: number, known?: SegmentScan): Promise<SegmentScan> {
+export async function scanSegment(
+  handle: FileHandle,
+  file: string,
+  base: number,
+  fileBytes: number,
+  known?: SegmentScan,
+): Promise<SegmentScan> {
   const reader = new FrameReader(handle, file);
-  const from = known !== undefined && await goesOn(reader, known, fileBytes) ? known : nothing(base);
+  const from = known !== undefined && (await goesOn(reader, known, fileBytes)) ? known : nothing(base);
   let { bytes, logEnd, maxTimestamp, damagedBytes } = from;
   for (;;) {
     const found = await reader.frame(bytes, fileBytes);

@@ -51,7 +51,12 @@ export class SegmentFiles implements PartitionSource {
   }
 
   /** Opens what is there and cuts a torn tail. `minLogEnd`: offsets below were given out before and must not be used again. */
-  static async open(folder: string, segmentBytes: number, minLogEnd: number, faults: EmbeddedFaults): Promise<{ readonly files: SegmentFiles; readonly recovery: Recovery }> {
+  static async open(
+    folder: string,
+    segmentBytes: number,
+    minLogEnd: number,
+    faults: EmbeddedFaults,
+  ): Promise<{ readonly files: SegmentFiles; readonly recovery: Recovery }> {
     const files = new SegmentFiles(folder, segmentBytes, faults);
     const recovery = await files.#recover(minLogEnd);
     return { files, recovery };
@@ -101,7 +106,8 @@ export class SegmentFiles implements PartitionSource {
   /** Writes and syncs frames of `count` records; all is durable when it resolves, nothing is kept when it rejects. */
   async write(frames: Buffer, count: number, maxTimestamp: number, onSynced: (seconds: number) => void): Promise<void> {
     const active = this.#segments.at(-1);
-    if (active === undefined || (active.bytes > 0 && active.bytes + frames.length > this.#segmentBytes)) await this.roll(this.#logEnd);
+    if (active === undefined || (active.bytes > 0 && active.bytes + frames.length > this.#segmentBytes))
+      await this.roll(this.#logEnd);
     const segment = this.#segments.at(-1) as Segment;
     const handle = this.#handle as FileHandle;
     if (this.#dirty) await this.#cut();
@@ -118,7 +124,11 @@ export class SegmentFiles implements PartitionSource {
       throw thrown;
     }
     this.#dirty = false;
-    this.#segments[this.#segments.length - 1] = { base: segment.base, bytes: segment.bytes + frames.length, maxTimestamp: Math.max(segment.bytes > 0 ? segment.maxTimestamp : Number.NEGATIVE_INFINITY, maxTimestamp) };
+    this.#segments[this.#segments.length - 1] = {
+      base: segment.base,
+      bytes: segment.bytes + frames.length,
+      maxTimestamp: Math.max(segment.bytes > 0 ? segment.maxTimestamp : Number.NEGATIVE_INFINITY, maxTimestamp),
+    };
     this.#logEnd += count;
   }
 
@@ -126,7 +136,12 @@ export class SegmentFiles implements PartitionSource {
     let written = 0;
     while (written < frames.length) {
       const allowed = this.#faults.beforeWrite?.(frames.length - written) ?? frames.length - written;
-      const { bytesWritten } = await handle.write(frames, written, Math.min(allowed, frames.length - written), position + written);
+      const { bytesWritten } = await handle.write(
+        frames,
+        written,
+        Math.min(allowed, frames.length - written),
+        position + written,
+      );
       if (bytesWritten === 0) throw Object.assign(new Error('ENOSPC: the file took no more bytes'), { code: 'ENOSPC' });
       written += bytesWritten;
     }
@@ -144,7 +159,10 @@ export class SegmentFiles implements PartitionSource {
   async roll(base: number): Promise<void> {
     if (this.#dirty) await this.#cut();
     if (this.#segments.at(-1)?.base === base) return;
-    const handle = await open(join(this.folder, segmentFile(base)), constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC);
+    const handle = await open(
+      join(this.folder, segmentFile(base)),
+      constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC,
+    );
     try {
       await syncFolder(this.folder);
     } catch (thrown) {

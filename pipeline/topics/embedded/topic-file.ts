@@ -18,15 +18,23 @@ export interface TopicInfo {
 }
 
 export const infoOf = (spec: TopicSpec, generation: number): TopicInfo => ({
-  generation, partitions: spec.partitions, retentionBytes: spec.retentionBytes, retentionMs: spec.retentionMs, maxMessageBytes: spec.maxMessageBytes,
+  generation,
+  partitions: spec.partitions,
+  retentionBytes: spec.retentionBytes,
+  retentionMs: spec.retentionMs,
+  maxMessageBytes: spec.maxMessageBytes,
 });
 
 export const sameInfo = (left: TopicInfo, right: TopicInfo): boolean => JSON.stringify(left) === JSON.stringify(right);
 
 export async function writeTopicInfo(folder: string, topic: string, info: TopicInfo): Promise<void> {
   const content = {
-    format_version: formatVersion, generation: info.generation, partitions: info.partitions,
-    retention_bytes: info.retentionBytes, retention_ms: info.retentionMs, max_message_bytes: info.maxMessageBytes,
+    format_version: formatVersion,
+    generation: info.generation,
+    partitions: info.partitions,
+    retention_bytes: info.retentionBytes,
+    retention_ms: info.retentionMs,
+    max_message_bytes: info.maxMessageBytes,
   };
   await writeDurably(join(topicFolder(folder, topic), 'topic.json'), `${JSON.stringify(content, undefined, 2)}\n`);
 }
@@ -45,16 +53,34 @@ export async function readTopicInfo(folder: string, topic: string): Promise<Topi
 }
 
 function parseInfo(file: string, content: unknown): TopicInfo {
-  const fields = typeof content === 'object' && content !== null ? content as Record<string, unknown> : {};
-  const { format_version: version, generation, partitions, retention_bytes: retentionBytes, retention_ms: retentionMs, max_message_bytes: maxMessageBytes } = fields;
+  const fields = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
+  const {
+    format_version: version,
+    generation,
+    partitions,
+    retention_bytes: retentionBytes,
+    retention_ms: retentionMs,
+    max_message_bytes: maxMessageBytes,
+  } = fields;
   if (typeof version === 'number' && version > formatVersion) {
-    throw topicErrors.create('TOPIC_FORMAT_NEWER', { place: file, got: `format ${version}`, allowed: `up to ${formatVersion}` });
+    throw topicErrors.create('TOPIC_FORMAT_NEWER', {
+      place: file,
+      got: `format ${version}`,
+      allowed: `up to ${formatVersion}`,
+    });
   }
-  if (version !== formatVersion || typeof generation !== 'number' || typeof partitions !== 'number' || typeof maxMessageBytes !== 'number') {
+  if (
+    version !== formatVersion ||
+    typeof generation !== 'number' ||
+    typeof partitions !== 'number' ||
+    typeof maxMessageBytes !== 'number'
+  ) {
     throw topicErrors.create('TOPIC_FILE_CORRUPT', { place: file, got: JSON.stringify(content).slice(0, 200) });
   }
   return {
-    generation, partitions, maxMessageBytes,
+    generation,
+    partitions,
+    maxMessageBytes,
     retentionBytes: typeof retentionBytes === 'number' ? retentionBytes : undefined,
     retentionMs: typeof retentionMs === 'number' ? retentionMs : undefined,
   };

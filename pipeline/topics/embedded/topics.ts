@@ -44,23 +44,43 @@ export async function listTopics(folder: string): Promise<string[]> {
 }
 
 /** Opens the partitions that are not open yet. */
-export async function openTopic(parts: TopicParts, name: string, info: TopicInfo, already: readonly Partition[] = []): Promise<Topic> {
+export async function openTopic(
+  parts: TopicParts,
+  name: string,
+  info: TopicInfo,
+  already: readonly Partition[] = [],
+): Promise<Topic> {
   const partitions = [...already];
-  while (partitions.length < info.partitions) partitions.push(await openPartition(parts, name, info, partitions.length));
+  while (partitions.length < info.partitions)
+    partitions.push(await openPartition(parts, name, info, partitions.length));
   return { name, info, partitions };
 }
 
 async function openPartition(parts: TopicParts, topic: string, info: TopicInfo, number: number): Promise<Partition> {
   const { folder, segmentBytes, disk, groups, metrics, faults, log } = parts;
-  const consumed = [...groups.values()].map((group) => group.get(topic, number)).filter((entry) => entry?.generation === info.generation);
+  const consumed = [...groups.values()]
+    .map((group) => group.get(topic, number))
+    .filter((entry) => entry?.generation === info.generation);
   const minLogEnd = Math.max(0, ...consumed.map((entry) => entry?.offset ?? 0));
-  const { files, recovery } = await SegmentFiles.open(partitionFolder(folder, topic, number), segmentBytes, minLogEnd, faults);
+  const { files, recovery } = await SegmentFiles.open(
+    partitionFolder(folder, topic, number),
+    segmentBytes,
+    minLogEnd,
+    faults,
+  );
   const place = { topic, partition: number };
   if (recovery.tornBytes > 0) {
     metrics.tornBytesCut.labels(topic).inc(recovery.tornBytes);
-    log.warn({ ...place, bytes: recovery.tornBytes }, 'an append that was never acknowledged was cut off the end of the topic');
+    log.warn(
+      { ...place, bytes: recovery.tornBytes },
+      'an append that was never acknowledged was cut off the end of the topic',
+    );
   }
-  if (recovery.damagedBytes > 0) log.error({ ...place, bytes: recovery.damagedBytes, code: 'TOPIC_FRAME_CORRUPT' }, topicErrors.kinds.TOPIC_FRAME_CORRUPT.summary);
+  if (recovery.damagedBytes > 0)
+    log.error(
+      { ...place, bytes: recovery.damagedBytes, code: 'TOPIC_FRAME_CORRUPT' },
+      topicErrors.kinds.TOPIC_FRAME_CORRUPT.summary,
+    );
   return new Partition(topic, number, files, segmentBytes, disk, log, createEvents(metrics, topic));
 }
 
@@ -86,7 +106,7 @@ export async function ensureTopic(parts: TopicParts, spec: TopicSpec, existing: 
     await mkdir(topicFolder(parts.folder, spec.name), { recursive: true });
     await syncFolder(topicsFolder(parts.folder));
   }
-  const known = existing?.info ?? await readTopicInfo(parts.folder, spec.name);
+  const known = existing?.info ?? (await readTopicInfo(parts.folder, spec.name));
   const wanted = infoOf(spec, known?.generation ?? Date.now());
   const info = { ...wanted, partitions: Math.max(wanted.partitions, known?.partitions ?? 0) };
   if (known === undefined || !sameInfo(known, info)) await writeTopicInfo(parts.folder, spec.name, info);
@@ -97,10 +117,17 @@ export async function ensureTopic(parts: TopicParts, spec: TopicSpec, existing: 
 export function assertRecords({ name, info }: Topic, records: readonly TopicRecord[]): void {
   for (const { key, value, origin } of records) {
     if (key.length > maxKeyBytes || origin.length > maxOriginLength || !isAscii(key)) {
-      throw topicErrors.create('TOPIC_RECORD_INVALID', { place: name, got: `a key of ${key.length} characters, an origin of ${origin.length}` });
+      throw topicErrors.create('TOPIC_RECORD_INVALID', {
+        place: name,
+        got: `a key of ${key.length} characters, an origin of ${origin.length}`,
+      });
     }
     if (value.length > info.maxMessageBytes) {
-      throw topicErrors.create('TOPIC_RECORD_TOO_LARGE', { place: name, got: `${value.length} bytes`, allowed: `${info.maxMessageBytes} bytes (topics.max_message_bytes)` });
+      throw topicErrors.create('TOPIC_RECORD_TOO_LARGE', {
+        place: name,
+        got: `${value.length} bytes`,
+        allowed: `${info.maxMessageBytes} bytes (topics.max_message_bytes)`,
+      });
     }
   }
 }

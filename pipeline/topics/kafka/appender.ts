@@ -66,9 +66,17 @@ export class KafkaAppender {
     const largest = this.#maxMessageBytes.get(topic) ?? defaultMaxMessageBytes;
     let bytes = 0;
     for (const record of records) {
-      if (!asciiKey.test(record.key)) throw topicErrors.create('TOPIC_RECORD_INVALID', { place: `${topic}/${partition}`, got: `key of ${record.key.length} characters` });
+      if (!asciiKey.test(record.key))
+        throw topicErrors.create('TOPIC_RECORD_INVALID', {
+          place: `${topic}/${partition}`,
+          got: `key of ${record.key.length} characters`,
+        });
       if (record.value.length > largest) {
-        throw topicErrors.create('TOPIC_RECORD_TOO_LARGE', { place: `${topic}/${partition}`, got: `${record.value.length} bytes (${record.key})`, allowed: `${largest} bytes (topics.max_message_bytes)` });
+        throw topicErrors.create('TOPIC_RECORD_TOO_LARGE', {
+          place: `${topic}/${partition}`,
+          got: `${record.value.length} bytes (${record.key})`,
+          allowed: `${largest} bytes (topics.max_message_bytes)`,
+        });
       }
       bytes += recordBytes(record);
     }
@@ -93,7 +101,10 @@ export class KafkaAppender {
     const metrics = this.#metrics;
     return new PartitionAppender(
       {
-        topic, partition, codec: this.#codec, timeoutMs: Math.ceil(this.#settings.requestTimeoutMs * brokerShare),
+        topic,
+        partition,
+        codec: this.#codec,
+        timeoutMs: Math.ceil(this.#settings.requestTimeoutMs * brokerShare),
         batchBytes: () => Math.min(batchBytes, this.#maxMessageBytes.get(topic) ?? batchBytes),
         isKnown: () => partition < (this.#knownPartitions.get(topic) ?? 0),
         onAppended: (records, bytes) => {
@@ -122,7 +133,10 @@ export class KafkaAppender {
         const oldest = appender.oldest();
         if (oldest === undefined || now - oldest.since < patienceMs) continue;
         const seconds = Math.round((now - oldest.since) / 1000);
-        return { ok: false, reason: `an append to ${topic}/${partition} waits since ${seconds} s${oldest.lastFailure === undefined ? '' : `: ${oldest.lastFailure}`}` };
+        return {
+          ok: false,
+          reason: `an append to ${topic}/${partition} waits since ${seconds} s${oldest.lastFailure === undefined ? '' : `: ${oldest.lastFailure}`}`,
+        };
       }
     }
     return { ok: true, reason: '' };
@@ -131,7 +145,11 @@ export class KafkaAppender {
   /** Bytes that wait, by topic. */
   waitingBytes(): ReadonlyMap<string, number> {
     const waiting = new Map<string, number>();
-    for (const [topic, { partitions }] of this.#topics) waiting.set(topic, [...partitions.values()].reduce((sum, { waitingBytes }) => sum + waitingBytes, 0));
+    for (const [topic, { partitions }] of this.#topics)
+      waiting.set(
+        topic,
+        [...partitions.values()].reduce((sum, { waitingBytes }) => sum + waitingBytes, 0),
+      );
     return waiting;
   }
 
@@ -142,6 +160,9 @@ export class KafkaAppender {
     const deadline = performance.now() + deadlineMs;
     while (all.some((appender) => !appender.idle) && performance.now() < deadline) await sleep(idlePollMs);
     for (const appender of all) appender.abandon();
-    await Promise.race([Promise.all([...this.#topics.values()].map(({ connection }) => connection.close())), sleep(1_000, undefined, { ref: false })]);
+    await Promise.race([
+      Promise.all([...this.#topics.values()].map(({ connection }) => connection.close())),
+      sleep(1_000, undefined, { ref: false }),
+    ]);
   }
 }

@@ -9,8 +9,20 @@ import { brokerNotFound, errorType, type RawBroker } from './client.js';
 
 /** Between two looks for a leader or a coordinator. */
 const lookMs = 200;
-const awayErrors = new Set(['KafkaJSConnectionError', 'KafkaJSConnectionClosedError', 'KafkaJSBrokerNotFound', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP']);
-const movedErrors = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH']);
+const awayErrors = new Set([
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSBrokerNotFound',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+  'NOT_COORDINATOR_FOR_GROUP',
+]);
+const movedErrors = new Set([
+  'NOT_LEADER_FOR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+]);
 
 const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : '');
 
@@ -41,7 +53,9 @@ export async function orFollowLeader<Result>(fetched: Promise<Result>): Promise<
 }
 
 function isAway(thrown: unknown): boolean {
-  let current = thrown as { readonly name?: unknown; readonly cause?: unknown; readonly originalError?: unknown } | undefined;
+  let current = thrown as
+    | { readonly name?: unknown; readonly cause?: unknown; readonly originalError?: unknown }
+    | undefined;
   if (awayErrors.has(errorType(thrown))) return true;
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
     if (typeof current.name === 'string' && awayErrors.has(current.name)) return true;

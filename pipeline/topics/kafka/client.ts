@@ -2,7 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import kafkajs, { type Cluster, type ISocketFactory, type Kafka, type KafkaConfig, type LogEntry, type SASLOptions } from 'kafkajs';
+import kafkajs, {
+  type Cluster,
+  type ISocketFactory,
+  type Kafka,
+  type KafkaConfig,
+  type LogEntry,
+  type SASLOptions,
+} from 'kafkajs';
 import { createRateLimit, type Log } from '../../../core/log.js';
 import type { ClientTls } from '../../../schemas/config/engines.js';
 import { repairKafkajs } from './kafkajs-repairs.js';
@@ -45,11 +52,22 @@ export function saslOptions(sasl: KafkaSasl): SASLOptions {
 function logCreator(log: Log): () => (entry: LogEntry) => void {
   const allow = createRateLimit(logLinesPerMinute);
   return () => (entry) => {
-    const { message, error, broker, groupId } = entry.log as { message: string; error?: unknown; broker?: unknown; groupId?: unknown };
+    const { message, error, broker, groupId } = entry.log as {
+      message: string;
+      error?: unknown;
+      broker?: unknown;
+      groupId?: unknown;
+    };
     if (entry.level > kafkajs.logLevel.WARN) return log.debug({ broker, groupId }, `kafka: ${message}`);
     const { allowed, suppressed } = allow(message);
     if (!allowed) return;
-    const fields = { namespace: entry.namespace, broker, groupId, error: error instanceof Error ? error.message : error, suppressed };
+    const fields = {
+      namespace: entry.namespace,
+      broker,
+      groupId,
+      error: error instanceof Error ? error.message : error,
+      suppressed,
+    };
     if (entry.level === kafkajs.logLevel.WARN) log.warn(fields, `kafka: ${message}`);
     else log.debug(fields, `kafka: ${message}`);
   };
@@ -84,7 +102,10 @@ export interface RawRequest<Answer> {
     readonly expectResponse: () => boolean;
     readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
   };
-  readonly response: { readonly decode: (raw: Buffer) => Promise<{ readonly clientSideThrottleTime: number; readonly answer: Answer }>; readonly parse: (decoded: { readonly answer: Answer }) => Promise<Answer> };
+  readonly response: {
+    readonly decode: (raw: Buffer) => Promise<{ readonly clientSideThrottleTime: number; readonly answer: Answer }>;
+    readonly parse: (decoded: { readonly answer: Answer }) => Promise<Answer>;
+  };
 }
 
 /** The part of kafkajs' Broker (2.2.4, pinned) that its types leave out. */
@@ -97,8 +118,14 @@ export interface RawBroker {
   joinGroup(request: Readonly<Record<string, unknown>>): Promise<unknown>;
   syncGroup(request: { readonly generationId: number; readonly memberId: string }): Promise<unknown>;
   offsetCommit(request: OffsetCommitRequest): Promise<unknown>;
-  offsetFetch(request: { groupId: string; topics: readonly { topic: string; partitions: readonly { partition: number }[] }[] }): Promise<{
-    responses: readonly { topic: string; partitions: readonly { partition: number; offset: string; metadata: string | null }[] }[];
+  offsetFetch(request: {
+    groupId: string;
+    topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
+  }): Promise<{
+    responses: readonly {
+      topic: string;
+      partitions: readonly { partition: number; offset: string; metadata: string | null }[];
+    }[];
   }>;
   fetch(request: FetchRequest): Promise<FetchResponse>;
 }
@@ -107,7 +134,14 @@ export interface OffsetCommitRequest {
   readonly groupId: string;
   readonly groupGenerationId: number;
   readonly memberId: string;
-  readonly topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly offset: string; readonly metadata?: string | null }[] }[];
+  readonly topics: readonly {
+    readonly topic: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly offset: string;
+      readonly metadata?: string | null;
+    }[];
+  }[];
 }
 
 export interface FetchRequest {
@@ -116,7 +150,14 @@ export interface FetchRequest {
   readonly maxBytes: number;
   readonly isolationLevel: number;
   readonly rackId: string;
-  readonly topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number; readonly fetchOffset: string; readonly maxBytes: number }[] }[];
+  readonly topics: readonly {
+    readonly topic: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly fetchOffset: string;
+      readonly maxBytes: number;
+    }[];
+  }[];
 }
 
 export interface RawMessage {
@@ -129,7 +170,14 @@ export interface RawMessage {
 }
 
 export interface FetchResponse {
-  readonly responses: readonly { readonly topicName: string; readonly partitions: readonly { readonly partition: number; readonly highWatermark: string; readonly messages: readonly RawMessage[] }[] }[];
+  readonly responses: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly highWatermark: string;
+      readonly messages: readonly RawMessage[];
+    }[];
+  }[];
 }
 
 /**
@@ -157,7 +205,8 @@ export async function leaderOf(cluster: Cluster, topic: string, partition: numbe
 }
 
 /** kafkajs asks for fresh metadata when it meets this name; its own class takes no text. */
-export const brokerNotFound = (text: string): Error => Object.assign(new Error(text), { name: 'KafkaJSBrokerNotFound' });
+export const brokerNotFound = (text: string): Error =>
+  Object.assign(new Error(text), { name: 'KafkaJSBrokerNotFound' });
 
 /** One that answers: the brokers name one of them as the controller, and that may just have gone. */
 export async function anyBroker(cluster: Cluster): Promise<RawBroker> {
@@ -186,7 +235,9 @@ export function forgetBroker(cluster: Cluster, thrown: unknown): void {
 
 /** The protocol's name of an error, through kafkajs' wrappers. */
 export function errorType(thrown: unknown): string {
-  let current = thrown as { type?: unknown; cause?: unknown; originalError?: unknown; errors?: readonly unknown[] } | undefined;
+  let current = thrown as
+    | { type?: unknown; cause?: unknown; originalError?: unknown; errors?: readonly unknown[] }
+    | undefined;
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
     if (typeof current.type === 'string') return current.type;
     current = (current.cause ?? current.originalError ?? current.errors?.[0]) as typeof current;

@@ -22,14 +22,27 @@ function at(all: readonly Int32Array[], index: number): Int32Array {
   return all[index] as Int32Array;
 }
 
-const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+];
 
 /** Checksum of `bytes` from `start` to `end`, unsigned. */
 export function crc32c(bytes: Uint8Array, start = 0, end: number = bytes.length): number {
   let crc = -1;
   let position = start;
   for (; position + 8 <= end; position += 8) {
-    crc ^= (bytes[position] as number) | ((bytes[position + 1] as number) << 8) | ((bytes[position + 2] as number) << 16) | ((bytes[position + 3] as number) << 24);
+    crc ^=
+      (bytes[position] as number) |
+      ((bytes[position + 1] as number) << 8) |
+      ((bytes[position + 2] as number) << 16) |
+      ((bytes[position + 3] as number) << 24);
     crc =
       (t7[crc & 0xff] as number) ^
       (t6[(crc >>> 8) & 0xff] as number) ^

@@ -44,7 +44,8 @@ function decodeBatch(batch: Buffer, codecOf: CodecByAttribute): DecodedBatch {
   const baseOffset = Number(batch.readBigInt64BE(0));
   const attributes = batch.readInt16BE(attributesOffset);
   const lastOffset = baseOffset + batch.readInt32BE(23);
-  if (batch.readUInt32BE(crcOffset) !== crc32c(batch, attributesOffset)) throw topicErrors.create('TOPIC_FETCH_CORRUPT', { place: `offset ${baseOffset}` });
+  if (batch.readUInt32BE(crcOffset) !== crc32c(batch, attributesOffset))
+    throw topicErrors.create('TOPIC_FETCH_CORRUPT', { place: `offset ${baseOffset}` });
   if ((attributes & controlFlag) !== 0) return { records: [], lastOffset };
   const codec = codecOf(attributes & codecMask);
   const packed = batch.subarray(batchHeaderBytes);
@@ -52,7 +53,8 @@ function decodeBatch(batch: Buffer, codecOf: CodecByAttribute): DecodedBatch {
   const firstTimestamp = Number(batch.readBigInt64BE(27));
   const appendTime = (attributes & appendTimeFlag) === 0 ? undefined : Number(batch.readBigInt64BE(35));
   const records: ConsumedRecord[] = [];
-  for (let left = batch.readInt32BE(57); left > 0; left -= 1) records.push(reader.next(baseOffset, firstTimestamp, appendTime));
+  for (let left = batch.readInt32BE(57); left > 0; left -= 1)
+    records.push(reader.next(baseOffset, firstTimestamp, appendTime));
   return { records, lastOffset };
 }
 
@@ -92,7 +94,15 @@ class RecordReader {
     }
     this.#position = end;
     const key = keyLength > 0 ? this.#bytes.toString('latin1', keyStart, keyStart + keyLength) : '';
-    return { key, value: value ?? nothing, timestamp, origin, offset, idPrefix: idSequence === undefined ? undefined : this.#idPrefixOf(keyStart, key), idSequence };
+    return {
+      key,
+      value: value ?? nothing,
+      timestamp,
+      origin,
+      offset,
+      idPrefix: idSequence === undefined ? undefined : this.#idPrefixOf(keyStart, key),
+      idSequence,
+    };
   }
 
   #idPrefixOf(start: number, key: string): string {
@@ -142,7 +152,8 @@ const newerPrefix = 'origin.';
 export function assertOurs(name: string): void {
   if (!name.startsWith(newerPrefix)) return;
   const version = Number(name.slice(newerPrefix.length));
-  if (Number.isSafeInteger(version) && version > 0) assertVersion(formatVersions.topicRecord, version, 'header of a topic record');
+  if (Number.isSafeInteger(version) && version > 0)
+    assertVersion(formatVersions.topicRecord, version, 'header of a topic record');
 }
 
 function isOrigin(name: Buffer): boolean {

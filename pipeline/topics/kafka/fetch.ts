@@ -23,7 +23,11 @@ export function isBatchMessage(message: object): message is BatchMessage {
 }
 
 /** Undefined when kafkajs must look at it. */
-export async function fetchBatches(broker: RawBroker, request: FetchRequest, codecOf: CodecByAttribute): Promise<FetchResponse | undefined> {
+export async function fetchBatches(
+  broker: RawBroker,
+  request: FetchRequest,
+  codecOf: CodecByAttribute,
+): Promise<FetchResponse | undefined> {
   return broker.connectionPool.send<FetchResponse | undefined>({
     request: {
       apiKey: fetchKey,
@@ -57,7 +61,16 @@ function text(value: string): Buffer {
 }
 
 function encodeFetch({ maxWaitTime, minBytes, maxBytes, isolationLevel, topics, rackId }: FetchRequest): Buffer {
-  const parts = [int32(-1), int32(maxWaitTime), int32(minBytes), int32(maxBytes), Buffer.from([isolationLevel]), int32(0), int32(-1), int32(topics.length)];
+  const parts = [
+    int32(-1),
+    int32(maxWaitTime),
+    int32(minBytes),
+    int32(maxBytes),
+    Buffer.from([isolationLevel]),
+    int32(0),
+    int32(-1),
+    int32(topics.length),
+  ];
   for (const { topic, partitions } of topics) {
     parts.push(text(topic), int32(partitions.length));
     for (const { partition, fetchOffset, maxBytes: partitionBytes } of partitions) {
@@ -93,14 +106,27 @@ function decodeFetch(raw: Buffer, codecOf: CodecByAttribute): FetchResponse | un
   return { responses };
 }
 
-function decodePartition(raw: Buffer, start: number, codecOf: CodecByAttribute): { partition: Partition; end: number } | undefined {
+function decodePartition(
+  raw: Buffer,
+  start: number,
+  codecOf: CodecByAttribute,
+): { partition: Partition; end: number } | undefined {
   const abortedCount = raw.readInt32BE(start + 30);
   if (raw.readInt16BE(start + 4) !== 0 || abortedCount > 0) return undefined;
   const recordsStart = start + 42;
   const end = recordsStart + Math.max(0, raw.readInt32BE(start + 38));
   const batches = decodeBatches(raw.subarray(recordsStart, end), codecOf);
   if (batches === undefined) return undefined;
-  const messages = batches.map((batch): BatchMessage => ({ offset: String(batch.lastOffset), key: nothing, value: null, timestamp: '0', isControlRecord: false, batch }));
+  const messages = batches.map(
+    (batch): BatchMessage => ({
+      offset: String(batch.lastOffset),
+      key: nothing,
+      value: null,
+      timestamp: '0',
+      isControlRecord: false,
+      batch,
+    }),
+  );
   const partition = {
     partition: raw.readInt32BE(start),
     errorCode: 0,

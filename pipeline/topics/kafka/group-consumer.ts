@@ -1,6 +1,12 @@
 /** A consumer of a group: kafkajs joins and fetches, `PartitionConsumer`s handle and commit. A consumer that crashes is made anew. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer as KafkajsConsumer, ConsumerCrashEvent, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs';
+import type {
+  Consumer as KafkajsConsumer,
+  ConsumerCrashEvent,
+  ConsumerGroupJoinEvent,
+  EachBatchPayload,
+  Kafka,
+} from 'kafkajs';
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
 import type { Consumer, ConsumeHandler, ConsumeOptions } from '../contract.js';
@@ -32,7 +38,14 @@ const firstRestartMs = 200;
 const longestRestartMs = 500;
 const attemptsForUnknown = 4;
 const disconnectMs = 2_000;
-const permanentErrors = new Set(['GROUP_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_GROUP_ID', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']);
+const permanentErrors = new Set([
+  'GROUP_AUTHORIZATION_FAILED',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'INVALID_GROUP_ID',
+  'INVALID_SESSION_TIMEOUT',
+  'INCONSISTENT_GROUP_PROTOCOL',
+]);
 
 export interface ConsumerContext {
   readonly kafka: Kafka;
@@ -98,7 +111,8 @@ export class GroupConsumer implements Consumer {
         await this.#open();
         break;
       } catch (thrown: unknown) {
-        if ((isSluiceError(thrown) && attempt >= attemptsForUnknown) || permanentErrors.has(errorType(thrown))) throw thrown;
+        if ((isSluiceError(thrown) && attempt >= attemptsForUnknown) || permanentErrors.has(errorType(thrown)))
+          throw thrown;
         await sleep(Math.min(longestRestartMs, firstRestartMs * 2 ** attempt));
       }
     }
@@ -119,19 +133,22 @@ export class GroupConsumer implements Consumer {
       allowAutoTopicCreation: false,
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
       partitionAssigners: [
-        observingAssigner({
-          beforeJoin: () => this.#beforeJoin(),
-          joining: (memberId) => this.#membership.joining(memberId),
-          memberUnknown: () => {
-            this.#memberId = undefined;
+        observingAssigner(
+          {
+            beforeJoin: () => this.#beforeJoin(),
+            joining: (memberId) => this.#membership.joining(memberId),
+            memberUnknown: () => {
+              this.#memberId = undefined;
+            },
+            joined: (session) => {
+              this.#joined = session;
+              this.#memberId = session.memberId;
+              void this.#membership.joined(session.memberId);
+            },
+            replaceReset: (topic, partition) => this.#replaceReset(topic, partition),
           },
-          joined: (session) => {
-            this.#joined = session;
-            this.#memberId = session.memberId;
-            void this.#membership.joined(session.memberId);
-          },
-          replaceReset: (topic, partition) => this.#replaceReset(topic, partition),
-        }, this.#codecOf),
+          this.#codecOf,
+        ),
       ],
     });
     try {
@@ -150,7 +167,12 @@ export class GroupConsumer implements Consumer {
       this.#restarts = 0;
     });
     consumer.on(consumer.events.CRASH, (event) => void this.#onCrash(consumer, event));
-    await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: 1, eachBatch: async (payload) => this.#onFetched(payload) });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: 1,
+      eachBatch: async (payload) => this.#onFetched(payload),
+    });
   }
 
   async #beforeJoin(): Promise<string | undefined> {
@@ -165,7 +187,11 @@ export class GroupConsumer implements Consumer {
     for (const [topic, numbers] of Object.entries(payload.memberAssignment)) {
       consumer.pause([{ topic, partitions: numbers }]);
       const offsetsOf = this.#offsets.once(session, topic, numbers);
-      for (const partition of numbers) partitions.set(keyOf(topic, partition), this.#createPartition(consumer, { topic, partition, session }, offsetsOf));
+      for (const partition of numbers)
+        partitions.set(
+          keyOf(topic, partition),
+          this.#createPartition(consumer, { topic, partition, session }, offsetsOf),
+        );
     }
     this.#epoch = { session, partitions };
     this.#heartbeatAt = performance.now();
@@ -174,10 +200,19 @@ export class GroupConsumer implements Consumer {
       this.#tails.set(key, run);
     }
     const facts = { group: this.#options.group, generation: session.generation, partitions: [...partitions.keys()] };
-    this.#settings.log.info(facts, partitions.size > 0 ? 'partitions assigned' : 'there are more consumers than partitions: this one has none, and waits as a spare');
+    this.#settings.log.info(
+      facts,
+      partitions.size > 0
+        ? 'partitions assigned'
+        : 'there are more consumers than partitions: this one has none, and waits as a spare',
+    );
   }
 
-  #createPartition(consumer: KafkajsConsumer, place: { topic: string; partition: number; session: GroupSession }, offsetsOf: (partition: number) => Promise<PartitionOffsets>): PartitionConsumer {
+  #createPartition(
+    consumer: KafkajsConsumer,
+    place: { topic: string; partition: number; session: GroupSession },
+    offsetsOf: (partition: number) => Promise<PartitionOffsets>,
+  ): PartitionConsumer {
     const { group } = this.#options;
     const { topic, partition } = place;
     return new PartitionConsumer(place, this.#options, this.#handler, {
@@ -193,7 +228,10 @@ export class GroupConsumer implements Consumer {
       },
       rejected: (error) => {
         this.#metrics.batchesRedelivered.inc({ group, topic });
-        this.#settings.log.warn({ group, topic, partition, error: errorText(error) }, 'a batch was rejected and is delivered again');
+        this.#settings.log.warn(
+          { group, topic, partition, error: errorText(error) },
+          'a batch was rejected and is delivered again',
+        );
       },
       failed: (error) => void this.#fail(error),
     });
@@ -211,7 +249,10 @@ export class GroupConsumer implements Consumer {
 
   async #replaceReset(topic: string, partition: number): Promise<{ offset: string; metadata: string }> {
     const { earliest } = await this.#offsets.one(topic, partition);
-    return { offset: String(earliest), metadata: this.#epoch?.partitions.get(keyOf(topic, partition))?.committedMetadata ?? '' };
+    return {
+      offset: String(earliest),
+      metadata: this.#epoch?.partitions.get(keyOf(topic, partition))?.committedMetadata ?? '',
+    };
   }
 
   /** kafkajs beats between fetches; while one of them hangs on a broker that is away, this does. */
@@ -242,9 +283,13 @@ export class GroupConsumer implements Consumer {
     if (crashed !== this.#consumer || this.#stopping !== undefined) return;
     this.#consumer = undefined;
     if (this.#epoch !== undefined) this.#revoke(this.#epoch);
-    const permanent = permanentCause(payload.error) ?? (permanentErrors.has(errorType(payload.error)) ? payload.error : undefined);
+    const permanent =
+      permanentCause(payload.error) ?? (permanentErrors.has(errorType(payload.error)) ? payload.error : undefined);
     if (permanent !== undefined) return this.#fail(permanent);
-    this.#settings.log.warn({ group: this.#options.group, error: errorText(payload.error) }, 'the consumer lost Kafka and connects anew');
+    this.#settings.log.warn(
+      { group: this.#options.group, error: errorText(payload.error) },
+      'the consumer lost Kafka and connects anew',
+    );
     while (this.#stopping === undefined) {
       this.#restarts += 1;
       await sleep(Math.min(longestRestartMs, firstRestartMs * 2 ** Math.min(this.#restarts, 10)));
@@ -260,7 +305,8 @@ export class GroupConsumer implements Consumer {
 
   async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
     const epoch = this.#epoch;
-    if (epoch?.partitions.has(keyOf(topic, partition)) !== true) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: keyOf(topic, partition) });
+    if (epoch?.partitions.has(keyOf(topic, partition)) !== true)
+      throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: keyOf(topic, partition) });
     await epoch.session.commit(topic, partition, offset, metadata);
   }
 
@@ -280,7 +326,9 @@ export class GroupConsumer implements Consumer {
     clearInterval(this.#heartbeats);
     const left = Math.max(disconnectMs, deadline - performance.now());
     const disconnected = this.#consumer?.disconnect().catch(() => undefined) ?? Promise.resolve();
-    await Promise.race([disconnected.then(() => this.#membership.end()), sleep(left, undefined, { ref: false })]).catch(() => undefined);
+    await Promise.race([disconnected.then(() => this.#membership.end()), sleep(left, undefined, { ref: false })]).catch(
+      () => undefined,
+    );
     this.#finish.resolve();
   }
 }

@@ -28,7 +28,14 @@ export interface GroupHooks {
   replaceReset(topic: string, partition: number): Promise<{ offset: string; metadata: string }>;
 }
 
-const lostErrors = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID', 'FENCED_MEMBER_EPOCH', 'STALE_MEMBER_EPOCH']);
+const lostErrors = new Set([
+  'ILLEGAL_GENERATION',
+  'UNKNOWN_MEMBER_ID',
+  'REBALANCE_IN_PROGRESS',
+  'FENCED_INSTANCE_ID',
+  'FENCED_MEMBER_EPOCH',
+  'STALE_MEMBER_EPOCH',
+]);
 const observed = new WeakSet<object>();
 const decoding = new WeakSet<object>();
 
@@ -44,7 +51,12 @@ export class GroupSession {
   readonly #cluster: Cluster;
   #coordinator: RawBroker;
 
-  constructor(group: string, cluster: Cluster, coordinator: RawBroker, answer: { generationId: number; memberId: string }) {
+  constructor(
+    group: string,
+    cluster: Cluster,
+    coordinator: RawBroker,
+    answer: { generationId: number; memberId: string },
+  ) {
     this.#group = group;
     this.#cluster = cluster;
     this.#coordinator = coordinator;
@@ -60,34 +72,66 @@ export class GroupSession {
 
   async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
     const topics = [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }];
-    await this.#ask((coordinator) => coordinator.offsetCommit({ groupId: this.#group, groupGenerationId: this.generation, memberId: this.memberId, topics }));
+    await this.#ask((coordinator) =>
+      coordinator.offsetCommit({
+        groupId: this.#group,
+        groupGenerationId: this.generation,
+        memberId: this.memberId,
+        topics,
+      }),
+    );
   }
 
   async committed(topic: string, partition: number): Promise<{ offset: number; metadata: string } | undefined> {
     let found: { offset: string; metadata: string | null } | undefined;
     await this.#ask(async (coordinator) => {
-      const { responses } = await coordinator.offsetFetch({ groupId: this.#group, topics: [{ topic, partitions: [{ partition }] }] });
+      const { responses } = await coordinator.offsetFetch({
+        groupId: this.#group,
+        topics: [{ topic, partitions: [{ partition }] }],
+      });
       found = responses[0]?.partitions[0];
     });
-    return found === undefined || Number(found.offset) < 0 ? undefined : { offset: Number(found.offset), metadata: found.metadata ?? '' };
+    return found === undefined || Number(found.offset) < 0
+      ? undefined
+      : { offset: Number(found.offset), metadata: found.metadata ?? '' };
   }
 
   /** Where these partitions of a topic begin and end now, over connections that are open already. */
   async offsets(topic: string, partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionOffsets>> {
     const asked = partitions.map((partition) => ({ partition }));
-    const [earliest, latest] = await Promise.all([true, false].map((fromBeginning) => this.#cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning }])));
+    const [earliest, latest] = await Promise.all(
+      [true, false].map((fromBeginning) =>
+        this.#cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning }]),
+      ),
+    );
     const ends = new Map((latest?.[0]?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)]));
-    return new Map((earliest?.[0]?.partitions ?? []).map(({ partition, offset }) => [partition, { earliest: Number(offset), logEnd: ends.get(partition) ?? Number(offset) }]));
+    return new Map(
+      (earliest?.[0]?.partitions ?? []).map(({ partition, offset }) => [
+        partition,
+        { earliest: Number(offset), logEnd: ends.get(partition) ?? Number(offset) },
+      ]),
+    );
   }
 
   async #ask(request: (coordinator: RawBroker) => Promise<unknown>): Promise<void> {
     try {
-      if (!this.#coordinator.isConnected()) this.#coordinator = (await this.#cluster.findGroupCoordinator({ groupId: this.#group })) as unknown as RawBroker;
+      if (!this.#coordinator.isConnected())
+        this.#coordinator = (await this.#cluster.findGroupCoordinator({
+          groupId: this.#group,
+        })) as unknown as RawBroker;
       await request(this.#coordinator);
     } catch (thrown: unknown) {
       const type = errorType(thrown);
-      if (lostErrors.has(type)) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `group ${this.#group}`, got: type, cause: thrown });
-      if (type === 'NOT_COORDINATOR_FOR_GROUP') this.#coordinator = (await this.#cluster.findGroupCoordinator({ groupId: this.#group })) as unknown as RawBroker;
+      if (lostErrors.has(type))
+        throw topicErrors.create('TOPIC_PARTITION_REVOKED', {
+          place: `group ${this.#group}`,
+          got: type,
+          cause: thrown,
+        });
+      if (type === 'NOT_COORDINATOR_FOR_GROUP')
+        this.#coordinator = (await this.#cluster.findGroupCoordinator({
+          groupId: this.#group,
+        })) as unknown as RawBroker;
       throw thrown;
     }
   }
@@ -117,7 +161,8 @@ function decodeOurselves(broker: RawBroker, codecOf: CodecByAttribute): void {
   if (decoding.has(broker)) return;
   decoding.add(broker);
   const fetch = broker.fetch.bind(broker);
-  broker.fetch = (request) => orFollowLeader(fetchBatches(broker, request, codecOf).then((fetched) => fetched ?? fetch(request)));
+  broker.fetch = (request) =>
+    orFollowLeader(fetchBatches(broker, request, codecOf).then((fetched) => fetched ?? fetch(request)));
 }
 
 function observe(coordinator: RawBroker, context: { group: string; cluster: Cluster; hooks: GroupHooks }): void {
@@ -125,7 +170,11 @@ function observe(coordinator: RawBroker, context: { group: string; cluster: Clus
   observed.add(coordinator);
   const { group, cluster, hooks } = context;
   followCoordinator(coordinator, cluster, group);
-  const [join, sync, commit] = [coordinator.joinGroup.bind(coordinator), coordinator.syncGroup.bind(coordinator), coordinator.offsetCommit.bind(coordinator)];
+  const [join, sync, commit] = [
+    coordinator.joinGroup.bind(coordinator),
+    coordinator.syncGroup.bind(coordinator),
+    coordinator.offsetCommit.bind(coordinator),
+  ];
   coordinator.joinGroup = async (request) => {
     const memberId = await hooks.beforeJoin();
     const sent = request['memberId'] === '' && memberId !== undefined ? { ...request, memberId } : request;
@@ -148,7 +197,13 @@ function observe(coordinator: RawBroker, context: { group: string; cluster: Clus
 async function withoutResets(request: OffsetCommitRequest, hooks: GroupHooks): Promise<OffsetCommitRequest> {
   const topics = request.topics.map(async ({ topic, partitions }) => ({
     topic,
-    partitions: await Promise.all(partitions.map(async (entry) => (Number(entry.offset) >= 0 ? entry : { partition: entry.partition, ...(await hooks.replaceReset(topic, entry.partition)) }))),
+    partitions: await Promise.all(
+      partitions.map(async (entry) =>
+        Number(entry.offset) >= 0
+          ? entry
+          : { partition: entry.partition, ...(await hooks.replaceReset(topic, entry.partition)) },
+      ),
+    ),
   }));
   return { ...request, topics: await Promise.all(topics) };
 }

@@ -3,7 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import { errorText } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
-import type { ConsumedRecord, Consumer, ConsumeHandler, ConsumeOptions, PartitionState, TopicLog, TopicLogCapabilities, TopicRecord, TopicSpec } from '../contract.js';
+import type {
+  ConsumedRecord,
+  Consumer,
+  ConsumeHandler,
+  ConsumeOptions,
+  PartitionState,
+  TopicLog,
+  TopicLogCapabilities,
+  TopicRecord,
+  TopicSpec,
+} from '../contract.js';
 import { topicErrors } from '../errors.js';
 import { KafkaAppender } from './appender.js';
 import { createClient, errorType } from './client.js';
@@ -17,8 +27,15 @@ import { topicMetrics } from '../metrics.js';
 
 const startPauseMs = 500;
 const permanentErrors = new Set([
-  'CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED', 'SASL_AUTHENTICATION_FAILED', 'UNSUPPORTED_SASL_MECHANISM', 'KafkaJSSASLAuthenticationError',
-  'INVALID_TOPIC_EXCEPTION', 'INVALID_CONFIG', 'POLICY_VIOLATION', 'INVALID_PARTITIONS',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'SASL_AUTHENTICATION_FAILED',
+  'UNSUPPORTED_SASL_MECHANISM',
+  'KafkaJSSASLAuthenticationError',
+  'INVALID_TOPIC_EXCEPTION',
+  'INVALID_CONFIG',
+  'POLICY_VIOLATION',
+  'INVALID_PARTITIONS',
 ]);
 
 export class KafkaTopicLog implements TopicLog {
@@ -54,8 +71,15 @@ export class KafkaTopicLog implements TopicLog {
 
   async #awaitBrokers(kafka: Kafka): Promise<void> {
     const place = this.#settings.brokers.join(', ');
-    await this.#patiently('Kafka does not answer yet; trying again', () => withAdmin(kafka, (admin) => admin.describeCluster())).catch((thrown: unknown) => {
-      throw topicErrors.create('TOPIC_BROKERS_UNREACHABLE', { place, got: errorText(thrown), allowed: 'topics.kafka.brokers, tls and sasl as the brokers listen', cause: thrown });
+    await this.#patiently('Kafka does not answer yet; trying again', () =>
+      withAdmin(kafka, (admin) => admin.describeCluster()),
+    ).catch((thrown: unknown) => {
+      throw topicErrors.create('TOPIC_BROKERS_UNREACHABLE', {
+        place,
+        got: errorText(thrown),
+        allowed: 'topics.kafka.brokers, tls and sasl as the brokers listen',
+        cause: thrown,
+      });
     });
   }
 
@@ -67,7 +91,10 @@ export class KafkaTopicLog implements TopicLog {
         return await run();
       } catch (thrown: unknown) {
         if (performance.now() >= until || this.#stopped || permanentErrors.has(errorType(thrown))) throw thrown;
-        this.#settings.log.warn({ brokers: this.#settings.brokers, error: errorText(thrown), type: errorType(thrown) }, what);
+        this.#settings.log.warn(
+          { brokers: this.#settings.brokers, error: errorText(thrown), type: errorType(thrown) },
+          what,
+        );
         await sleep(startPauseMs);
       }
     }
@@ -83,10 +110,14 @@ export class KafkaTopicLog implements TopicLog {
 
   async ensureTopics(specs: readonly TopicSpec[]): Promise<readonly string[]> {
     const { kafka, appender } = this.#started();
-    const { warnings, topics } = await this.#patiently('the topics cannot be created or checked yet; trying again', () => ensureTopics(kafka, specs, this.#settings.replication, this.#settings.log));
+    const { warnings, topics } = await this.#patiently(
+      'the topics cannot be created or checked yet; trying again',
+      () => ensureTopics(kafka, specs, this.#settings.replication, this.#settings.log),
+    );
     for (const spec of specs) {
       const found = topics.get(spec.name);
-      if (found !== undefined) appender.setTopic(spec.name, found.partitions, Math.min(spec.maxMessageBytes, found.maxMessageBytes));
+      if (found !== undefined)
+        appender.setTopic(spec.name, found.partitions, Math.min(spec.maxMessageBytes, found.maxMessageBytes));
     }
     return warnings;
   }
@@ -101,7 +132,11 @@ export class KafkaTopicLog implements TopicLog {
   }
 
   async consume(options: ConsumeOptions, handler: ConsumeHandler): Promise<Consumer> {
-    const consumer = new GroupConsumer({ kafka: this.#started().kafka, settings: this.#settings, codecOf: codecByAttribute(await loadCodecs()) }, options, handler);
+    const consumer = new GroupConsumer(
+      { kafka: this.#started().kafka, settings: this.#settings, codecOf: codecByAttribute(await loadCodecs()) },
+      options,
+      handler,
+    );
     await consumer.start();
     this.#consumers.add(consumer);
     const forget = (): boolean => this.#consumers.delete(consumer);
@@ -109,8 +144,18 @@ export class KafkaTopicLog implements TopicLog {
     return consumer;
   }
 
-  async read(topic: string, partition: number, fromOffset: number, onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>): Promise<void> {
-    await readPartition(await this.#client(), codecByAttribute(await loadCodecs()), { topic, partition, fromOffset, onRecords });
+  async read(
+    topic: string,
+    partition: number,
+    fromOffset: number,
+    onRecords: (records: readonly ConsumedRecord[]) => void | Promise<void>,
+  ): Promise<void> {
+    await readPartition(await this.#client(), codecByAttribute(await loadCodecs()), {
+      topic,
+      partition,
+      fromOffset,
+      onRecords,
+    });
   }
 
   async partitions(topic: string): Promise<readonly PartitionState[]> {
@@ -127,7 +172,11 @@ export class KafkaTopicLog implements TopicLog {
 
   /** All partitions of an assignment ask at the same moment. */
   async generation(topic: string): Promise<number> {
-    const asked = this.#generations.get(topic) ?? this.#client().then((kafka) => topicGeneration(kafka, topic)).finally(() => this.#generations.delete(topic));
+    const asked =
+      this.#generations.get(topic) ??
+      this.#client()
+        .then((kafka) => topicGeneration(kafka, topic))
+        .finally(() => this.#generations.delete(topic));
     this.#generations.set(topic, asked);
     return asked;
   }

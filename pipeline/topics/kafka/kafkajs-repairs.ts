@@ -70,21 +70,29 @@ function repairDeadlines(): void {
     if (forMs !== null && forMs > 0) this.throttledUntil = Math.max(performance.now() + forMs, this.throttledUntil);
   };
   prototype.canSendSocketRequestImmediately = function mayBeSent(this: RequestQueue): boolean {
-    return (this.maxInFlightRequests === null || this.maxInFlightRequests === undefined || this.inflight.size < this.maxInFlightRequests) && this.throttledUntil <= performance.now();
+    return (
+      (this.maxInFlightRequests === null ||
+        this.maxInFlightRequests === undefined ||
+        this.inflight.size < this.maxInFlightRequests) &&
+      this.throttledUntil <= performance.now()
+    );
   };
   prototype.scheduleRequestTimeoutCheck = function watchDeadlines(this: RequestQueue): void {
     if (!this.enforceRequestTimeout) return;
     this.destroy();
     const seen = new WeakMap<InflightRequest, number>();
-    this.requestTimeoutIntervalId = setInterval(() => {
-      const now = performance.now();
-      for (const request of [...this.inflight.values()]) {
-        const since = seen.get(request) ?? now;
-        seen.set(request, since);
-        if (now - since > request.requestTimeout) request.timeoutRequest();
-      }
-      if (!this.isConnected()) this.destroy();
-    }, Math.min(this.requestTimeout, deadlinesEveryMs));
+    this.requestTimeoutIntervalId = setInterval(
+      () => {
+        const now = performance.now();
+        for (const request of [...this.inflight.values()]) {
+          const since = seen.get(request) ?? now;
+          seen.set(request, since);
+          if (now - since > request.requestTimeout) request.timeoutRequest();
+        }
+        if (!this.isConnected()) this.destroy();
+      },
+      Math.min(this.requestTimeout, deadlinesEveryMs),
+    );
   };
 }
 

@@ -29,7 +29,12 @@ export interface MemberNotes {
   forget(members: readonly string[]): Promise<void>;
 }
 
-export const noMemberNotes: MemberNotes = { joinsAs: async () => undefined, left: async () => undefined, predecessors: async () => [], forget: async () => undefined };
+export const noMemberNotes: MemberNotes = {
+  joinsAs: async () => undefined,
+  left: async () => undefined,
+  predecessors: async () => [],
+  forget: async () => undefined,
+};
 
 export function createMemberNotes(dataFolder: string, group: string): MemberNotes {
   const folder = join(dataFolder, 'members');

@@ -21,7 +21,10 @@ export function createMembership(kafka: Kafka, group: string, { dataFolder, log 
   let predecessors: readonly string[] = [];
   const note = async (member: string): Promise<void> => {
     await notes.joinsAs(member).catch((thrown: unknown) => {
-      log.warn({ group, error: errorText(thrown) }, 'the data folder does not keep the member of the group; after a kill its session would be waited for');
+      log.warn(
+        { group, error: errorText(thrown) },
+        'the data folder does not keep the member of the group; after a kill its session would be waited for',
+      );
     });
   };
   const letGo = async (members: readonly string[]): Promise<void> => {

@@ -9,7 +9,14 @@ import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { TopicRecord } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import type { Codec } from './codecs.js';
-import { encodeProduce, encodeRecords, nextSequence, recordBytes, type EncodedRecords, type ProducerState } from './record-batch.js';
+import {
+  encodeProduce,
+  encodeRecords,
+  nextSequence,
+  recordBytes,
+  type EncodedRecords,
+  type ProducerState,
+} from './record-batch.js';
 import { verdictOf } from './produce.js';
 
 const firstPauseMs = 100;
@@ -131,7 +138,8 @@ export class PartitionAppender {
       for (let index = append.done; index < append.records.length; index += 1) {
         const record = append.records[index] as TopicRecord;
         const size = recordBytes(record);
-        if (records.length > 0 && (bytes + size > limit || records.length === maxBatchRecords)) return this.#encode(records, bytes);
+        if (records.length > 0 && (bytes + size > limit || records.length === maxBatchRecords))
+          return this.#encode(records, bytes);
         records.push(record);
         bytes += size;
       }
@@ -154,9 +162,11 @@ export class PartitionAppender {
         failure = new Error(name);
         if (verdict === 'new-producer') this.#producer = undefined;
         if (verdict === 'too-large') return this.#shrink(chunk);
-        if (verdict === 'invalid') return topicErrors.create('TOPIC_RECORD_INVALID', { place: this.#place(), got: name });
+        if (verdict === 'invalid')
+          return topicErrors.create('TOPIC_RECORD_INVALID', { place: this.#place(), got: name });
       } catch (thrown: unknown) {
-        if (isSluiceError(thrown) && !thrown.retryable && attempts >= attemptsForUnknown && !this.#settings.isKnown()) return thrown;
+        if (isSluiceError(thrown) && !thrown.retryable && attempts >= attemptsForUnknown && !this.#settings.isKnown())
+          return thrown;
         failure = thrown;
       }
       await this.#pause(failure, attempts);
@@ -186,7 +196,11 @@ export class PartitionAppender {
   #shrink(chunk: Chunk): SluiceError | 'smaller' {
     if (chunk.records.length === 1) {
       const got = `a record of ${chunk.records[0]?.value.length} bytes`;
-      return topicErrors.create('TOPIC_RECORD_TOO_LARGE', { place: this.#place(), got, allowed: 'max.message.bytes of the topic (topics.max_message_bytes when Sluice creates it)' });
+      return topicErrors.create('TOPIC_RECORD_TOO_LARGE', {
+        place: this.#place(),
+        got,
+        allowed: 'max.message.bytes of the topic (topics.max_message_bytes when Sluice creates it)',
+      });
     }
     const bytes = chunk.records.reduce((sum, record) => sum + recordBytes(record), 0);
     this.#shrunkBatchBytes = Math.ceil(bytes / 2);

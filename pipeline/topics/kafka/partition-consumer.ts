@@ -51,7 +51,12 @@ export class PartitionConsumer {
   #wake: (() => void) | undefined;
   readonly #ended = new AbortController();
 
-  constructor(place: { topic: string; partition: number; session: GroupSession }, options: ConsumeOptions, handler: ConsumeHandler, events: PartitionEvents) {
+  constructor(
+    place: { topic: string; partition: number; session: GroupSession },
+    options: ConsumeOptions,
+    handler: ConsumeHandler,
+    events: PartitionEvents,
+  ) {
     this.topic = place.topic;
     this.partition = place.partition;
     this.session = place.session;
@@ -75,7 +80,8 @@ export class PartitionConsumer {
       this.#queue.push(record);
       this.#queuedBytes += consumedBytes(record);
     }
-    if (this.#queuedBytes >= this.#options.maxBatchBytes || this.#queue.length >= this.#options.maxBatchRecords) this.#pause();
+    if (this.#queuedBytes >= this.#options.maxBatchBytes || this.#queue.length >= this.#options.maxBatchRecords)
+      this.#pause();
     this.#wake?.();
   }
 
@@ -121,7 +127,16 @@ export class PartitionConsumer {
     this.#expected = position;
     this.#logEnd = logEnd;
     this.#committedMetadata = committed?.metadata ?? '';
-    const assignment: Assignment = { topic: this.topic, partition: this.partition, groupGeneration: this.session.generation, position, committed, earliest, logEnd, fence: () => this.#fence() };
+    const assignment: Assignment = {
+      topic: this.topic,
+      partition: this.partition,
+      groupGeneration: this.session.generation,
+      position,
+      committed,
+      earliest,
+      logEnd,
+      fence: () => this.#fence(),
+    };
     this.#announced = true;
     await this.#retried(() => this.#handler.assigned(assignment));
     if (this.#over) return;
@@ -165,10 +180,14 @@ export class PartitionConsumer {
     const records = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
     this.#queuedBytes -= bytes;
-    if (this.#queuedBytes < this.#options.maxBatchBytes / 2 && this.#queue.length < this.#options.maxBatchRecords / 2) this.#resume();
+    if (this.#queuedBytes < this.#options.maxBatchBytes / 2 && this.#queue.length < this.#options.maxBatchRecords / 2)
+      this.#resume();
     const nextOffset = (records.at(-1) as ConsumedRecord).offset + 1;
     return {
-      topic: this.topic, partition: this.partition, records, nextOffset,
+      topic: this.topic,
+      partition: this.partition,
+      records,
+      nextOffset,
       logEnd: Math.max(this.#logEnd, nextOffset),
       groupGeneration: this.session.generation,
       revoked: () => this.#over,
@@ -202,7 +221,12 @@ export class PartitionConsumer {
   }
 
   async #commit(batch: ConsumedBatch, { commit, metadata }: { commit: number; metadata: string }): Promise<void> {
-    if (commit > batch.nextOffset || commit < 0 || !Number.isSafeInteger(commit) || Buffer.byteLength(metadata) > maxMetadataBytes) {
+    if (
+      commit > batch.nextOffset ||
+      commit < 0 ||
+      !Number.isSafeInteger(commit) ||
+      Buffer.byteLength(metadata) > maxMetadataBytes
+    ) {
       throw topicErrors.create('TOPIC_COMMIT_INVALID', {
         place: `${this.topic}/${this.partition}`,
         got: `offset ${commit} with ${Buffer.byteLength(metadata)} bytes of metadata`,
@@ -235,7 +259,8 @@ export class PartitionConsumer {
 
   async #isFullOrWaited(): Promise<boolean> {
     const waitMs = this.#options.waitForMoreMs ?? 0;
-    const isFull = (): boolean => this.#queue.length >= this.#options.maxBatchRecords || this.#queuedBytes >= this.#options.maxBatchBytes;
+    const isFull = (): boolean =>
+      this.#queue.length >= this.#options.maxBatchRecords || this.#queuedBytes >= this.#options.maxBatchBytes;
     const until = performance.now() + waitMs;
     while (!isFull() && !this.#draining && !this.#over) {
       const left = until - performance.now();

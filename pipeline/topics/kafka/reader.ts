@@ -28,9 +28,13 @@ export async function readPartition(kafka: Kafka, codecOf: CodecByAttribute, req
     await cluster.addTargetTopic(topic).catch((thrown: unknown) => {
       throw unknownTopic(topic, thrown);
     });
-    if (!cluster.findTopicPartitionMetadata(topic).some(({ partitionId }) => partitionId === partition)) throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${topic}/${partition}` });
+    if (!cluster.findTopicPartitionMetadata(topic).some(({ partitionId }) => partitionId === partition))
+      throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${topic}/${partition}` });
     const offsetOf = async (fromBeginning: boolean): Promise<number> =>
-      Number((await cluster.fetchTopicsOffset([{ topic, fromBeginning, partitions: [{ partition }] }]))[0]?.partitions[0]?.offset ?? 0);
+      Number(
+        (await cluster.fetchTopicsOffset([{ topic, fromBeginning, partitions: [{ partition }] }]))[0]?.partitions[0]
+          ?.offset ?? 0,
+      );
     const end = await offsetOf(false);
     let position = Math.max(request.fromOffset, await offsetOf(true));
     while (position < end) {
@@ -51,9 +55,19 @@ interface FetchPlace {
   readonly codecOf: CodecByAttribute;
 }
 
-async function fetchOnce(cluster: Cluster, { topic, partition, position, codecOf }: FetchPlace): Promise<{ records: readonly ConsumedRecord[]; next: number }> {
+async function fetchOnce(
+  cluster: Cluster,
+  { topic, partition, position, codecOf }: FetchPlace,
+): Promise<{ records: readonly ConsumedRecord[]; next: number }> {
   const partitions = [{ partition, fetchOffset: String(position), maxBytes: fetchBytes }];
-  const request = { maxWaitTime: maxWaitMs, minBytes: 1, maxBytes: fetchBytes, isolationLevel: readCommitted, rackId: '', topics: [{ topic, partitions }] };
+  const request = {
+    maxWaitTime: maxWaitMs,
+    minBytes: 1,
+    maxBytes: fetchBytes,
+    isolationLevel: readCommitted,
+    rackId: '',
+    topics: [{ topic, partitions }],
+  };
   const answer = await retried(cluster, async (): Promise<FetchResponse> => {
     const leader = await leaderOf(cluster, topic, partition);
     if (leader === undefined) throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${topic}/${partition}` });

@@ -66,15 +66,37 @@ export function encodeRecords(records: readonly TopicRecord[], size: number, cod
     offsetDelta += 1;
   }
   const plain = buffer.subarray(0, position);
-  return { count: records.length, firstTimestamp, maxTimestamp, attribute: codec?.attribute ?? 0, bytes: codec === undefined ? plain : codec.compress(plain) };
+  return {
+    count: records.length,
+    firstTimestamp,
+    maxTimestamp,
+    attribute: codec?.attribute ?? 0,
+    bytes: codec === undefined ? plain : codec.compress(plain),
+  };
 }
 
-function writeRecord(buffer: Buffer, start: number, record: TopicRecord, timestampDelta: number, offsetDelta: number): number {
+function writeRecord(
+  buffer: Buffer,
+  start: number,
+  record: TopicRecord,
+  timestampDelta: number,
+  offsetDelta: number,
+): number {
   const { key, value, origin } = record;
   const originBytes = Buffer.byteLength(origin);
   const length =
-    1 + varintBytes(timestampDelta) + varintBytes(offsetDelta) + varintBytes(key.length) + key.length + varintBytes(value.length) + value.length +
-    1 + 1 + originKey.length + varintBytes(originBytes) + originBytes;
+    1 +
+    varintBytes(timestampDelta) +
+    varintBytes(offsetDelta) +
+    varintBytes(key.length) +
+    key.length +
+    varintBytes(value.length) +
+    value.length +
+    1 +
+    1 +
+    originKey.length +
+    varintBytes(originBytes) +
+    originBytes;
   let position = writeVarint(buffer, start, length);
   buffer[position] = 0;
   position = writeVarint(buffer, position + 1, timestampDelta);
@@ -105,7 +127,11 @@ export function nextSequence(sequence: number, count: number): number {
  * Produce v7 => transactionalId:nullable-string acks:int16 timeout:int32 [topic:string [partition:int32 records:bytes]], here with
  * one topic, one partition, one batch, acks=all.
  */
-export function encodeProduce(target: { topic: string; partition: number; timeoutMs: number }, records: EncodedRecords, producer: ProducerState): Buffer {
+export function encodeProduce(
+  target: { topic: string; partition: number; timeoutMs: number },
+  records: EncodedRecords,
+  producer: ProducerState,
+): Buffer {
   const name = Buffer.byteLength(target.topic);
   const batchBytes = batchHeaderBytes + records.bytes.length;
   const buffer = Buffer.allocUnsafe(26 + name + batchBytes);

@@ -50,7 +50,11 @@ export function fetchedRun(messages: readonly RawMessage[], from: number): Fetch
   if (last === undefined) return undefined;
   const records: ConsumedRecord[] = [];
   for (const message of messages) {
-    const found = isBatchMessage(message) ? message.batch.records : message.isControlRecord === true ? [] : [consumedRecord(message)];
+    const found = isBatchMessage(message)
+      ? message.batch.records
+      : message.isControlRecord === true
+        ? []
+        : [consumedRecord(message)];
     for (const record of found) if (record.offset >= from) records.push(record);
   }
   return { records, nextOffset: Math.max(from, Number(last.offset) + 1) };

@@ -37,7 +37,8 @@ export class TopicConnection {
   async send(partition: number, request: Buffer): Promise<number> {
     const cluster = await this.#connected();
     const leader = await leaderOf(cluster, this.#topic, partition);
-    if (leader === undefined) throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${this.#topic}/${partition}` });
+    if (leader === undefined)
+      throw topicErrors.create('TOPIC_PARTITION_UNKNOWN', { place: `${this.#topic}/${partition}` });
     try {
       return await produce(leader, request);
     } catch (thrown: unknown) {
@@ -51,7 +52,10 @@ export class TopicConnection {
     if (cluster === undefined) return;
     forgetBroker(cluster, failure);
     // After a network was cut, a connection of before comes back when the system sends again, which may be as long after as the cut lasted; a new one at once.
-    if (cluster === this.#silent || attempts % (cluster.isConnected() ? attemptsBeforeNewCluster : attemptsWithoutBrokers) === 0) {
+    if (
+      cluster === this.#silent ||
+      attempts % (cluster.isConnected() ? attemptsBeforeNewCluster : attemptsWithoutBrokers) === 0
+    ) {
       this.#cluster = undefined;
       this.#connecting = undefined;
       cluster.disconnect().catch(() => undefined);
@@ -70,7 +74,9 @@ export class TopicConnection {
   #connected(): Promise<Cluster> {
     this.#connecting ??= this.#connect().catch((thrown: unknown) => {
       this.#connecting = undefined;
-      throw errorType(thrown) === verdictOf(3).name ? topicErrors.create('TOPIC_UNKNOWN', { place: this.#topic, cause: thrown }) : thrown;
+      throw errorType(thrown) === verdictOf(3).name
+        ? topicErrors.create('TOPIC_UNKNOWN', { place: this.#topic, cause: thrown })
+        : thrown;
     });
     return this.#connecting;
   }

@@ -19,11 +19,22 @@ export async function topicGeneration(kafka: Kafka, topic: string): Promise<numb
   try {
     await cluster.connect();
     await cluster.refreshMetadataIfNecessary();
-    const broker = (await anyBroker(cluster)) as RawBroker & { readonly versions?: Readonly<Record<number, { maxVersion: number }>> };
+    const broker = (await anyBroker(cluster)) as RawBroker & {
+      readonly versions?: Readonly<Record<number, { maxVersion: number }>>;
+    };
     if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) return 0;
     const { code, id } = await broker.connectionPool.send({
-      request: { apiKey: metadataKey, apiVersion: metadataVersion, apiName: 'Metadata', expectResponse: () => true, encode: async () => encodeRequest(topic) },
-      response: { decode: async (raw) => ({ clientSideThrottleTime: 0, answer: decodeResponse(raw) }), parse: async ({ answer }) => answer },
+      request: {
+        apiKey: metadataKey,
+        apiVersion: metadataVersion,
+        apiName: 'Metadata',
+        expectResponse: () => true,
+        encode: async () => encodeRequest(topic),
+      },
+      response: {
+        decode: async (raw) => ({ clientSideThrottleTime: 0, answer: decodeResponse(raw) }),
+        parse: async ({ answer }) => answer,
+      },
     });
     if (code === unknownTopicCode) throw topicErrors.create('TOPIC_UNKNOWN', { place: topic });
     return id;
@@ -35,7 +46,13 @@ export async function topicGeneration(kafka: Kafka, topic: string): Promise<numb
 /** tags [topicId:uuid name:compact-nullable-string tags] allowAutoTopicCreation:bool includeClusterOperations:bool includeTopicOperations:bool tags */
 function encodeRequest(topic: string): { buf: Buffer; buffer: Buffer } {
   const name = Buffer.from(topic);
-  const buffer = Buffer.concat([Buffer.from([0, 2]), Buffer.alloc(16), unsignedVarint(name.length + 1), name, Buffer.from([0, 0, 0, 0, 0])]);
+  const buffer = Buffer.concat([
+    Buffer.from([0, 2]),
+    Buffer.alloc(16),
+    unsignedVarint(name.length + 1),
+    name,
+    Buffer.from([0, 0, 0, 0, 0]),
+  ]);
   return { buf: buffer, buffer };
 }
 

@@ -21,7 +21,9 @@ export async function withAdmin<Result>(kafka: Kafka, use: (admin: Admin) => Pro
 }
 
 export function unknownTopic(topic: string, thrown: unknown): unknown {
-  return errorType(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicErrors.create('TOPIC_UNKNOWN', { place: topic, cause: thrown }) : thrown;
+  return errorType(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION'
+    ? topicErrors.create('TOPIC_UNKNOWN', { place: topic, cause: thrown })
+    : thrown;
 }
 
 export async function partitionStates(kafka: Kafka, topic: string): Promise<readonly PartitionState[]> {
@@ -35,10 +37,16 @@ export async function partitionStates(kafka: Kafka, topic: string): Promise<read
   });
 }
 
-export async function committedOffsets(kafka: Kafka, group: string, topic: string): Promise<ReadonlyMap<number, number>> {
+export async function committedOffsets(
+  kafka: Kafka,
+  group: string,
+  topic: string,
+): Promise<ReadonlyMap<number, number>> {
   return withAdmin(kafka, async (admin) => {
     const [answer] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
-    const known = (answer?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const).filter(([, offset]) => offset >= 0);
+    const known = (answer?.partitions ?? [])
+      .map(({ partition, offset }) => [partition, Number(offset)] as const)
+      .filter(([, offset]) => offset >= 0);
     return new Map(known.toSorted(([left], [right]) => left - right));
   });
 }
@@ -64,13 +72,21 @@ export interface EnsuredTopics {
   readonly topics: ReadonlyMap<string, ExistingTopic>;
 }
 
-export async function ensureTopics(kafka: Kafka, specs: readonly TopicSpec[], replication: number, log: Log): Promise<EnsuredTopics> {
+export async function ensureTopics(
+  kafka: Kafka,
+  specs: readonly TopicSpec[],
+  replication: number,
+  log: Log,
+): Promise<EnsuredTopics> {
   return withAdmin(kafka, async (admin) => {
     const [existing, cluster] = await Promise.all([admin.listTopics(), admin.describeCluster()]);
     const missing = specs.filter(({ name }) => !existing.includes(name));
     const brokers = cluster.brokers.length;
     if (missing.length > 0) {
-      await admin.createTopics({ topics: missing.map((spec) => topicConfig(spec, replicasFor(replication, brokers))), waitForLeaders: true });
+      await admin.createTopics({
+        topics: missing.map((spec) => topicConfig(spec, replicasFor(replication, brokers))),
+        waitForLeaders: true,
+      });
       log.info({ topics: missing.map(({ name }) => name) }, 'topics created');
     }
     const topics = new Map<string, ExistingTopic>();
@@ -99,7 +115,12 @@ function topicConfig(spec: TopicSpec, replicas: number): ITopicConfig {
     'message.timestamp.after.max.ms': longestMs,
     ...(replicas >= 3 ? { 'min.insync.replicas': '2' } : {}),
   };
-  return { topic: spec.name, numPartitions: spec.partitions, replicationFactor: replicas, configEntries: Object.entries(entries).map(([name, value]) => ({ name, value })) };
+  return {
+    topic: spec.name,
+    numPartitions: spec.partitions,
+    replicationFactor: replicas,
+    configEntries: Object.entries(entries).map(([name, value]) => ({ name, value })),
+  };
 }
 
 interface DescribedTopic extends ExistingTopic {
@@ -111,10 +132,15 @@ interface DescribedTopic extends ExistingTopic {
 async function describeTopic(admin: Admin, topic: string): Promise<DescribedTopic> {
   const [metadata, configs] = await Promise.all([
     admin.fetchTopicMetadata({ topics: [topic] }),
-    admin.describeConfigs({ includeSynonyms: false, resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }] }),
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
+    }),
   ]);
   const partitions = metadata.topics[0]?.partitions ?? [];
-  const entries = new Map(configs.resources[0]?.configEntries.map(({ configName, configValue }) => [configName, Number(configValue)]));
+  const entries = new Map(
+    configs.resources[0]?.configEntries.map(({ configName, configValue }) => [configName, Number(configValue)]),
+  );
   return {
     partitions: partitions.length,
     replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
@@ -133,12 +159,30 @@ function isShorter(found: number, wanted: number | undefined): boolean {
 function checkTopic(spec: TopicSpec, found: ExistingTopic, brokers: number): string[] {
   const { partitions, replicas, maxMessageBytes, minInSync, retentionMs, retentionBytes } = found as DescribedTopic;
   const problems: [boolean, string][] = [
-    [partitions < spec.partitions, `has ${partitions} partitions instead of ${spec.partitions}; add some with kafka-topics --alter`],
-    [maxMessageBytes < spec.maxMessageBytes, `takes records of ${maxMessageBytes} bytes instead of ${spec.maxMessageBytes}; raise its max.message.bytes`],
-    [isShorter(retentionMs, spec.retentionMs), `keeps records for ${retentionMs} ms instead of ${spec.retentionMs ?? 'for ever'}; raise its retention.ms`],
-    [isShorter(retentionBytes, spec.retentionBytes), `keeps ${retentionBytes} bytes of a partition instead of ${spec.retentionBytes ?? 'all'}; raise its retention.bytes`],
-    [brokers >= 3 && replicas < 3, `has ${replicas} replicas although there are ${brokers} brokers; a lost disk loses messages, use three`],
-    [brokers >= 3 && minInSync < 2, `has min.insync.replicas=${minInSync} although there are ${brokers} brokers; an acknowledged message may be on one disk only, use 2`],
+    [
+      partitions < spec.partitions,
+      `has ${partitions} partitions instead of ${spec.partitions}; add some with kafka-topics --alter`,
+    ],
+    [
+      maxMessageBytes < spec.maxMessageBytes,
+      `takes records of ${maxMessageBytes} bytes instead of ${spec.maxMessageBytes}; raise its max.message.bytes`,
+    ],
+    [
+      isShorter(retentionMs, spec.retentionMs),
+      `keeps records for ${retentionMs} ms instead of ${spec.retentionMs ?? 'for ever'}; raise its retention.ms`,
+    ],
+    [
+      isShorter(retentionBytes, spec.retentionBytes),
+      `keeps ${retentionBytes} bytes of a partition instead of ${spec.retentionBytes ?? 'all'}; raise its retention.bytes`,
+    ],
+    [
+      brokers >= 3 && replicas < 3,
+      `has ${replicas} replicas although there are ${brokers} brokers; a lost disk loses messages, use three`,
+    ],
+    [
+      brokers >= 3 && minInSync < 2,
+      `has min.insync.replicas=${minInSync} although there are ${brokers} brokers; an acknowledged message may be on one disk only, use 2`,
+    ],
   ];
   return problems.filter(([applies]) => applies).map(([, text]) => `Topic ${spec.name} ${text}.`);
 }

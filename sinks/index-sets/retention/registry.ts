@@ -4,13 +4,20 @@ import type { RetainedIndex, Retention, RetentionAction } from './contract.js';
 import { retentionByDelete } from './delete.js';
 import { retentionByNone } from './none.js';
 
-export const retentions: Readonly<Record<RetentionSettings['type'], Retention>> = { delete: retentionByDelete, close: retentionByClose, none: retentionByNone };
+export const retentions: Readonly<Record<RetentionSettings['type'], Retention>> = {
+  delete: retentionByDelete,
+  close: retentionByClose,
+  none: retentionByNone,
+};
 
 /**
  * The oldest indices that are too many, or that the total is too large by: oldest first, never the newest.
  * `indices` is sorted by number, ascending.
  */
-export function expiredIndices(settings: RetentionSettings, indices: readonly RetainedIndex[]): { readonly name: string; readonly action: RetentionAction }[] {
+export function expiredIndices(
+  settings: RetentionSettings,
+  indices: readonly RetainedIndex[],
+): { readonly name: string; readonly action: RetentionAction }[] {
   const { action, counts } = retentions[settings.type];
   if (action === undefined) return [];
   const counted = indices.filter((index) => counts(index));

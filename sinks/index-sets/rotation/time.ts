@@ -12,5 +12,6 @@ function periodOf(time: number, period: number): number {
 /** By the index's creation: periods in which nothing ran collapse to one, and an empty index stays. */
 export const rotationByTime: Rotation<{ readonly period_ms: number }> = {
   type: 'time',
-  due: (settings, facts) => facts.documents > 0 && periodOf(facts.now, settings.period_ms) > periodOf(facts.createdAt, settings.period_ms),
+  due: (settings, facts) =>
+    facts.documents > 0 && periodOf(facts.now, settings.period_ms) > periodOf(facts.createdAt, settings.period_ms),
 };

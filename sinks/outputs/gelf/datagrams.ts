@@ -16,7 +16,11 @@ const compressionOverhead = 64;
 /** Datagrams go out together; few enough that one that fails does not send many again. */
 const parcelDatagrams = 64;
 
-const compressors: Readonly<Record<GelfOutputSettings['compression'], (value: Buffer) => Buffer>> = { none: (value) => value, gzip: (value) => gzipSync(value), zlib: (value) => deflateSync(value) };
+const compressors: Readonly<Record<GelfOutputSettings['compression'], (value: Buffer) => Buffer>> = {
+  none: (value) => value,
+  gzip: (value) => gzipSync(value),
+  zlib: (value) => deflateSync(value),
+};
 
 export type NextId = () => Buffer;
 
@@ -49,7 +53,11 @@ export function chunked(payload: Buffer, datagramBytes: number, nextId: NextId):
   });
 }
 
-export function createGelfDatagramEncoder(settings: GelfOutputSettings, { overLong }: Pick<EncodeContext, 'overLong'>, nextId: NextId = createChunkIds()): Encoder {
+export function createGelfDatagramEncoder(
+  settings: GelfOutputSettings,
+  { overLong }: Pick<EncodeContext, 'overLong'>,
+  nextId: NextId = createChunkIds(),
+): Encoder {
   const { datagram_bytes: datagramBytes, over_long: policy } = settings;
   const compress = compressors[settings.compression];
   const room = maxChunks * (datagramBytes - chunkHeaderBytes) - compressionOverhead;

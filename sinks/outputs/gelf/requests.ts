@@ -31,8 +31,18 @@ export function createGelfRequestEncoder({ messages_per_request: perRequest }: G
   return {
     encode(records, from) {
       const to = parcelEnd(records, from, perRequest, maxRequestBytes);
-      const parts = records.slice(from, to).map(({ value }: OutputRecord) => (perRequest === 1 ? value : singleLine(value)));
-      return { to, parcel: { parts, bytes: parts.reduce((sum, part) => sum + part.length, 0), messages: to - from, nextOffset: nextOffsetOf(records, to) } };
+      const parts = records
+        .slice(from, to)
+        .map(({ value }: OutputRecord) => (perRequest === 1 ? value : singleLine(value)));
+      return {
+        to,
+        parcel: {
+          parts,
+          bytes: parts.reduce((sum, part) => sum + part.length, 0),
+          messages: to - from,
+          nextOffset: nextOffsetOf(records, to),
+        },
+      };
     },
   };
 }

@@ -13,7 +13,9 @@ export function shortenGelf(text: string, maxBytes: number): string | undefined 
     const shortened = JSON.stringify(root);
     const excess = Buffer.byteLength(shortened) - maxBytes;
     if (excess <= 0) return shortened;
-    const longest = Object.keys(root).filter((key) => typeof root[key] === 'string').sort((a, b) => (root[b] as string).length - (root[a] as string).length)[0];
+    const longest = Object.keys(root)
+      .filter((key) => typeof root[key] === 'string')
+      .sort((a, b) => (root[b] as string).length - (root[a] as string).length)[0];
     const value = longest === undefined ? '' : (root[longest] as string);
     if (longest === undefined || value.length <= mark.length + 1) return undefined;
     root[longest] = cut(value, excess + mark.length);

@@ -32,7 +32,12 @@ export function createResolver(host: string, lookUp: LookUp = lookUpAll): () => 
   let turn = 0;
   return async () => {
     const found = await lookUp(host).catch((error: unknown) => {
-      throw outputErrors.create('OUTPUT_UNREACHABLE', { place: host, got: errorText(error), allowed: 'a host that resolves', cause: error });
+      throw outputErrors.create('OUTPUT_UNREACHABLE', {
+        place: host,
+        got: errorText(error),
+        allowed: 'a host that resolves',
+        cause: error,
+      });
     });
     if (found.length === 0) throw outputErrors.create('OUTPUT_UNREACHABLE', { place: host, got: 'no address' });
     const first = turn % found.length;
@@ -47,15 +52,33 @@ const plain = (address: string): string => address.replace(mapped, '').replace(/
 export function isOwnAddress(address: string): boolean {
   const bare = plain(address);
   if (bare === '::1' || /^127\./.test(bare) || bare === '0.0.0.0' || bare === '::') return true;
-  return Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => plain(entry.address) === bare) === true);
+  return Object.values(networkInterfaces()).some(
+    (entries) => entries?.some((entry) => plain(entry.address) === bare) === true,
+  );
 }
 
 /** Throws when the address is that of an own receiver. */
-export function assertNotOwn(remote: { readonly address: string; readonly port: number; readonly transport: 'tcp' | 'udp' }, listeners: readonly OwnListener[]): void {
-  const same = listeners.filter(({ port, transport }) => port === remote.port && transport === remote.transport && port !== 0);
+export function assertNotOwn(
+  remote: { readonly address: string; readonly port: number; readonly transport: 'tcp' | 'udp' },
+  listeners: readonly OwnListener[],
+): void {
+  const same = listeners.filter(
+    ({ port, transport }) => port === remote.port && transport === remote.transport && port !== 0,
+  );
   if (same.length === 0 || !isOwnAddress(remote.address)) return;
   const bare = plain(remote.address);
-  const own = same.find(({ host }) => host === '' || host === '0.0.0.0' || host === '::' || plain(host) === bare || (host === 'localhost' && /^(127\.|::1)/.test(bare)));
+  const own = same.find(
+    ({ host }) =>
+      host === '' ||
+      host === '0.0.0.0' ||
+      host === '::' ||
+      plain(host) === bare ||
+      (host === 'localhost' && /^(127\.|::1)/.test(bare)),
+  );
   if (own === undefined) return;
-  throw outputErrors.create('OUTPUT_LOOP', { place: `${remote.address}:${remote.port}`, got: `the receiver ${own.name} of this Sluice`, allowed: 'another host or port' });
+  throw outputErrors.create('OUTPUT_LOOP', {
+    place: `${remote.address}:${remote.port}`,
+    got: `the receiver ${own.name} of this Sluice`,
+    allowed: 'another host or port',
+  });
 }

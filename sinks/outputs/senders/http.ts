@@ -67,7 +67,8 @@ class HttpConnection implements Connection {
     this.broken = new Promise(() => undefined);
     const usual = tls.enabled ? 443 : 80;
     this.#headers = {
-      host: `${host.includes(':') ? `[${host}]` : host}${port === usual ? '' : `:${port}`}`, 'content-type': 'application/json',
+      host: `${host.includes(':') ? `[${host}]` : host}${port === usual ? '' : `:${port}`}`,
+      'content-type': 'application/json',
       ...(gelf.compression === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
       ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
     };
@@ -81,7 +82,8 @@ class HttpConnection implements Connection {
 
   async write({ parts }: Parcel): Promise<WriteAnswer> {
     const { status, body } = await this.#post(joined(parts));
-    if (status >= 200 && status < 300) return { answered: true, refused: refusedAmong(body, parts.length), reason: undefined };
+    if (status >= 200 && status < 300)
+      return { answered: true, refused: refusedAmong(body, parts.length), reason: undefined };
     if (!refusing.has(status)) throw this.#answered(status, body);
     if (parts.length === 1) return { answered: true, refused: 1, reason: this.#answered(status, body).message };
     // One that the destination cannot take must not hold or take with it the others.
@@ -98,7 +100,10 @@ class HttpConnection implements Connection {
   }
 
   #answered(status: number, body: string): Error {
-    return outputErrors.create('OUTPUT_ANSWER', { place: this.#place, got: `${status}${body === '' ? '' : ` ${body.slice(0, 200).replace(/\s+/g, ' ')}`}` });
+    return outputErrors.create('OUTPUT_ANSWER', {
+      place: this.#place,
+      got: `${status}${body === '' ? '' : ` ${body.slice(0, 200).replace(/\s+/g, ' ')}`}`,
+    });
   }
 
   async #post(message: Buffer): Promise<Answer> {
@@ -119,16 +124,27 @@ class HttpConnection implements Connection {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         posting.destroy();
-        reject(outputErrors.create('OUTPUT_TIMED_OUT', { place: this.#place, got: `no answer within ${this.#options.writeTimeoutMs} ms` }));
+        reject(
+          outputErrors.create('OUTPUT_TIMED_OUT', {
+            place: this.#place,
+            got: `no answer within ${this.#options.writeTimeoutMs} ms`,
+          }),
+        );
       }, this.#options.writeTimeoutMs);
       const settle = (answer: Answer | undefined, error?: unknown): void => {
         clearTimeout(timer);
         if (answer === undefined) reject(toError(error));
         else resolve(answer);
       };
-      const posting = request({
-        agent: this.#agent, method: 'POST', path: this.#options.gelf.path, headers: { ...this.#headers, 'content-length': body.length },
-      }, (response) => void readAnswer(response).then(settle, (error: unknown) => settle(undefined, error)));
+      const posting = request(
+        {
+          agent: this.#agent,
+          method: 'POST',
+          path: this.#options.gelf.path,
+          headers: { ...this.#headers, 'content-length': body.length },
+        },
+        (response) => void readAnswer(response).then(settle, (error: unknown) => settle(undefined, error)),
+      );
       posting.on('error', (error) => settle(undefined, error));
       posting.end(body);
     });

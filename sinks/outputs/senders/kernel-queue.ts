@@ -61,7 +61,8 @@ const probing = '04';
 const mostUnanswered = 2;
 /** Acknowledgements are waited for, and none is late so far; or the window was closed over what was on its way, which is sent again without being counted. */
 const sending = '01';
-const row = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):[0-9A-F]{8} ([0-9A-F]{2}):[0-9A-F]{8} ([0-9A-F]{8}) +\d+ +(\d+)/gm;
+const row =
+  /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):[0-9A-F]{8} ([0-9A-F]{2}):[0-9A-F]{8} ([0-9A-F]{8}) +\d+ +(\d+)/gm;
 
 /** `local port:remote port` → established connections. */
 export function looksOf(table: string): Map<string, KernelLook> {
@@ -69,7 +70,14 @@ export function looksOf(table: string): Map<string, KernelLook> {
   for (const [, local = '', remote = '', size = '', timer, sentAgain = '', unanswered] of table.matchAll(row)) {
     const key = `${local}:${remote}`;
     const unacknowledged = Number.parseInt(size, 16);
-    if (unacknowledged >= (looks.get(key)?.unacknowledged ?? 0)) looks.set(key, { unacknowledged, hangs: timer === probing ? Number(unanswered) <= mostUnanswered : timer === sending && Number.parseInt(sentAgain, 16) === 0 });
+    if (unacknowledged >= (looks.get(key)?.unacknowledged ?? 0))
+      looks.set(key, {
+        unacknowledged,
+        hangs:
+          timer === probing
+            ? Number(unanswered) <= mostUnanswered
+            : timer === sending && Number.parseInt(sentAgain, 16) === 0,
+      });
   }
   return looks;
 }

@@ -51,7 +51,8 @@ export function createOpener(options: TcpLinkOptions): Opener {
           return await openSocket(candidate, options, secure, signal);
         } catch (error) {
           if (isSluiceError(error)) throw error;
-          if (isTlsError(error)) throw outputErrors.create('OUTPUT_TLS_REFUSED', { place: address, got: errorText(error), cause: error });
+          if (isTlsError(error))
+            throw outputErrors.create('OUTPUT_TLS_REFUSED', { place: address, got: errorText(error), cause: error });
           failures.push(`${candidate.address}: ${errorText(error)}`);
         }
       }
@@ -65,9 +66,17 @@ export function createTcpLink(options: TcpLinkOptions): Link {
   return { address, connect: async (signal) => new TcpConnection(await open(signal), address, options) };
 }
 
-function openSocket({ address, family }: Address, { port, connectTimeoutMs }: TcpLinkOptions, secure: ConnectionOptions | undefined, signal: AbortSignal): Promise<Socket> {
+function openSocket(
+  { address, family }: Address,
+  { port, connectTimeoutMs }: TcpLinkOptions,
+  secure: ConnectionOptions | undefined,
+  signal: AbortSignal,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket: Socket = secure === undefined ? connectTcp({ host: address, port, family }) : connectTls({ ...secure, host: address, port });
+    const socket: Socket =
+      secure === undefined
+        ? connectTcp({ host: address, port, family })
+        : connectTls({ ...secure, host: address, port });
     const settle = (error: Error | undefined): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -106,21 +115,35 @@ class TcpConnection implements Connection {
     this.#socket = socket;
     this.#place = place;
     this.#options = options;
-    this.broken = new Promise((resolve) => { this.#break = resolve; });
+    this.broken = new Promise((resolve) => {
+      this.#break = resolve;
+    });
     socket.setNoDelay(true).setKeepAlive(true, keepAliveMs);
-    socket.on('error', (error) => this.#end(isTlsError(error)
-      ? outputErrors.create('OUTPUT_TLS_REFUSED', { place, got: errorText(error), cause: error })
-      : outputErrors.create('OUTPUT_CLOSED', { place, got: errorText(error), cause: error })));
-    socket.on('end', () => { if (!this.#finishing) this.#end(outputErrors.create('OUTPUT_CLOSED', { place, got: 'its end of the connection' })); });
+    socket.on('error', (error) =>
+      this.#end(
+        isTlsError(error)
+          ? outputErrors.create('OUTPUT_TLS_REFUSED', { place, got: errorText(error), cause: error })
+          : outputErrors.create('OUTPUT_CLOSED', { place, got: errorText(error), cause: error }),
+      ),
+    );
+    socket.on('end', () => {
+      if (!this.#finishing)
+        this.#end(outputErrors.create('OUTPUT_CLOSED', { place, got: 'its end of the connection' }));
+    });
     socket.on('close', () => this.#end(outputErrors.create('OUTPUT_CLOSED', { place })));
     // Whatever a destination says is read and passed over, or its end would never be seen.
     socket.resume();
     this.#unwatch = watchKernelQueue(socket.localPort ?? 0, socket.remotePort ?? 0, {
-      before: () => { this.#writtenBefore = this.#written; },
+      before: () => {
+        this.#writtenBefore = this.#written;
+      },
       after: (look) => this.#observe(look),
     });
     // Judged right after a look, since a process that was busy for long has not looked for long either; this is for systems without looks.
-    this.#timer = setInterval(() => this.#checkProgress(this.#acknowledged === undefined ? 1 : 2), Math.min(1_000, options.writeTimeoutMs / 4)).unref();
+    this.#timer = setInterval(
+      () => this.#checkProgress(this.#acknowledged === undefined ? 1 : 2),
+      Math.min(1_000, options.writeTimeoutMs / 4),
+    ).unref();
   }
 
   write(parcel: Parcel): Promise<WriteAnswer> {
@@ -143,7 +166,9 @@ class TcpConnection implements Connection {
   }
 
   hangsSince(): number | undefined {
-    return this.#hungAt > this.#progressAt + hangShownAfterMs ? Math.round(Date.now() - (performance.now() - this.#progressAt)) : undefined;
+    return this.#hungAt > this.#progressAt + hangShownAfterMs
+      ? Math.round(Date.now() - (performance.now() - this.#progressAt))
+      : undefined;
   }
 
   finish(deadlineMs: number): Promise<boolean> {
@@ -156,7 +181,10 @@ class TcpConnection implements Connection {
         resolve(proven);
       };
       // A destination that closes without having read everything resets the connection instead.
-      this.#socket.once('end', () => settle(true)).once('error', () => settle(false)).once('close', () => settle(false));
+      this.#socket
+        .once('end', () => settle(true))
+        .once('error', () => settle(false))
+        .once('close', () => settle(false));
       this.#socket.end();
     });
   }
@@ -168,7 +196,8 @@ class TcpConnection implements Connection {
   #observe({ unacknowledged, hangs }: KernelLook): void {
     if (hangs) this.#hungAt = performance.now();
     const acknowledged = Math.max(this.#acknowledged ?? 0, this.#writtenBefore - unacknowledged);
-    if (acknowledged > (this.#acknowledged ?? -1) || acknowledged === this.#written) this.#progressAt = performance.now();
+    if (acknowledged > (this.#acknowledged ?? -1) || acknowledged === this.#written)
+      this.#progressAt = performance.now();
     this.#acknowledged = acknowledged;
     this.#checkProgress(1);
   }
@@ -183,7 +212,12 @@ class TcpConnection implements Connection {
     const now = performance.now();
     const timeoutMs = now - this.#hungAt < writeTimeoutMs ? Math.max(writeTimeoutMs, hangTimeoutMs) : writeTimeoutMs;
     if (!pending || now - this.#progressAt < timeoutMs * times) return;
-    this.#end(outputErrors.create('OUTPUT_TIMED_OUT', { place: this.#place, got: `nothing taken for ${Math.round(now - this.#progressAt)} ms` }));
+    this.#end(
+      outputErrors.create('OUTPUT_TIMED_OUT', {
+        place: this.#place,
+        got: `nothing taken for ${Math.round(now - this.#progressAt)} ms`,
+      }),
+    );
   }
 
   #end(error: Error): void {

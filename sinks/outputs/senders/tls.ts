@@ -17,21 +17,37 @@ async function read(path: string, files: Files): Promise<Buffer | undefined> {
   if (path === '') return undefined;
   const file = isAbsolute(path) ? path : join(files.folder, path);
   return readFile(file).catch((error: unknown) => {
-    throw outputErrors.create('OUTPUT_FILE_UNREADABLE', { place: file, got: errorText(error), allowed: 'a readable file; relative paths start at the rule folder', cause: error });
+    throw outputErrors.create('OUTPUT_FILE_UNREADABLE', {
+      place: file,
+      got: errorText(error),
+      allowed: 'a readable file; relative paths start at the rule folder',
+      cause: error,
+    });
   });
 }
 
 /** The secret behind `file:<path>` or `env:<NAME>`; empty: none. */
 export async function readSecret(reference: string, files: Files): Promise<string> {
   if (reference === '') return '';
-  if (reference.startsWith('file:')) return ((await read(reference.slice(5), files)) ?? '').toString('utf8').replace(/\r?\n$/, '');
+  if (reference.startsWith('file:'))
+    return ((await read(reference.slice(5), files)) ?? '').toString('utf8').replace(/\r?\n$/, '');
   const value = files.environment[reference.slice(4)];
-  if (value === undefined) throw outputErrors.create('OUTPUT_FILE_UNREADABLE', { place: reference, got: 'a variable that is not set', allowed: 'the name of an environment variable that is set' });
+  if (value === undefined)
+    throw outputErrors.create('OUTPUT_FILE_UNREADABLE', {
+      place: reference,
+      got: 'a variable that is not set',
+      allowed: 'the name of an environment variable that is set',
+    });
   return value;
 }
 
 export async function clientTlsOptions(tls: OutputTls, host: string, files: Files): Promise<ConnectionOptions> {
-  const [ca, cert, key, password] = await Promise.all([read(tls.ca_file, files), read(tls.cert_file, files), read(tls.key_file, files), readSecret(tls.key_password, files)]);
+  const [ca, cert, key, password] = await Promise.all([
+    read(tls.ca_file, files),
+    read(tls.cert_file, files),
+    read(tls.key_file, files),
+    readSecret(tls.key_password, files),
+  ]);
   const name = tls.server_name === '' ? host : tls.server_name;
   return {
     minVersion: 'TLSv1.2',

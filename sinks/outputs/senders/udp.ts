@@ -33,7 +33,9 @@ export function createUdpLink(options: UdpLinkOptions): Link {
       assertNotOwn({ address: (candidate as Address).address, port, transport: 'udp' }, options.listeners());
       const socket = await open(candidate as Address, port, address);
       const connection = new UdpConnection(socket, address, wasRefused);
-      void connection.broken.then((error) => { wasRefused ||= (error as NodeJS.ErrnoException).code !== 'OUTPUT_STOPPED'; });
+      void connection.broken.then((error) => {
+        wasRefused ||= (error as NodeJS.ErrnoException).code !== 'OUTPUT_STOPPED';
+      });
       return connection;
     },
   };
@@ -68,7 +70,9 @@ class UdpConnection implements Connection {
     this.#socket = socket;
     this.#place = place;
     this.#probes = probes;
-    this.broken = new Promise((resolve) => { this.#break = resolve; });
+    this.broken = new Promise((resolve) => {
+      this.#break = resolve;
+    });
     socket.on('error', (error) => this.#fail(error));
   }
 
@@ -116,7 +120,13 @@ class UdpConnection implements Connection {
 
   #fail(error: Error): void {
     const refused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
-    this.#end(outputErrors.create('OUTPUT_UNREACHABLE', { place: this.#place, got: refused ? 'nobody listens on this port' : errorText(error), cause: error }));
+    this.#end(
+      outputErrors.create('OUTPUT_UNREACHABLE', {
+        place: this.#place,
+        got: refused ? 'nobody listens on this port' : errorText(error),
+        cause: error,
+      }),
+    );
   }
 
   #end(error: Error): void {

@@ -28,8 +28,16 @@ interface Parts {
 }
 
 /** A document's syslog messages, without frames: one, several where it is split, none where it is dropped. */
-export function createSyslogMessages(settings: SyslogOutputSettings, overLong: EncodeContext['overLong']): SyslogMessages {
-  const parts: Parts = { header: createHeader(settings), structuredData: createStructuredData(settings), settings, overLong };
+export function createSyslogMessages(
+  settings: SyslogOutputSettings,
+  overLong: EncodeContext['overLong'],
+): SyslogMessages {
+  const parts: Parts = {
+    header: createHeader(settings),
+    structuredData: createStructuredData(settings),
+    settings,
+    overLong,
+  };
   const { max_bytes: maxBytes, message_field: messageField, byte_order_mark: marks } = settings;
   const separator = settings.format === 'rfc5424' ? ' ' : '';
   return (document) => {
@@ -51,7 +59,10 @@ interface LongMessage {
   readonly separator: string;
 }
 
-function tooLong({ structuredData, settings, overLong }: Parts, { document, head, data, text, separator }: LongMessage): readonly string[] {
+function tooLong(
+  { structuredData, settings, overLong }: Parts,
+  { document, head, data, text, separator }: LongMessage,
+): readonly string[] {
   const { max_bytes: maxBytes, over_long: policy } = settings;
   if (policy === 'drop') {
     overLong('dropped', 1);
@@ -60,7 +71,10 @@ function tooLong({ structuredData, settings, overLong }: Parts, { document, head
   const headBytes = Buffer.byteLength(head + separator);
   const room = maxBytes - headBytes;
   const fits = Buffer.byteLength(data) <= room - leastTextBytes - splitBytes;
-  const kept = fits || data === '' ? data : structuredData(document, Math.max(0, room - Math.min(leastTextBytes, Math.floor(room / 2)) - splitBytes));
+  const kept =
+    fits || data === ''
+      ? data
+      : structuredData(document, Math.max(0, room - Math.min(leastTextBytes, Math.floor(room / 2)) - splitBytes));
   const left = room - Buffer.byteLength(kept);
   if (policy === 'truncate') {
     overLong('truncated', 1);
@@ -68,13 +82,16 @@ function tooLong({ structuredData, settings, overLong }: Parts, { document, head
   }
   overLong('split', 1);
   const pieces = splitText(text, left - splitBytes);
-  const numbered = (number: number): string => (settings.format === 'rfc5424' ? `${kept === '-' ? '' : kept}[split@32473 part="${number}" of="${pieces.length}"]` : kept);
+  const numbered = (number: number): string =>
+    settings.format === 'rfc5424'
+      ? `${kept === '-' ? '' : kept}[split@32473 part="${number}" of="${pieces.length}"]`
+      : kept;
   return pieces.map((piece, at) => `${head}${numbered(at + 1)}${separator}${piece}`);
 }
 
 function splitText(text: string, maxBytes: number): string[] {
   const pieces: string[] = [];
-  for (let rest = text; rest !== '';) {
+  for (let rest = text; rest !== ''; ) {
     const piece = firstBytes(rest, maxBytes) || rest.slice(0, 2);
     pieces.push(piece);
     rest = rest.slice(piece.length);
@@ -97,7 +114,15 @@ export function createSyslogStreamEncoder(settings: SyslogOutputSettings, contex
         for (const line of made) add(line);
       }
       const bytes = lines.take();
-      return { to, parcel: { parts: bytes.length === 0 ? [] : [bytes], bytes: bytes.length, messages, nextOffset: nextOffsetOf(records, to) } };
+      return {
+        to,
+        parcel: {
+          parts: bytes.length === 0 ? [] : [bytes],
+          bytes: bytes.length,
+          messages,
+          nextOffset: nextOffsetOf(records, to),
+        },
+      };
     },
   };
 }
@@ -115,7 +140,15 @@ export function createSyslogDatagramEncoder(settings: SyslogOutputSettings, cont
         if (lines.length > 0) messages += 1;
         for (const line of lines) parts.push(Buffer.from(line));
       }
-      return { to, parcel: { parts, bytes: parts.reduce((sum, part) => sum + part.length, 0), messages, nextOffset: nextOffsetOf(records, to) } };
+      return {
+        to,
+        parcel: {
+          parts,
+          bytes: parts.reduce((sum, part) => sum + part.length, 0),
+          messages,
+          nextOffset: nextOffsetOf(records, to),
+        },
+      };
     },
   };
 }

@@ -26,7 +26,12 @@ function facilityOf(text: string, fallback: number): number {
 }
 
 function severityOf(value: LogDocument[string] | undefined, fallback: number): number {
-  const number = typeof value === 'number' ? Math.trunc(value) : typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  const number =
+    typeof value === 'number'
+      ? Math.trunc(value)
+      : typeof value === 'string' && /^\d{1,9}$/.test(value)
+        ? Number(value)
+        : Number.NaN;
   return number >= 0 ? Math.min(number, severities.length - 1) : fallback;
 }
 
@@ -36,19 +41,31 @@ export function createHeader(settings: SyslogOutputSettings): Header {
   const facility = facilityNumbers.get(settings.facility) as number;
   const severity = severities.indexOf(settings.severity);
   const priority = (document: LogDocument): number =>
-    facilityOf(textOf(document, settings.facility_field), facility) * 8 + severityOf(settings.severity_field === '' ? undefined : document[settings.severity_field], severity);
-  const application = (document: LogDocument): string => textOf(document, settings.application_field) || settings.application;
+    facilityOf(textOf(document, settings.facility_field), facility) * 8 +
+    severityOf(settings.severity_field === '' ? undefined : document[settings.severity_field], severity);
+  const application = (document: LogDocument): string =>
+    textOf(document, settings.application_field) || settings.application;
   const host = createMemo((text: string) => printable(text, maxLengths.host));
-  const messageId = (document: LogDocument): string => printable(textOf(document, settings.message_id_field), maxLengths.messageId);
+  const messageId = (document: LogDocument): string =>
+    printable(textOf(document, settings.message_id_field), maxLengths.messageId);
   if (settings.format === 'rfc5424') {
     const priorities = createMemo((value: number) => `<${value}>1 `);
     const names = createMemo((text: string) => `${printable(text, maxLengths.application)} `);
     const hosts = createMemo((text: string) => ` ${host(text)} `);
     const isoTime = createIsoTimes();
     const { process_id_field: processIdField, message_id_field: messageIdField } = settings;
-    const processId = (document: LogDocument): string => printable(textOf(document, processIdField), maxLengths.processId);
-    const ids = processIdField === '' && messageIdField === '' ? () => '- - ' : (document: LogDocument) => `${processId(document)} ${messageId(document)} `;
-    return (document) => priorities(priority(document)) + isoTime(textOf(document, settings.time_field)) + hosts(textOf(document, settings.host_field)) + names(application(document)) + ids(document);
+    const processId = (document: LogDocument): string =>
+      printable(textOf(document, processIdField), maxLengths.processId);
+    const ids =
+      processIdField === '' && messageIdField === ''
+        ? () => '- - '
+        : (document: LogDocument) => `${processId(document)} ${messageId(document)} `;
+    return (document) =>
+      priorities(priority(document)) +
+      isoTime(textOf(document, settings.time_field)) +
+      hosts(textOf(document, settings.host_field)) +
+      names(application(document)) +
+      ids(document);
   }
   const tags = createMemo((text: string) => printable(text, maxLengths.tag).replace(/[[\]:]/g, '_'));
   return (document) => {
@@ -83,7 +100,8 @@ const milliseconds = /^\d\d\dZ$/;
 function createIsoTimes(): (text: string) => string {
   let second = '-';
   return (text) => {
-    if (text.length === secondLength + 4 && text.startsWith(second) && milliseconds.test(text.slice(secondLength))) return text;
+    if (text.length === secondLength + 4 && text.startsWith(second) && milliseconds.test(text.slice(secondLength)))
+      return text;
     if (!iso.test(text)) return '-';
     if (text.charAt(secondLength - 1) === '.') second = text.slice(0, secondLength);
     return text;

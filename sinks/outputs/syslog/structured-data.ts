@@ -12,10 +12,21 @@ export function createStructuredData(settings: SyslogOutputSettings): Structured
   const { structured_data: chosen, structured_data_id: id, format } = settings;
   if (format !== 'rfc5424') return () => '';
   if (chosen === 'none') return () => '-';
-  const elsewhere: ReadonlySet<string> = new Set(chosen !== 'all' ? [] : [
-    ...ownFields, settings.host_field, settings.application_field, settings.process_id_field, settings.message_id_field, settings.message_field,
-    settings.severity_field, settings.facility_field, settings.time_field,
-  ]);
+  const elsewhere: ReadonlySet<string> = new Set(
+    chosen !== 'all'
+      ? []
+      : [
+          ...ownFields,
+          settings.host_field,
+          settings.application_field,
+          settings.process_id_field,
+          settings.message_id_field,
+          settings.message_field,
+          settings.severity_field,
+          settings.facility_field,
+          settings.time_field,
+        ],
+  );
   const beginOf = createBeginnings(elsewhere);
   const open = `[${id}`;
   const all = (document: LogDocument): string => {
@@ -34,7 +45,10 @@ export function createStructuredData(settings: SyslogOutputSettings): Structured
     }
     return text === open ? '-' : `${text}]`;
   };
-  return (document, maxBytes) => (chosen === 'all' && maxBytes === undefined ? all(document) : some(document, chosen === 'all' ? Object.keys(document) : chosen, maxBytes ?? Infinity));
+  return (document, maxBytes) =>
+    chosen === 'all' && maxBytes === undefined
+      ? all(document)
+      : some(document, chosen === 'all' ? Object.keys(document) : chosen, maxBytes ?? Infinity);
 }
 
 /** ` name="value"`; nothing for a field that is absent or stands elsewhere. */

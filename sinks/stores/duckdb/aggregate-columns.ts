@@ -17,11 +17,15 @@ export function keyColumns(fields: FieldTable, name: string, parameters: SqlPara
   const own = field?.slot === undefined ? {} : columnKeys(field, `c${field.slot}`);
   if (own.list !== undefined || field?.kind === 'time' || !mayBeInOtherFields(fields, field)) return own;
   const other = otherKeys(name, parameters);
-  return { number: either(own.number, other.number), text: either(own.text, other.text), boolean: either(own.boolean, other.boolean) };
+  return {
+    number: either(own.number, other.number),
+    text: either(own.text, other.text),
+    boolean: either(own.boolean, other.boolean),
+  };
 }
 
 function either(first: string | undefined, second: string | undefined): string | undefined {
-  return first === undefined || second === undefined ? first ?? second : `coalesce(${first}, ${second})`;
+  return first === undefined || second === undefined ? (first ?? second) : `coalesce(${first}, ${second})`;
 }
 
 function columnKeys(field: Field, column: string): KeyColumns {

@@ -12,18 +12,41 @@ import { listBuckets, timesOnly, timeBuckets } from './time-buckets.js';
 
 export type { EngineAggregate } from './aggregate-sql.js';
 
-export async function aggregateIndices(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, skipped: readonly string[], kept: Kept): Promise<AggregateResult> {
+export async function aggregateIndices(
+  connection: DuckDBConnection,
+  indices: readonly SearchedIndex[],
+  request: EngineAggregate,
+  skipped: readonly string[],
+  kept: Kept,
+): Promise<AggregateResult> {
   if (indices.length === 0) return nothing(request, skipped);
   const byTime = timesOnly(request);
   // Looking values up by their rows costs more than testing a short value in each row.
-  const held = (byTime ? isWorthKeeping : readsTexts)(request.query) ? await holdAll(connection, indices, request, kept) : undefined;
+  const held = (byTime ? isWorthKeeping : readsTexts)(request.query)
+    ? await holdAll(connection, indices, request, kept)
+    : undefined;
   try {
-    const buckets = !byTime ? undefined : held === undefined ? await timeBuckets(connection, indices, request, kept.counts) : listBuckets(held, request);
-    if (buckets !== undefined) return { total: buckets.whole.documents, buckets: buckets.buckets, otherDocuments: 0, skipped, ...wholeOf(request, buckets.whole) };
+    const buckets = !byTime
+      ? undefined
+      : held === undefined
+        ? await timeBuckets(connection, indices, request, kept.counts)
+        : listBuckets(held, request);
+    if (buckets !== undefined)
+      return {
+        total: buckets.whole.documents,
+        buckets: buckets.buckets,
+        otherDocuments: 0,
+        skipped,
+        ...wholeOf(request, buckets.whole),
+      };
     // A part of the statement for each file costs as much as a few thousand rows.
     const some = indices.map(({ file }, at) => ({ file, held: held?.[at] })).filter((one) => one.held?.rows !== 0);
     if (some.length === 0) return nothing(request, skipped);
-    const statement = aggregateSql(some.map(({ file }) => file), request, some.flatMap((one) => one.held ?? []));
+    const statement = aggregateSql(
+      some.map(({ file }) => file),
+      request,
+      some.flatMap((one) => one.held ?? []),
+    );
     const result = await connection.runAndReadAll(statement.sql, statement.values);
     return readRows(result.getRowObjects(), statement, request, skipped);
   } finally {
@@ -32,11 +55,22 @@ export async function aggregateIndices(connection: DuckDBConnection, indices: re
 }
 
 function nothing(request: EngineAggregate, skipped: readonly string[]): AggregateResult {
-  return { total: 0, buckets: request.groups.length > 0 ? [] : [emptyBucket(request)], otherDocuments: 0, skipped, ...wholeOf(request, emptyBucket(request)) };
+  return {
+    total: 0,
+    buckets: request.groups.length > 0 ? [] : [emptyBucket(request)],
+    otherDocuments: 0,
+    skipped,
+    ...wholeOf(request, emptyBucket(request)),
+  };
 }
 
 /** Undefined: of one file too many match. */
-async function holdAll(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: EngineAggregate, kept: Kept): Promise<HeldRows[] | undefined> {
+async function holdAll(
+  connection: DuckDBConnection,
+  indices: readonly SearchedIndex[],
+  request: EngineAggregate,
+  kept: Kept,
+): Promise<HeldRows[] | undefined> {
   const held: HeldRows[] = [];
   let whole = false;
   try {
@@ -52,8 +86,14 @@ async function holdAll(connection: DuckDBConnection, indices: readonly SearchedI
   }
 }
 
-function readRows(rows: readonly Row[], statement: AggregateSql, request: EngineAggregate, skipped: readonly string[]): AggregateResult {
-  if (rows.length > maxBuckets + 1) throw storeError('STORE_QUERY_INVALID', 'aggregation', `more than ${maxBuckets} buckets`);
+function readRows(
+  rows: readonly Row[],
+  statement: AggregateSql,
+  request: EngineAggregate,
+  skipped: readonly string[],
+): AggregateResult {
+  if (rows.length > maxBuckets + 1)
+    throw storeError('STORE_QUERY_INVALID', 'aggregation', `more than ${maxBuckets} buckets`);
   const levels = request.groups.map((): Bucket[] => []);
   const cut = request.groups.map(() => 0);
   let whole: Bucket | undefined;
@@ -67,7 +107,13 @@ function readRows(rows: readonly Row[], statement: AggregateSql, request: Engine
     cut[level - 1] = Number(row['cut']);
   }
   const buckets = request.groups.length > 0 ? leafBuckets(request, levels) : [whole ?? emptyBucket(request)];
-  return { total: Number(rows[0]?.['total'] ?? 0), buckets, otherDocuments: cut.reduce((sum, one) => sum + one, 0), skipped, ...wholeOf(request, whole ?? emptyBucket(request)) };
+  return {
+    total: Number(rows[0]?.['total'] ?? 0),
+    buckets,
+    otherDocuments: cut.reduce((sum, one) => sum + one, 0),
+    skipped,
+    ...wholeOf(request, whole ?? emptyBucket(request)),
+  };
 }
 
 function wholeOf(request: EngineAggregate, whole: Bucket): Pick<AggregateResult, 'whole'> {
@@ -84,10 +130,18 @@ function keyOf(row: Row, { groupKinds }: AggregateSql, level: number): Bucket['k
 }
 
 function bucketOf(row: Row, request: EngineAggregate, key: Bucket['key']): Bucket {
-  return { key, documents: Number(row['documents']), values: request.metrics.map((_, at) => (typeof row[`m${at}`] === 'number' ? row[`m${at}`] as number : null)) };
+  return {
+    key,
+    documents: Number(row['documents']),
+    values: request.metrics.map((_, at) => (typeof row[`m${at}`] === 'number' ? (row[`m${at}`] as number) : null)),
+  };
 }
 
 /** As an engine answers for nothing at all. */
 function emptyBucket(request: EngineAggregate): Bucket {
-  return { key: [], documents: 0, values: request.metrics.map((metric) => (metric.kind === 'count' || metric.kind === 'cardinality' ? 0 : null)) };
+  return {
+    key: [],
+    documents: 0,
+    values: request.metrics.map((metric) => (metric.kind === 'count' || metric.kind === 'cardinality' ? 0 : null)),
+  };
 }

@@ -1,5 +1,14 @@
 /** Turns parsed documents into columns: known fields into theirs, frequent new ones into new columns, the rest into `other_fields`. */
-import { baseFields, isTextList, kindOf, maxColumns, maxKnownFields, type Field, type FieldKind, type FieldTable } from './fields.js';
+import {
+  baseFields,
+  isTextList,
+  kindOf,
+  maxColumns,
+  maxKnownFields,
+  type Field,
+  type FieldKind,
+  type FieldTable,
+} from './fields.js';
 import { parseCanonicalTime, readTime } from './times.js';
 
 export type ParsedDocument = Record<string, unknown>;
@@ -48,7 +57,10 @@ export class FieldCounts {
 
   frequent(): string[] {
     const least = Math.max(promoteLeast, this.#documents * promoteShare);
-    return [...this.#counts].filter(([, count]) => count >= least).sort((a, b) => b[1] - a[1]).map(([name]) => name);
+    return [...this.#counts]
+      .filter(([, count]) => count >= least)
+      .sort((a, b) => b[1] - a[1])
+      .map(([name]) => name);
   }
 
   forget(name: string): void {
@@ -111,7 +123,12 @@ function cellOf(kind: FieldKind, value: unknown): Cell | undefined {
 }
 
 /** `exotic[row]`: the document has text that is not well-formed Unicode somewhere. Changes `fields` and `counts`. */
-export function buildColumns(documents: readonly ParsedDocument[], exotic: ReadonlySet<number>, fields: FieldTable, counts: FieldCounts): DocumentColumns {
+export function buildColumns(
+  documents: readonly ParsedDocument[],
+  exotic: ReadonlySet<number>,
+  fields: FieldTable,
+  counts: FieldCounts,
+): DocumentColumns {
   const writer = new ColumnWriter(fields, documents.length);
   const rests = new Array<ParsedDocument | undefined>(documents.length);
   const overrides = new Array<Cell>(documents.length).fill(null);
@@ -218,7 +235,8 @@ export function isWellFormed(text: string): boolean {
 
 /** `__proto__` is a field like any other. */
 export function assignField(document: ParsedDocument, name: string, value: unknown): void {
-  if (name === '__proto__') Object.defineProperty(document, name, { value, enumerable: true, configurable: true, writable: true });
+  if (name === '__proto__')
+    Object.defineProperty(document, name, { value, enumerable: true, configurable: true, writable: true });
   else document[name] = value;
 }
 

@@ -3,7 +3,14 @@ import type { BucketInterval } from '../../../schemas/query.js';
 
 export const defaultInterval = { unit: 'minute', count: 1 } as const;
 
-const widths = { millisecond: 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
+const widths = {
+  millisecond: 1,
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+} as const;
 /** 5 January 1970, the first Monday. */
 const firstMonday = 345_600_000;
 
@@ -18,7 +25,10 @@ export function bucketSql(column: string, { unit, count }: BucketInterval): stri
 }
 
 /** Milliseconds of one bucket, and where one of them begins; undefined where they are not all as long. */
-export function bucketWidth({ unit, count }: BucketInterval): { readonly width: number; readonly start: number } | undefined {
+export function bucketWidth({
+  unit,
+  count,
+}: BucketInterval): { readonly width: number; readonly start: number } | undefined {
   if (unit === 'month' || unit === 'year') return undefined;
   return { width: widths[unit] * count, start: unit === 'week' ? firstMonday : 0 };
 }

@@ -17,7 +17,12 @@ interface FoundRow extends FoundDocument {
   readonly row: number;
 }
 
-export async function readDocuments(connection: DuckDBConnection, file: IndexFile, ids: readonly string[], ranges?: IdRanges): Promise<Map<string, FoundRow>> {
+export async function readDocuments(
+  connection: DuckDBConnection,
+  file: IndexFile,
+  ids: readonly string[],
+  ranges?: IdRanges,
+): Promise<Map<string, FoundRow>> {
   const columns = file.columns();
   const names = ['rowid::DOUBLE', '_id', 'other_fields', 'overrides', ...columns.map((field) => `c${field.slot}`)];
   const found = new Map<string, FoundRow>();
@@ -28,10 +33,21 @@ export async function readDocuments(connection: DuckDBConnection, file: IndexFil
     if (within?.length === 0) continue;
     const select = `SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE`;
     // A filter on the column itself would be tried on the whole file before the range of rows is looked at.
-    const sql = within === undefined ? `${select} _id IN (${places})` : within.map(([from, to]) => `${select} rowid >= ${from} AND rowid < ${to} AND _id || '' IN (${places})`).join(' UNION ALL ');
+    const sql =
+      within === undefined
+        ? `${select} _id IN (${places})`
+        : within
+            .map(([from, to]) => `${select} rowid >= ${from} AND rowid < ${to} AND _id || '' IN (${places})`)
+            .join(' UNION ALL ');
     const result = await connection.runAndReadAll(sql, page);
     for (const cells of result.getRows()) {
-      const [row, id, otherFields, overrides, ...values] = cells as [number, string, string | null, string | null, ...unknown[]];
+      const [row, id, otherFields, overrides, ...values] = cells as [
+        number,
+        string,
+        string | null,
+        string | null,
+        ...unknown[],
+      ];
       const parsed: ParsedRow = { otherFields, overrides, cells: values };
       found.set(id, { row, document: restoreDocument(columns, parsed), revision: revisionOf(parsed), stub: false });
     }
@@ -46,9 +62,16 @@ function revisionOf({ otherFields, overrides, cells }: ParsedRow): string {
 }
 
 /** In one transaction. When it rejects, its outcome is unknown and `file` must be attached anew. */
-export async function updateDocuments(file: IndexFile, updates: readonly DocumentUpdate[]): Promise<(string | undefined)[]> {
+export async function updateDocuments(
+  file: IndexFile,
+  updates: readonly DocumentUpdate[],
+): Promise<(string | undefined)[]> {
   const { connection, alias } = file;
-  const found = await readDocuments(connection, file, updates.map(({ id }) => id));
+  const found = await readDocuments(
+    connection,
+    file,
+    updates.map(({ id }) => id),
+  );
   await connection.run('BEGIN');
   const written = new Set<string>();
   for (const { id, document, expected } of updates) {
@@ -67,7 +90,9 @@ export async function updateDocuments(file: IndexFile, updates: readonly Documen
   await connection.run('COMMIT');
   file.changes += 1;
   const now = await readDocuments(connection, file, [...written]);
-  return updates.map(({ id, expected }) => (written.has(id) && found.get(id)?.revision === expected ? now.get(id)?.revision : undefined));
+  return updates.map(({ id, expected }) =>
+    written.has(id) && found.get(id)?.revision === expected ? now.get(id)?.revision : undefined,
+  );
 }
 
 /** Counts of its own: one document never makes a new column. */
@@ -75,10 +100,15 @@ async function replaceRow(file: IndexFile, row: number, document: ParsedDocument
   const columns = buildColumns([document], exotic ? new Set([0]) : new Set(), file.fields, new FieldCounts());
   file.noteTimes(columns.cells);
   if (columns.changed.length > 0) await appendFields(file.connection, file.alias, columns.changed);
-  const cells = new Map<string, Cell>([['other_fields', columns.otherFields[0] ?? null], ['overrides', columns.overrides[0] ?? null]]);
+  const cells = new Map<string, Cell>([
+    ['other_fields', columns.otherFields[0] ?? null],
+    ['overrides', columns.overrides[0] ?? null],
+  ]);
   for (const { slot } of file.columns()) cells.set(`c${slot}`, columns.cells[slot ?? 0]?.[0] ?? null);
   const values: Cell[] = [];
-  const settings = Array.from(cells, ([name, cell]) => (cell === null ? `${name} = NULL` : `${name} = $${values.push(cell)}`));
+  const settings = Array.from(cells, ([name, cell]) =>
+    cell === null ? `${name} = NULL` : `${name} = $${values.push(cell)}`,
+  );
   await file.connection.run(`UPDATE ${file.alias}.documents SET ${settings.join(', ')} WHERE rowid = ${row}`, values);
 }
 
@@ -93,7 +123,8 @@ export async function writeById(file: IndexFile, { request, documents, exotic }:
   for (const [position, id] of request.ids.entries()) {
     const document = documents[position];
     if (present.has(id)) alreadyStoredAt.push(position);
-    else if (document === undefined) failures.push({ position, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
+    else if (document === undefined)
+      failures.push({ position, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
     else {
       if (exotic.has(position)) keptExotic.add(ids.length);
       present.add(id);

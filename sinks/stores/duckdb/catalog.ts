@@ -86,7 +86,10 @@ export class Catalog {
   /** Those whose name is `<prefix>_<n>`, by n ascending. */
   ofPrefix(prefix: string): IndexEntry[] {
     const numbered = [...this.#entries.values()].map((entry) => ({ entry, number: indexNumber(entry.name, prefix) }));
-    return numbered.filter(({ number }) => number !== undefined).sort((one, other) => (one.number ?? 0) - (other.number ?? 0)).map(({ entry }) => entry);
+    return numbered
+      .filter(({ number }) => number !== undefined)
+      .sort((one, other) => (one.number ?? 0) - (other.number ?? 0))
+      .map(({ entry }) => entry);
   }
 
   find(name: string): IndexEntry | undefined {
@@ -102,7 +105,8 @@ export class Catalog {
   }
 
   async create(name: string): Promise<void> {
-    if (!isIndexName(name)) throw storeError('STORE_INDEX_NAME_INVALID', name, 'allowed: letters, digits, _ . - and at most 200 of them');
+    if (!isIndexName(name))
+      throw storeError('STORE_INDEX_NAME_INVALID', name, 'allowed: letters, digits, _ . - and at most 200 of them');
     const known = this.#entries.get(name);
     if (known !== undefined) return;
     const entry = new IndexEntry(name, undefined);
@@ -118,7 +122,9 @@ export class Catalog {
 
   /** What the words that an attached index does not have yet will take, about. */
   pendingBytes({ file }: IndexEntry): number {
-    return file === undefined || this.#options.words.segmentRows === 0 ? 0 : pendingBytes(file.words, file.documents, this.#segment);
+    return file === undefined || this.#options.words.segmentRows === 0
+      ? 0
+      : pendingBytes(file.words, file.documents, this.#segment);
   }
 
   /** Of an index with the words that it does not have yet. */
@@ -169,7 +175,9 @@ export class Catalog {
 
   /** Attaches when needed. The caller holds no lock of the entry. */
   attached(entry: IndexEntry): Promise<IndexFile> {
-    return entry.file === undefined ? entry.exclusive(() => this.attachLocked(entry)) : Promise.resolve(this.#touch(entry, entry.file));
+    return entry.file === undefined
+      ? entry.exclusive(() => this.attachLocked(entry))
+      : Promise.resolve(this.#touch(entry, entry.file));
   }
 
   /** The caller holds the entry's lock. */
@@ -211,15 +219,21 @@ export class Catalog {
    */
   async detachIdle(idleMs: number, freshDocuments: number): Promise<void> {
     for (const entry of this.#entries.values()) {
-      const isIdle = (): boolean => entry.file !== undefined && entry.readers === 0 && performance.now() - entry.usedAt > idleMs;
-      const isGrown = (): boolean => entry.file !== undefined && entry.readers === 0 && entry.file.documents - entry.file.documentsBefore > freshDocuments;
+      const isIdle = (): boolean =>
+        entry.file !== undefined && entry.readers === 0 && performance.now() - entry.usedAt > idleMs;
+      const isGrown = (): boolean =>
+        entry.file !== undefined &&
+        entry.readers === 0 &&
+        entry.file.documents - entry.file.documentsBefore > freshDocuments;
       if (!(isIdle() && entry.waiting === 0) && !isGrown()) continue;
-      await entry.exclusive(() => this.inTurn(async () => {
-        const anew = isGrown();
-        if (!anew && !isIdle()) return;
-        await this.detachLocked(entry);
-        if (anew) await this.attachLocked(entry);
-      }));
+      await entry.exclusive(() =>
+        this.inTurn(async () => {
+          const anew = isGrown();
+          if (!anew && !isIdle()) return;
+          await this.detachLocked(entry);
+          if (anew) await this.attachLocked(entry);
+        }),
+      );
     }
   }
 
@@ -255,7 +269,9 @@ export class Catalog {
   async #makeRoom(): Promise<void> {
     const attached = [...this.#entries.values()].filter((entry) => entry.file !== undefined);
     if (attached.length < this.#options.attachedIndices) return;
-    const idle = attached.filter((entry) => entry.waiting === 0 && entry.readers === 0).sort((a, b) => a.lastUsed - b.lastUsed)[0];
+    const idle = attached
+      .filter((entry) => entry.waiting === 0 && entry.readers === 0)
+      .sort((a, b) => a.lastUsed - b.lastUsed)[0];
     if (idle !== undefined) await idle.exclusive(() => this.detachLocked(idle));
   }
 

@@ -3,7 +3,16 @@
  * a column go over in one call, and each row refers to its part of them.
  */
 import duckdb, { type Vector } from '@duckdb/node-bindings';
-import { BLOB, BOOLEAN, DOUBLE, INTEGER, VARCHAR, DuckDBDataChunk, type DuckDBAppender, type DuckDBType } from '@duckdb/node-api';
+import {
+  BLOB,
+  BOOLEAN,
+  DOUBLE,
+  INTEGER,
+  VARCHAR,
+  DuckDBDataChunk,
+  type DuckDBAppender,
+  type DuckDBType,
+} from '@duckdb/node-api';
 import type { Cell } from './batch.js';
 
 /** Rows of one chunk, fixed by the engine. */
@@ -77,14 +86,23 @@ function fillBytes(vector: Vector, { bytes, ends }: BytesColumn): void {
 }
 
 /** `columns` are as long as each other and parallel to `types`. */
-export function appendChunks(appender: DuckDBAppender, types: readonly DuckDBType[], columns: readonly (readonly Cell[])[]): void {
+export function appendChunks(
+  appender: DuckDBAppender,
+  types: readonly DuckDBType[],
+  columns: readonly (readonly Cell[])[],
+): void {
   const rows = columns[0]?.length ?? 0;
   const chunk = chunkOf(types);
   for (let start = 0; start < rows; start += chunkRows) {
     const end = Math.min(rows, start + chunkRows);
     chunk.reset();
     chunk.rowCount = end - start;
-    for (const [at, cells] of columns.entries()) fillVector(duckdb.data_chunk_get_vector(chunk.chunk, at), types[at], start === 0 && end === rows ? cells : cells.slice(start, end));
+    for (const [at, cells] of columns.entries())
+      fillVector(
+        duckdb.data_chunk_get_vector(chunk.chunk, at),
+        types[at],
+        start === 0 && end === rows ? cells : cells.slice(start, end),
+      );
     appender.appendDataChunk(chunk);
   }
   chunk.reset();
@@ -144,7 +162,8 @@ function fillNumbers(vector: Vector, buffer: Float64Array | Int32Array | Uint8Ar
 function fillTexts(vector: Vector, cells: readonly (string | null)[]): void {
   const joined = cells.join('');
   if (joined.length > maxJoinedLength) {
-    for (const [row, cell] of cells.entries()) if (cell !== null) duckdb.vector_assign_string_element(vector, row, cell);
+    for (const [row, cell] of cells.entries())
+      if (cell !== null) duckdb.vector_assign_string_element(vector, row, cell);
     return;
   }
   const text = textBuffer(joined.length);
@@ -204,7 +223,8 @@ function placeText(row: number, text: Uint8Array, at: number, length: number, ba
   rowWords[word + 2] = 0;
   rowWords[word + 3] = 0;
   const copied = length <= inlinedBytes ? length : prefixBytes;
-  for (let byte = 0; byte < copied; byte += 1) rowBytes[row * textBytes + prefixBytes + byte] = text[at + byte] as number;
+  for (let byte = 0; byte < copied; byte += 1)
+    rowBytes[row * textBytes + prefixBytes + byte] = text[at + byte] as number;
   if (length <= inlinedBytes) return;
   const low = (base[0] as number) + at;
   rowWords[word + 2] = low;

@@ -16,7 +16,10 @@ export function timeColumn(fields: FieldTable): string {
 }
 
 export function timesSql(column: string, { from, to }: Pick<Condition, 'from' | 'to'>): string[] {
-  return [...(from === undefined ? [] : [`${column} >= ${numberSql(from)}`]), ...(to === undefined ? [] : [`${column} < ${numberSql(to)}`])];
+  return [
+    ...(from === undefined ? [] : [`${column} >= ${numberSql(from)}`]),
+    ...(to === undefined ? [] : [`${column} < ${numberSql(to)}`]),
+  ];
 }
 
 /** Whether to keep which rows match: where finding them is much work, or where they are likely few. */

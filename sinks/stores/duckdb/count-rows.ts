@@ -10,7 +10,12 @@ interface CountedFile {
   readonly fields: FieldTable;
 }
 
-export async function countRows(connection: DuckDBConnection, file: CountedFile, request: Condition, counts: TimeCounts): Promise<number> {
+export async function countRows(
+  connection: DuckDBConnection,
+  file: CountedFile,
+  request: Condition,
+  counts: TimeCounts,
+): Promise<number> {
   let rows = request.from === undefined && request.to === undefined ? counts.untimed : 0;
   for (const [, part] of counts.wholes(request)) rows += part;
   for (const [, part] of await countParts(connection, file, request, counts)) rows += part;
@@ -22,7 +27,12 @@ const counted = new WeakMap<TimeCounts, { readonly range: string; readonly parts
 type Parts = readonly (readonly [from: number, rows: number])[];
 
 /** By the time that the part begins at. */
-export async function countParts(connection: DuckDBConnection, file: CountedFile, request: Condition, counts: TimeCounts): Promise<Parts> {
+export async function countParts(
+  connection: DuckDBConnection,
+  file: CountedFile,
+  request: Condition,
+  counts: TimeCounts,
+): Promise<Parts> {
   const range = `${request.from} ${request.to}`;
   const before = counted.get(counts);
   if (before?.range === range) return before.parts;
@@ -30,7 +40,9 @@ export async function countParts(connection: DuckDBConnection, file: CountedFile
   for (const part of counts.parts(request)) {
     const parameters = new SqlParameters();
     const condition = conditionSql(file.fields, { query: request.query, ...part }, parameters);
-    const { sql, values } = parameters.statement(`SELECT count(*)::DOUBLE FROM ${file.alias}.documents WHERE ${condition} AND rowid < ${counts.covered}`);
+    const { sql, values } = parameters.statement(
+      `SELECT count(*)::DOUBLE FROM ${file.alias}.documents WHERE ${condition} AND rowid < ${counts.covered}`,
+    );
     const result = await connection.runAndReadAll(sql, values);
     parts.push([part.from ?? 0, result.getRows()[0]?.[0] as number]);
   }

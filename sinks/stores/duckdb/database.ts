@@ -40,7 +40,10 @@ export class Database {
     mkdirSync(spill, { recursive: true });
     const instance = await DuckDBInstance.create(':memory:', {
       memory_limit: `${Math.round(options.memoryBytes)}B`,
-      threads: String(capacityOf(options.memoryBytes, options.threads > 0 ? options.threads : Math.max(1, availableParallelism() - 1)).threads),
+      threads: String(
+        capacityOf(options.memoryBytes, options.threads > 0 ? options.threads : Math.max(1, availableParallelism() - 1))
+          .threads,
+      ),
       temp_directory: spill,
       max_temp_directory_size: `${spillBytes}B`,
       checkpoint_threshold: `${Math.round(options.checkpointBytes)}B`,
@@ -59,7 +62,9 @@ export class Database {
     const alias = `i${this.#nextAlias}`;
     this.#nextAlias += 1;
     const created = existsSync(path) ? '' : `, BLOCK_SIZE ${blockBytes}`;
-    await this.#control.run(`ATTACH '${path.replaceAll("'", "''")}' AS ${alias} (STORAGE_VERSION 'latest', ROW_GROUP_SIZE ${rowGroupRows}${created})`);
+    await this.#control.run(
+      `ATTACH '${path.replaceAll("'", "''")}' AS ${alias} (STORAGE_VERSION 'latest', ROW_GROUP_SIZE ${rowGroupRows}${created})`,
+    );
     return alias;
   }
 

@@ -36,7 +36,12 @@ const freshDocuments = 5_000_000;
 /** Ids of one page of a scan. */
 const pageRows = 20_000;
 
-type ReadWork<Result> = (connection: DuckDBConnection, indices: readonly SearchedIndex[], skipped: readonly string[], kept: Kept) => Promise<Result>;
+type ReadWork<Result> = (
+  connection: DuckDBConnection,
+  indices: readonly SearchedIndex[],
+  skipped: readonly string[],
+  kept: Kept,
+) => Promise<Result>;
 
 export interface EngineFigures {
   /** Bytes that searches have left for those that come next. */
@@ -60,7 +65,12 @@ export class Engine {
       this.#searches.interruptAll();
     });
     this.#writes = new WriteQueue(this.#catalog, options.lingerMs);
-    this.#words = new WordIndexer(this.#catalog, options.words, () => ({ perSecond: this.#writes.rate.perSecond, searches: this.#searches.size }), words);
+    this.#words = new WordIndexer(
+      this.#catalog,
+      options.words,
+      () => ({ perSecond: this.#writes.rate.perSecond, searches: this.#searches.size }),
+      words,
+    );
   }
 
   async start(): Promise<void> {
@@ -82,7 +92,11 @@ export class Engine {
     clearInterval(this.#sweeping);
     this.#searches.cancelAll();
     await Promise.all([this.#writes.flush(), this.#words.stop()]);
-    await Promise.all([...this.#catalog.entries()].map((entry) => entry.exclusive(() => this.#catalog.inTurn(() => this.#catalog.detachLocked(entry))).catch(() => undefined)));
+    await Promise.all(
+      [...this.#catalog.entries()].map((entry) =>
+        entry.exclusive(() => this.#catalog.inTurn(() => this.#catalog.detachLocked(entry))).catch(() => undefined),
+      ),
+    );
     await this.#catalog.close();
   }
 
@@ -127,7 +141,8 @@ export class Engine {
       // It may have been closed while this waited.
       await this.#catalog.attached(this.#catalog.need(index));
       const found = await this.#readNow(noSearch, [index], (connection, [searched], _, kept) => {
-        if (searched === undefined) throw storeError(entry.closed ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', index);
+        if (searched === undefined)
+          throw storeError(entry.closed ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', index);
         return readDocuments(connection, searched.file, ids, kept.ids);
       });
       return new Map([...found].map(([id, { document, revision, stub }]) => [id, { document, revision, stub }]));
@@ -159,7 +174,10 @@ export class Engine {
   }
 
   async fieldTypes(index: string): Promise<Map<string, FieldType>> {
-    return this.#withFile(index, async (file) => new Map([...file.fields.values()].map((field) => [field.name, fieldType(field.kind)])));
+    return this.#withFile(
+      index,
+      async (file) => new Map([...file.fields.values()].map((field) => [field.name, fieldType(field.kind)])),
+    );
   }
 
   /** Runs between the writes of this index. */
@@ -167,9 +185,11 @@ export class Engine {
     const entry = this.#catalog.need(index);
     return entry.exclusive(async () => {
       const file = await this.#catalog.attachLocked(this.#catalog.need(index));
-      return this.#catalog.use(() => work(file)).catch((thrown: unknown) => {
-        throw writeError(thrown, index);
-      });
+      return this.#catalog
+        .use(() => work(file))
+        .catch((thrown: unknown) => {
+          throw writeError(thrown, index);
+        });
     });
   }
 
@@ -207,19 +227,30 @@ export class Engine {
 
   /** Names of the open indices of these sets, by set and number. */
   openIndices(prefixes: readonly string[]): string[] {
-    return prefixes.flatMap((prefix) => this.#catalog.ofPrefix(prefix).filter((entry) => !entry.closed).map((entry) => entry.name));
+    return prefixes.flatMap((prefix) =>
+      this.#catalog
+        .ofPrefix(prefix)
+        .filter((entry) => !entry.closed)
+        .map((entry) => entry.name),
+    );
   }
 
   search(id: number, request: Omit<SearchRequest, 'signal'>): Promise<SearchResult> {
-    return this.#read(id, this.#ofTime(request), (connection, indices, skipped, kept) => searchIndices(connection, indices, request, skipped, kept));
+    return this.#read(id, this.#ofTime(request), (connection, indices, skipped, kept) =>
+      searchIndices(connection, indices, request, skipped, kept),
+    );
   }
 
   aggregate(id: number, request: EngineAggregate): Promise<AggregateResult> {
-    return this.#read(id, this.#ofTime(request), (connection, indices, skipped, kept) => aggregateIndices(connection, indices, request, skipped, kept));
+    return this.#read(id, this.#ofTime(request), (connection, indices, skipped, kept) =>
+      aggregateIndices(connection, indices, request, skipped, kept),
+    );
   }
 
   occurringFields(id: number, request: Omit<ScanRequest, 'signal'>): Promise<Set<string>> {
-    return this.#read(id, this.#ofTime(request), (connection, indices) => occurringFields(connection, indices, request));
+    return this.#read(id, this.#ofTime(request), (connection, indices) =>
+      occurringFields(connection, indices, request),
+    );
   }
 
   /** Without those whose rows are known to lie outside of the range of time. */
@@ -237,17 +268,27 @@ export class Engine {
   }
 
   scanPlaces(id: number, page: ScanPage): Promise<ScanPlaces> {
-    return this.#readAll(id, [page.index], (connection, [index], _, kept) => scanPlaces(connection, index as SearchedIndex, page.request, page, kept));
+    return this.#readAll(id, [page.index], (connection, [index], _, kept) =>
+      scanPlaces(connection, index as SearchedIndex, page.request, page, kept),
+    );
   }
 
   scanDocuments(id: number, { wanted, fields }: EngineMethods['scanDocuments']['argument']): Promise<SearchHit[][]> {
-    return this.#readAll(id, wanted.map(({ index }) => index), (connection, indices) => scanDocuments(connection, indices, wanted, fields));
+    return this.#readAll(
+      id,
+      wanted.map(({ index }) => index),
+      (connection, indices) => scanDocuments(connection, indices, wanted, fields),
+    );
   }
 
   /** Of a scan, which is whole or fails. */
   #readAll<Result>(id: number, names: readonly string[], work: ReadWork<Result>): Promise<Result> {
     return this.#read(id, names, (connection, indices, skipped, kept) => {
-      if (skipped.length > 0) throw storeError(this.#catalog.find(skipped[0] ?? '')?.closed === true ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', skipped.join(', '));
+      if (skipped.length > 0)
+        throw storeError(
+          this.#catalog.find(skipped[0] ?? '')?.closed === true ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING',
+          skipped.join(', '),
+        );
       return work(connection, indices, skipped, kept);
     });
   }
@@ -292,7 +333,9 @@ export class Engine {
   }
 
   /** Keeps the files attached until they are released. */
-  async #borrow(names: readonly string[]): Promise<{ indices: SearchedIndex[]; skipped: string[]; release: () => void }> {
+  async #borrow(
+    names: readonly string[],
+  ): Promise<{ indices: SearchedIndex[]; skipped: string[]; release: () => void }> {
     const indices: SearchedIndex[] = [];
     const skipped: string[] = [];
     const entries: IndexEntry[] = [];
@@ -338,7 +381,8 @@ export class Engine {
 
   health(): EngineHealth {
     const blocked = new Map<string, string>();
-    for (const entry of this.#catalog.entries()) if (entry.blocked !== undefined) blocked.set(entry.name, entry.blocked);
+    for (const entry of this.#catalog.entries())
+      if (entry.blocked !== undefined) blocked.set(entry.name, entry.blocked);
     return { blocked };
   }
 }

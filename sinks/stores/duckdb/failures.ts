@@ -20,7 +20,9 @@ const outOfMemory = /Out of Memory|failed to (?:pin|allocate)/i;
 export function endIfDamaged(thrown: unknown): void {
   const { message } = toError(thrown);
   if (!outOfMemory.test(message) || !/Failed to commit|checkpoint/i.test(message)) return;
-  const error = new Error(`the engine ran out of memory in a commit (setting store.embedded.memory_bytes): ${shorten(message)}`);
+  const error = new Error(
+    `the engine ran out of memory in a commit (setting store.embedded.memory_bytes): ${shorten(message)}`,
+  );
   setImmediate(() => {
     throw error;
   });
@@ -32,7 +34,9 @@ export function storeError(code: StoreCode, place: string, reason?: string): Err
 }
 
 export function writeError(thrown: unknown, index: string): Error {
-  return isSluiceError(thrown) ? thrown : storeError(writeCode(toError(thrown).message), index, shorten(toError(thrown).message));
+  return isSluiceError(thrown)
+    ? thrown
+    : storeError(writeCode(toError(thrown).message), index, shorten(toError(thrown).message));
 }
 
 function writeCode(message: string): StoreCode {
@@ -44,19 +48,28 @@ function writeCode(message: string): StoreCode {
 export function searchError(thrown: unknown): Error {
   if (isSluiceError(thrown)) return thrown;
   const message = toError(thrown).message;
-  if (isFatal(thrown) || /Connection|IO Error|interrupt/i.test(message)) return storeError('STORE_UNAVAILABLE', 'search', shorten(message));
+  if (isFatal(thrown) || /Connection|IO Error|interrupt/i.test(message))
+    return storeError('STORE_UNAVAILABLE', 'search', shorten(message));
   return storeError(outOfMemory.test(message) ? 'STORE_OVERLOADED' : 'STORE_QUERY_INVALID', 'search', shorten(message));
 }
 
 export function toWire(thrown: unknown): WireError {
   const error = toError(thrown);
-  if (isSluiceError(thrown)) return { code: thrown.code, place: thrown.place, got: thrown.got, allowed: thrown.allowed, reason: thrown.message };
-  return { code: 'STORE_UNAVAILABLE', place: undefined, got: shorten(error.message), allowed: undefined, reason: shorten(error.stack ?? error.message) };
+  if (isSluiceError(thrown))
+    return { code: thrown.code, place: thrown.place, got: thrown.got, allowed: thrown.allowed, reason: thrown.message };
+  return {
+    code: 'STORE_UNAVAILABLE',
+    place: undefined,
+    got: shorten(error.message),
+    allowed: undefined,
+    reason: shorten(error.stack ?? error.message),
+  };
 }
 
 export function fromWire(error: WireError): Error {
   const details = { place: error.place, got: error.got, allowed: error.allowed };
-  if (error.code in formatErrors.kinds) return formatErrors.create(error.code as keyof typeof formatErrors.kinds, details);
+  if (error.code in formatErrors.kinds)
+    return formatErrors.create(error.code as keyof typeof formatErrors.kinds, details);
   const code = error.code in storeErrors.kinds ? (error.code as StoreCode) : 'STORE_UNAVAILABLE';
   return storeErrors.create(code, details);
 }

@@ -20,8 +20,16 @@ export type FieldTable = Map<string, Field>;
 
 /** Every index has these columns from the start, in this order. */
 export const baseFields: readonly (readonly [name: string, kind: FieldKind])[] = [
-  ['timestamp', 'time'], ['receive_time', 'time'], ['message', 'text'], ['full_message', 'text'], ['source', 'string'],
-  ['level', 'number'], ['facility', 'string'], ['receiver', 'string'], ['peer_address', 'string'], ['streams', 'list'],
+  ['timestamp', 'time'],
+  ['receive_time', 'time'],
+  ['message', 'text'],
+  ['full_message', 'text'],
+  ['source', 'string'],
+  ['level', 'number'],
+  ['facility', 'string'],
+  ['receiver', 'string'],
+  ['peer_address', 'string'],
+  ['streams', 'list'],
   ['adjustments', 'list'],
 ];
 
@@ -31,7 +39,12 @@ export const maxColumns = 200;
 export const maxKnownFields = 5000;
 
 const columnTypes: Record<FieldKind, string> = {
-  text: 'VARCHAR USING COMPRESSION zstd', string: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN', time: 'DOUBLE', list: 'VARCHAR',
+  text: 'VARCHAR USING COMPRESSION zstd',
+  string: 'VARCHAR',
+  number: 'DOUBLE',
+  boolean: 'BOOLEAN',
+  time: 'DOUBLE',
+  list: 'VARCHAR',
 };
 
 export function columnDefinition(slot: number, kind: FieldKind): string {

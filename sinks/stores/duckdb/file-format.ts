@@ -10,10 +10,16 @@ const steps: Readonly<Record<number, (connection: DuckDBConnection, alias: strin
 
 /** Throws FORMAT_NEWER or FORMAT_TOO_OLD. */
 export async function bringFileUpToDate(connection: DuckDBConnection, alias: string, path: string): Promise<void> {
-  const rows = (await connection.runAndReadAll(`SELECT value, name FROM ${alias}.meta WHERE name IN ('format', 'minimum_reader')`)).getRows();
+  const rows = (
+    await connection.runAndReadAll(`SELECT value, name FROM ${alias}.meta WHERE name IN ('format', 'minimum_reader')`)
+  ).getRows();
   const meta = new Map(rows.map(([value, name]) => [name as string, value as number]));
   const found = meta.get('format') ?? 0;
-  const verdict = judgeStamp(format, { format: found, minimum_reader: meta.get('minimum_reader') ?? found, written_by: '' }, path);
+  const verdict = judgeStamp(
+    format,
+    { format: found, minimum_reader: meta.get('minimum_reader') ?? found, written_by: '' },
+    path,
+  );
   if (verdict.kind === 'refused') throw verdict.error;
   if (verdict.kind === 'fine') return;
   for (let version = verdict.from; version < currentVersion(format); version += 1) {

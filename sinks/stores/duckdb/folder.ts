@@ -1,5 +1,17 @@
 /** The files of the indices: `<name>.duckdb`, its write-ahead log, and `<name>.duckdb.closed` while the index is closed. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { TimeSpan } from './time-span.js';
 
@@ -70,7 +82,8 @@ export class IndexFolder {
 
   /** The database file goes first: without it the others are swept at the next start. */
   remove(name: string): void {
-    for (const suffix of ['', '.wal', '.wal.checkpoint', '.closed', '.closed.new']) rmSync(this.file(name) + suffix, { force: true });
+    for (const suffix of ['', '.wal', '.wal.checkpoint', '.closed', '.closed.new'])
+      rmSync(this.file(name) + suffix, { force: true });
     this.sync();
   }
 

@@ -15,11 +15,19 @@ type HeldRequest = Pick<SearchRequest, 'from' | 'to' | 'limit' | 'after'> & { re
 const maxTies = 10_000;
 
 /** Undefined where the order cannot be told from the times alone. */
-export async function findHeld(connection: DuckDBConnection, index: SearchedIndex, { source, list, rows }: HeldRows, request: HeldRequest): Promise<Matches | undefined> {
+export async function findHeld(
+  connection: DuckDBConnection,
+  index: SearchedIndex,
+  { source, list, rows }: HeldRows,
+  request: HeldRequest,
+): Promise<Matches | undefined> {
   if (rows === 0) return { count: 0, first: [] };
   if (list !== undefined) return findListed(index, list, request);
   const times = timesSql('time', request).join(' AND ') || 'true';
-  const counted = (await connection.runAndReadAll(`SELECT count(*)::DOUBLE, count(time)::DOUBLE FROM ${source} WHERE ${times}`)).getRows()[0] ?? [];
+  const counted =
+    (
+      await connection.runAndReadAll(`SELECT count(*)::DOUBLE, count(time)::DOUBLE FROM ${source} WHERE ${times}`)
+    ).getRows()[0] ?? [];
   const [count = 0, timed = 0] = counted as number[];
   if (count !== timed) return undefined;
   if (request.limit <= 0 || count === 0) return { count, first: [] };
@@ -31,8 +39,19 @@ export async function findHeld(connection: DuckDBConnection, index: SearchedInde
 function findListed(index: SearchedIndex, list: readonly FoundRow[], request: HeldRequest): Matches | undefined {
   const { from, to } = request;
   if (from === undefined && to === undefined && list.some(({ time }) => time === null)) return undefined;
-  const within = list.filter(({ time }) => time !== null && (from === undefined || time >= from) && (to === undefined || time < to));
-  return { count: within.length, first: request.limit <= 0 ? [] : firstOf(within.map(({ row, time, id }) => ({ index, row, number: time, text: null, id })), request) };
+  const within = list.filter(
+    ({ time }) => time !== null && (from === undefined || time >= from) && (to === undefined || time < to),
+  );
+  return {
+    count: within.length,
+    first:
+      request.limit <= 0
+        ? []
+        : firstOf(
+            within.map(({ row, time, id }) => ({ index, row, number: time, text: null, id })),
+            request,
+          ),
+  };
 }
 
 function firstOf(found: Found[], { after, direction, limit }: HeldRequest): Found[] {
@@ -43,15 +62,28 @@ function firstOf(found: Found[], { after, direction, limit }: HeldRequest): Foun
 type Place = readonly [row: number, time: number];
 
 /** The first so many and all of the last one's time; with a place to go on from, all of its time too. */
-async function candidates(connection: DuckDBConnection, source: string, times: string, { limit, after, direction }: HeldRequest): Promise<readonly Place[] | undefined> {
-  const value = after === undefined ? undefined : after.sortValue === null ? NaN : readTime(after.sortValue) ?? NaN;
+async function candidates(
+  connection: DuckDBConnection,
+  source: string,
+  times: string,
+  { limit, after, direction }: HeldRequest,
+): Promise<readonly Place[] | undefined> {
+  const value = after === undefined ? undefined : after.sortValue === null ? NaN : (readTime(after.sortValue) ?? NaN);
   if (Number.isNaN(value)) return [];
-  const [beyond, edge, none] = direction === 'asc' ? ['>', 'max', `'infinity'::DOUBLE`] : ['<', 'min', `'-infinity'::DOUBLE`];
-  const [strictly, from] = value === undefined ? ['true', 'true'] : [`time ${beyond} ${numberSql(value)}`, `time ${beyond}= ${numberSql(value)}`];
+  const [beyond, edge, none] =
+    direction === 'asc' ? ['>', 'max', `'infinity'::DOUBLE`] : ['<', 'min', `'-infinity'::DOUBLE`];
+  const [strictly, from] =
+    value === undefined
+      ? ['true', 'true']
+      : [`time ${beyond} ${numberSql(value)}`, `time ${beyond}= ${numberSql(value)}`];
   const last = `SELECT ${edge}(time) FROM (SELECT time FROM ${source} WHERE ${times} AND ${strictly} ORDER BY time ${direction} LIMIT ${Math.floor(limit)})`;
   const upTo = `${direction === 'asc' ? '<=' : '>='} coalesce((${last}), ${none})`;
   const most = limit + maxTies;
-  const rows = (await connection.runAndReadAll(`SELECT place::DOUBLE, time FROM ${source} WHERE ${times} AND ${from} AND time ${upTo} LIMIT ${most + 1}`)).getRows() as unknown as Place[];
+  const rows = (
+    await connection.runAndReadAll(
+      `SELECT place::DOUBLE, time FROM ${source} WHERE ${times} AND ${from} AND time ${upTo} LIMIT ${most + 1}`,
+    )
+  ).getRows() as unknown as Place[];
   return rows.length > most ? undefined : rows;
 }
 
@@ -59,7 +91,9 @@ async function withIds(connection: DuckDBConnection, index: SearchedIndex, place
   if (places.length === 0) return [];
   const rows = places.map(([row]) => row);
   const bounds = `rowid >= ${rows.reduce((least, row) => Math.min(least, row))} AND rowid <= ${rows.reduce((most, row) => Math.max(most, row))}`;
-  const result = await connection.runAndReadAll(`SELECT rowid::DOUBLE, _id FROM ${index.file.alias}.documents WHERE rowid IN (${rows.join(', ')}) AND ${bounds}`);
+  const result = await connection.runAndReadAll(
+    `SELECT rowid::DOUBLE, _id FROM ${index.file.alias}.documents WHERE rowid IN (${rows.join(', ')}) AND ${bounds}`,
+  );
   const ids = new Map(result.getRows() as unknown as [number, string][]);
   return places.flatMap(([row, number]) => {
     const id = ids.get(row);
@@ -68,7 +102,9 @@ async function withIds(connection: DuckDBConnection, index: SearchedIndex, place
 }
 
 function isAfter({ number, id, index }: Found, after: SearchAfter, direction: 'asc' | 'desc'): boolean {
-  const place = { sortValue: after.sortValue === null ? null : readTime(after.sortValue) ?? null, id: after.id };
+  const place = { sortValue: after.sortValue === null ? null : (readTime(after.sortValue) ?? null), id: after.id };
   const order = comparePlaces(direction)({ sortValue: number, id }, place);
-  return order === 0 && after.index !== undefined ? comparePlaces(direction)({ sortValue: number, id, index: index.name }, { ...place, index: after.index }) > 0 : order > 0;
+  return order === 0 && after.index !== undefined
+    ? comparePlaces(direction)({ sortValue: number, id, index: index.name }, { ...place, index: after.index }) > 0
+    : order > 0;
 }

@@ -38,9 +38,19 @@ export class IdRanges {
   readonly #known = new WeakMap<LookedFile, Known>();
 
   /** Ranges of rows, `from` inclusive, in one of which each of these ids is if it is in the file; undefined: anywhere. */
-  async find(connection: DuckDBConnection, file: LookedFile, ids: readonly string[]): Promise<readonly (readonly [from: number, to: number])[] | undefined> {
+  async find(
+    connection: DuckDBConnection,
+    file: LookedFile,
+    ids: readonly string[],
+  ): Promise<readonly (readonly [from: number, to: number])[] | undefined> {
     if (file.documents < leastRows || ids.length > maxIds) return undefined;
-    const known = this.#known.get(file) ?? { looks: 0, covered: 0, byPrefix: new Map(), tooMany: false, learning: Promise.resolve() };
+    const known = this.#known.get(file) ?? {
+      looks: 0,
+      covered: 0,
+      byPrefix: new Map(),
+      tooMany: false,
+      learning: Promise.resolve(),
+    };
     this.#known.set(file, known);
     known.looks += 1;
     if (known.looks <= fewLooks || known.tooMany) return undefined;
@@ -50,7 +60,12 @@ export class IdRanges {
     if (known.tooMany) return undefined;
     const stretches = new Set(ids.flatMap((id) => stretchesOf(known, id)));
     if (stretches.size > maxStretches) return undefined;
-    return [...[...stretches].map((stretch) => [stretch * stretchRows, Math.min((stretch + 1) * stretchRows, known.covered)] as const), ...(known.covered < file.documents ? [[known.covered, file.documents] as const] : [])];
+    return [
+      ...[...stretches].map(
+        (stretch) => [stretch * stretchRows, Math.min((stretch + 1) * stretchRows, known.covered)] as const,
+      ),
+      ...(known.covered < file.documents ? [[known.covered, file.documents] as const] : []),
+    ];
   }
 }
 
@@ -59,7 +74,9 @@ function prefixOf(id: string): string {
 }
 
 function stretchesOf({ byPrefix }: Known, id: string): number[] {
-  return [...byPrefix.get(prefixOf(id)) ?? []].flatMap(([stretch, { least, greatest }]) => (id >= least && id <= greatest ? [stretch] : []));
+  return [...(byPrefix.get(prefixOf(id)) ?? [])].flatMap(([stretch, { least, greatest }]) =>
+    id >= least && id <= greatest ? [stretch] : [],
+  );
 }
 
 async function learn(connection: DuckDBConnection, file: LookedFile, known: Known): Promise<void> {
@@ -68,14 +85,20 @@ async function learn(connection: DuckDBConnection, file: LookedFile, known: Know
   const most = maxPrefixes * (Math.ceil((rows - known.covered) / stretchRows) + 1);
   const sql = `SELECT (rowid // ${stretchRows})::DOUBLE, left(_id, -${offsetDigits}) AS prefix, min(_id), max(_id) FROM ${file.alias}.documents WHERE rowid >= ${known.covered} AND rowid < ${rows} GROUP BY 1, 2 LIMIT ${most + 1}`;
   const found = (await connection.runAndReadAll(sql)).getRows();
-  known.tooMany = found.length > most || new Set([...known.byPrefix.keys(), ...found.map((row) => row[1])]).size > maxPrefixes;
+  known.tooMany =
+    found.length > most || new Set([...known.byPrefix.keys(), ...found.map((row) => row[1])]).size > maxPrefixes;
   if (known.tooMany) return known.byPrefix.clear();
   for (const row of found) {
     const [stretch, prefix, least, greatest] = row as [number, string, string, string];
     const stretches = known.byPrefix.get(prefix) ?? new Map<number, { least: string; greatest: string }>();
     known.byPrefix.set(prefix, stretches);
     const at = stretches.get(stretch);
-    stretches.set(stretch, at === undefined ? { least, greatest } : { least: least < at.least ? least : at.least, greatest: greatest > at.greatest ? greatest : at.greatest });
+    stretches.set(
+      stretch,
+      at === undefined
+        ? { least, greatest }
+        : { least: least < at.least ? least : at.least, greatest: greatest > at.greatest ? greatest : at.greatest },
+    );
   }
   known.covered = rows;
 }

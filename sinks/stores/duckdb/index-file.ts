@@ -1,5 +1,13 @@
 /** One attached index file: its tables, what is known of its fields, and its markers. */
-import { BOOLEAN, DOUBLE, INTEGER, VARCHAR, type DuckDBAppender, type DuckDBConnection, type DuckDBType } from '@duckdb/node-api';
+import {
+  BOOLEAN,
+  DOUBLE,
+  INTEGER,
+  VARCHAR,
+  type DuckDBAppender,
+  type DuckDBConnection,
+  type DuckDBType,
+} from '@duckdb/node-api';
 import { baseFieldTable, FieldCounts, type Cell } from './batch.js';
 import { currentVersion, formatVersions } from '../../../core/format-versions.js';
 import { appendChunks } from './chunks.js';
@@ -74,7 +82,10 @@ export class IndexFile {
   async appendDocuments(types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
     if (this.#appender?.columns !== types.length) {
       this.#closeAppender();
-      this.#appender = { appender: await this.connection.createAppender('documents', 'main', this.alias), columns: types.length };
+      this.#appender = {
+        appender: await this.connection.createAppender('documents', 'main', this.alias),
+        columns: types.length,
+      };
     }
     appendChunks(this.#appender.appender, types, columns);
     this.#appender.appender.flushSync();
@@ -119,7 +130,9 @@ interface LoadedIndex {
 }
 
 async function hasTables(connection: DuckDBConnection, alias: string): Promise<boolean> {
-  const rows = await connection.runAndReadAll(`SELECT 1 FROM duckdb_tables() WHERE database_name = '${alias}' AND table_name = 'meta'`);
+  const rows = await connection.runAndReadAll(
+    `SELECT 1 FROM duckdb_tables() WHERE database_name = '${alias}' AND table_name = 'meta'`,
+  );
   return rows.currentRowCount > 0;
 }
 
@@ -129,16 +142,20 @@ async function createTables(connection: DuckDBConnection, alias: string): Promis
   await connection.run('BEGIN');
   await connection.run(`CREATE TABLE ${alias}.meta (name VARCHAR, value DOUBLE)`);
   await connection.run(`INSERT INTO ${alias}.meta VALUES ('format', ${formatVersion}), ('created_at', ${Date.now()})`);
-  await connection.run(`CREATE TABLE ${alias}.markers (topic VARCHAR, generation DOUBLE, partition_number INTEGER, next_offset DOUBLE)`);
+  await connection.run(
+    `CREATE TABLE ${alias}.markers (topic VARCHAR, generation DOUBLE, partition_number INTEGER, next_offset DOUBLE)`,
+  );
   await connection.run(`CREATE TABLE ${alias}.fields (name VARCHAR, kind VARCHAR, slot INTEGER, spills BOOLEAN)`);
-  await connection.run(`CREATE TABLE ${alias}.documents (_id VARCHAR, other_fields VARCHAR USING COMPRESSION zstd, overrides VARCHAR, ${columns})`);
+  await connection.run(
+    `CREATE TABLE ${alias}.documents (_id VARCHAR, other_fields VARCHAR USING COMPRESSION zstd, overrides VARCHAR, ${columns})`,
+  );
   await appendFields(connection, alias, base);
   await connection.run('COMMIT');
 }
 
 async function load(connection: DuckDBConnection, alias: string): Promise<LoadedIndex> {
   const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRows();
-  const meta = new Map(await read(`SELECT name, value FROM ${alias}.meta`) as [string, number][]);
+  const meta = new Map((await read(`SELECT name, value FROM ${alias}.meta`)) as [string, number][]);
   const fields: FieldTable = new Map();
   for (const row of await read(`SELECT name, kind, slot, spills FROM ${alias}.fields ORDER BY rowid`)) {
     const [name, kind, slot, spills] = row as [string, FieldKind, number | null, boolean];
@@ -151,20 +168,39 @@ async function load(connection: DuckDBConnection, alias: string): Promise<Loaded
   }
   const time = timeColumn(fields);
   const [counted = []] = await read(`SELECT count(*)::DOUBLE, min(${time}), max(${time}) FROM ${alias}.documents`);
-  return { fields, markers, documents: Number(counted[0] ?? 0), createdAt: meta.get('created_at') ?? 0, times: widened(noTimes, counted.slice(1)), words: await loadSegments(connection, alias) };
+  return {
+    fields,
+    markers,
+    documents: Number(counted[0] ?? 0),
+    createdAt: meta.get('created_at') ?? 0,
+    times: widened(noTimes, counted.slice(1)),
+    words: await loadSegments(connection, alias),
+  };
 }
 
 /** The table of fields is a log: the last row of a name counts. */
-export async function appendFields(connection: DuckDBConnection, alias: string, fields: readonly Field[]): Promise<void> {
+export async function appendFields(
+  connection: DuckDBConnection,
+  alias: string,
+  fields: readonly Field[],
+): Promise<void> {
   const columns: Cell[][] = [
-    fields.map((field) => field.name), fields.map((field) => field.kind),
-    fields.map((field) => field.slot ?? null), fields.map((field) => field.spills),
+    fields.map((field) => field.name),
+    fields.map((field) => field.kind),
+    fields.map((field) => field.slot ?? null),
+    fields.map((field) => field.spills),
   ];
   await appendColumns(connection, alias, 'fields', [VARCHAR, VARCHAR, INTEGER, BOOLEAN], columns);
 }
 
 /** Appends in the connection's transaction. */
-async function appendColumns(connection: DuckDBConnection, alias: string, table: string, types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
+async function appendColumns(
+  connection: DuckDBConnection,
+  alias: string,
+  table: string,
+  types: readonly DuckDBType[],
+  columns: readonly Cell[][],
+): Promise<void> {
   const appender = await connection.createAppender(table, 'main', alias);
   try {
     appendChunks(appender, types, columns);

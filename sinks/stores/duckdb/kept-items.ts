@@ -39,10 +39,19 @@ export class KeptItems<Item extends KeptItem> {
   }
 
   /** The item of this key, anew when it does not cover the range of time, or serves no more. */
-  find(key: string, { from, to }: Span, create: (span: Span) => Item, serves: (item: Item) => boolean = () => true): Item {
+  find(
+    key: string,
+    { from, to }: Span,
+    create: (span: Span) => Item,
+    serves: (item: Item) => boolean = () => true,
+  ): Item {
     const end = to === undefined || to >= Date.now() - goesOnMs ? undefined : to;
     const known = this.#items.get(key);
-    const covers = known !== undefined && (known.span.from ?? -Infinity) <= (from ?? -Infinity) && (known.span.to ?? Infinity) >= (end ?? Infinity) && serves(known);
+    const covers =
+      known !== undefined &&
+      (known.span.from ?? -Infinity) <= (from ?? -Infinity) &&
+      (known.span.to ?? Infinity) >= (end ?? Infinity) &&
+      serves(known);
     if (known !== undefined && !covers) this.#leaving.add(known);
     const item = covers ? known : create({ from, to: end });
     item.usedAt = performance.now();
@@ -56,7 +65,8 @@ export class KeptItems<Item extends KeptItem> {
     const oldest = performance.now() - keptMs;
     let { bytes } = this;
     for (const [key, item] of this.#items) {
-      if (item.holders > 0 || (this.#items.size <= maxItems && bytes <= this.#maxBytes && item.usedAt >= oldest)) continue;
+      if (item.holders > 0 || (this.#items.size <= maxItems && bytes <= this.#maxBytes && item.usedAt >= oldest))
+        continue;
       this.#items.delete(key);
       this.#leaving.add(item);
       bytes -= item.bytes;

@@ -74,9 +74,17 @@ export class KeptRows {
   }
 
   /** Undefined: too many rows match to be kept. */
-  async hold(connection: DuckDBConnection, file: SearchedFile, { query, from, to }: Condition): Promise<HeldRows | undefined> {
+  async hold(
+    connection: DuckDBConnection,
+    file: SearchedFile,
+    { query, from, to }: Condition,
+  ): Promise<HeldRows | undefined> {
     const { sql, values } = conditionOf(file, query);
-    const kept = this.#items.find(JSON.stringify([file.alias, file.changes, sql, values]), { from, to }, (span) => new Rows(span, `memory.main.rows_${this.#next++}`));
+    const kept = this.#items.find(
+      JSON.stringify([file.alias, file.changes, sql, values]),
+      { from, to },
+      (span) => new Rows(span, `memory.main.rows_${this.#next++}`),
+    );
     kept.holders += 1;
     const release = (): void => {
       kept.holders -= 1;
@@ -140,8 +148,16 @@ function conditionOf({ fields }: SearchedFile, query: QueryNode): Statement {
 }
 
 function heldRows({ list, table, covered, rows }: Rows, release: () => void): HeldRows {
-  if (list === undefined) return { source: `(SELECT place, time FROM ${table} WHERE place < ${covered}) AS held`, list, rows, release };
-  return { get source() { return `(${listSql(list)}) AS held`; }, list, rows, release };
+  if (list === undefined)
+    return { source: `(SELECT place, time FROM ${table} WHERE place < ${covered}) AS held`, list, rows, release };
+  return {
+    get source() {
+      return `(${listSql(list)}) AS held`;
+    },
+    list,
+    rows,
+    release,
+  };
 }
 
 function listSql(list: readonly FoundRow[]): string {
@@ -158,11 +174,13 @@ async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows
   const part: LookedAt = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow };
   const { words } = file;
   const gaps = uncovered(words, part);
-  const found = gaps.length > mostGaps ? undefined : await findByWords(connection, part, words, filling.query, filling.maxRows);
+  const found =
+    gaps.length > mostGaps ? undefined : await findByWords(connection, part, words, filling.query, filling.maxRows);
   // A document may have been replaced meanwhile, and the words that were known with it.
   const candidates = words.every((segment) => file.words.includes(segment)) ? found : undefined;
   const finds: Find[] = candidates === undefined ? [] : [await findCandidates(connection, part, candidates, filling)];
-  for (const gap of candidates === undefined ? [part] : gaps) finds.push(await findAmongTexts(connection, file, { ...part, ...gap }, filling));
+  for (const gap of candidates === undefined ? [part] : gaps)
+    finds.push(await findAmongTexts(connection, file, { ...part, ...gap }, filling));
   await add(connection, kept, finds, filling);
   kept.covered = endRow;
 }
@@ -170,17 +188,35 @@ async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows
 /** Matching rows: a list of few, or a way to put them into a table. */
 type Find = { readonly few: readonly FoundRow[] } | { readonly insert: (table: string) => Promise<number> };
 
-async function findCandidates(connection: DuckDBConnection, part: LookedAt, candidates: Candidates, { query, maxListed }: Filling): Promise<Find> {
-  if (candidates.rows.length + candidates.unknown.length <= maxListed) return { few: await listCandidates(connection, part, candidates, query) };
+async function findCandidates(
+  connection: DuckDBConnection,
+  part: LookedAt,
+  candidates: Candidates,
+  { query, maxListed }: Filling,
+): Promise<Find> {
+  if (candidates.rows.length + candidates.unknown.length <= maxListed)
+    return { few: await listCandidates(connection, part, candidates, query) };
   return { insert: (table) => insertCandidates(connection, table, part, candidates, query) };
 }
 
-async function findAmongTexts(connection: DuckDBConnection, file: SearchedFile, part: LookedAt, filling: Filling): Promise<Find> {
-  const few = await findFew(connection, part, filling.query, filling.maxListed) ?? (await findNone(connection, file, part, filling.query));
+async function findAmongTexts(
+  connection: DuckDBConnection,
+  file: SearchedFile,
+  part: LookedAt,
+  filling: Filling,
+): Promise<Find> {
+  const few =
+    (await findFew(connection, part, filling.query, filling.maxListed)) ??
+    (await findNone(connection, file, part, filling.query));
   return few === undefined ? { insert: (table) => insert(connection, table, part, filling) } : { few };
 }
 
-async function add(connection: DuckDBConnection, kept: Rows, finds: readonly Find[], { maxRows, maxListed }: Filling): Promise<void> {
+async function add(
+  connection: DuckDBConnection,
+  kept: Rows,
+  finds: readonly Find[],
+  { maxRows, maxListed }: Filling,
+): Promise<void> {
   const few = finds.flatMap((find) => ('few' in find ? find.few : []));
   if (finds.every((find) => 'few' in find) && kept.list !== undefined && kept.list.length + few.length <= maxListed) {
     kept.list = kept.list.concat(few);
@@ -199,7 +235,12 @@ async function add(connection: DuckDBConnection, kept: Rows, finds: readonly Fin
   kept.tooMany = kept.rows > maxRows;
 }
 
-async function findNone(connection: DuckDBConnection, file: SearchedFile, part: LookedAt, query: QueryNode): Promise<readonly FoundRow[] | undefined> {
+async function findNone(
+  connection: DuckDBConnection,
+  file: SearchedFile,
+  part: LookedAt,
+  query: QueryNode,
+): Promise<readonly FoundRow[] | undefined> {
   const isShort = (part.endRow - part.firstRow) * shareWithin(file.times, part) <= fewRows;
   return isShort && (await hasNoLiterals(connection, part, query)) ? [] : undefined;
 }
@@ -207,12 +248,23 @@ async function findNone(connection: DuckDBConnection, file: SearchedFile, part: 
 async function moveToTable(connection: DuckDBConnection, kept: Rows): Promise<void> {
   if (!kept.created) await connection.run(`CREATE TABLE IF NOT EXISTS ${kept.table} (place BIGINT, time DOUBLE)`);
   kept.created = true;
-  if (kept.list !== undefined && kept.list.length > 0) await connection.run(`INSERT INTO ${kept.table} ${listSql(kept.list)}`);
+  if (kept.list !== undefined && kept.list.length > 0)
+    await connection.run(`INSERT INTO ${kept.table} ${listSql(kept.list)}`);
   kept.list = undefined;
 }
 
-async function insert(connection: DuckDBConnection, table: string, part: LookedAt, { sql, values, maxRows }: Filling): Promise<number> {
+async function insert(
+  connection: DuckDBConnection,
+  table: string,
+  part: LookedAt,
+  { sql, values, maxRows }: Filling,
+): Promise<number> {
   const time = timeColumn(part.fields);
   const within = [`rowid >= ${part.firstRow}`, `rowid < ${part.endRow}`, ...timesSql(time, part), sql].join(' AND ');
-  return (await connection.run(`INSERT INTO ${table} SELECT rowid, ${time} FROM ${part.alias}.documents WHERE ${within} LIMIT ${maxRows + 1}`, values)).rowsChanged;
+  return (
+    await connection.run(
+      `INSERT INTO ${table} SELECT rowid, ${time} FROM ${part.alias}.documents WHERE ${within} LIMIT ${maxRows + 1}`,
+      values,
+    )
+  ).rowsChanged;
 }

@@ -1,7 +1,15 @@
 /** What the main thread and the store's worker thread say to each other. */
 import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, WriteRequest, WriteResult } from '../contract.js';
 import type { WordFailure, WordIndexerOptions } from './words/options.js';
-import type { AggregateRequest, AggregateResult, ScanRequest, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
+import type {
+  AggregateRequest,
+  AggregateResult,
+  ScanRequest,
+  SearchAfter,
+  SearchHit,
+  SearchRequest,
+  SearchResult,
+} from '../../../schemas/query.js';
 
 export interface EngineOptions {
   /** Database files lie in its folder `indices`, spilled sorts in `spill`. */
@@ -36,10 +44,19 @@ export interface EngineMethods {
   createIndex: { argument: string; value: undefined };
   listIndices: { argument: string; value: readonly IndexInfo[] };
   write: { argument: WriteRequest; value: WriteResult };
-  read: { argument: { readonly index: string; readonly ids: readonly string[] }; value: ReadonlyMap<string, FoundDocument> };
-  update: { argument: { readonly index: string; readonly updates: readonly DocumentUpdate[] }; value: readonly (string | undefined)[] };
+  read: {
+    argument: { readonly index: string; readonly ids: readonly string[] };
+    value: ReadonlyMap<string, FoundDocument>;
+  };
+  update: {
+    argument: { readonly index: string; readonly updates: readonly DocumentUpdate[] };
+    value: readonly (string | undefined)[];
+  };
   checkpoint: { argument: string; value: undefined };
-  markers: { argument: { readonly index: string; readonly topic: string; readonly topicGeneration: number }; value: ReadonlyMap<number, number> };
+  markers: {
+    argument: { readonly index: string; readonly topic: string; readonly topicGeneration: number };
+    value: ReadonlyMap<number, number>;
+  };
   fieldTypes: { argument: string; value: ReadonlyMap<string, FieldType> };
   closeIndex: { argument: string; value: undefined };
   openIndex: { argument: string; value: undefined };
@@ -51,7 +68,10 @@ export interface EngineMethods {
   /** Rows of each index now. */
   scanRows: { argument: readonly string[]; value: ReadonlyMap<string, number> };
   scanPlaces: { argument: ScanPage; value: ScanPlaces };
-  scanDocuments: { argument: { readonly wanted: readonly WantedRows[]; readonly fields: readonly string[] | undefined }; value: readonly (readonly SearchHit[])[] };
+  scanDocuments: {
+    argument: { readonly wanted: readonly WantedRows[]; readonly fields: readonly string[] | undefined };
+    value: readonly (readonly SearchHit[])[];
+  };
   scanIds: { argument: { readonly index: string; readonly fromRow: number }; value: IdPage };
   health: { argument: undefined; value: EngineHealth };
 }
@@ -94,7 +114,13 @@ export interface EngineHealth {
 }
 
 export type EngineRequest =
-  | { readonly [Method in EngineMethod]: { readonly id: number; readonly method: Method; readonly argument: EngineMethods[Method]['argument'] } }[EngineMethod]
+  | {
+      readonly [Method in EngineMethod]: {
+        readonly id: number;
+        readonly method: Method;
+        readonly argument: EngineMethods[Method]['argument'];
+      };
+    }[EngineMethod]
   | { readonly id: number; readonly method: 'cancel'; readonly argument: undefined };
 
 /** A typed error on its way between threads. */

@@ -25,15 +25,27 @@ export function querySql(node: QueryNode, context: QueryContext): string {
     case 'none':
       return 'false';
     case 'and':
-      return node.children.length === 0 ? 'true' : `(${node.children.map((child) => querySql(child, context)).join(' AND ')})`;
+      return node.children.length === 0
+        ? 'true'
+        : `(${node.children.map((child) => querySql(child, context)).join(' AND ')})`;
     case 'or':
-      return manyMembers(node.children, context) ?? (node.children.length === 0 ? 'false' : `(${node.children.map((child) => querySql(child, context)).join(' OR ')})`);
+      return (
+        manyMembers(node.children, context) ??
+        (node.children.length === 0
+          ? 'false'
+          : `(${node.children.map((child) => querySql(child, context)).join(' OR ')})`)
+      );
     case 'not':
       return `(NOT coalesce(${querySql(node.child, { ...context, literalsOnly: false })}, false))`;
     case 'exists':
       return fieldSql(context.fields, node.field, existsTest, context.parameters);
     case 'range':
-      return fieldSql(context.fields, node.field, rangeTest(node.field, node.from, node.to, context.parameters), context.parameters);
+      return fieldSql(
+        context.fields,
+        node.field,
+        rangeTest(node.field, node.from, node.to, context.parameters),
+        context.parameters,
+      );
     case 'term':
     case 'phrase':
       return eachField(node.field, context, (field) => equalityTest(field, node.text, context));
@@ -50,9 +62,18 @@ const plainMember = /^[\w .:/-]+$/;
 
 /** One of many members of the list of streams, in one pass over it. */
 function manyMembers(nodes: readonly QueryNode[], { fields, parameters }: QueryContext): string | undefined {
-  const ids = nodes.flatMap((node) => (node.kind === 'term' && node.field === 'streams' && plainMember.test(node.text) ? [node.text] : []));
+  const ids = nodes.flatMap((node) =>
+    node.kind === 'term' && node.field === 'streams' && plainMember.test(node.text) ? [node.text] : [],
+  );
   const field = fields.get('streams');
-  if (ids.length !== nodes.length || ids.length <= fewMembers || field?.kind !== 'list' || field.slot === undefined || field.spills) return undefined;
+  if (
+    ids.length !== nodes.length ||
+    ids.length <= fewMembers ||
+    field?.kind !== 'list' ||
+    field.slot === undefined ||
+    field.spills
+  )
+    return undefined;
   return `regexp_matches(c${field.slot}, ${parameters.text(`(?:^\\[|,)"(?:${ids.map(quote).join('|')})"`)})`;
 }
 
@@ -82,7 +103,8 @@ function equalityTest(field: string, text: string, context: QueryContext): Value
   }
   const number = readNumber(text);
   const wanted = parameters.text(text);
-  const boolean = text === 'true' ? (value: string) => value : text === 'false' ? (value: string) => `(NOT ${value})` : undefined;
+  const boolean =
+    text === 'true' ? (value: string) => value : text === 'false' ? (value: string) => `(NOT ${value})` : undefined;
   return {
     text: (value) => `(${value} = ${wanted})`,
     ...(number !== undefined && { number: (value: string) => `(${value} = ${numberSql(number)})` }),
@@ -102,9 +124,16 @@ function listContains(text: string, parameters: SqlParameters): (value: string) 
 function phraseTest(words: readonly string[], { parameters, literalsOnly }: QueryContext): (value: string) => string {
   const longest = parameters.text(words.reduce((best, word) => (word.length > best.length ? word : best)));
   if (literalsOnly === true) return (value) => `contains(lower(${value}), ${longest})`;
-  const pattern = parameters.text(wholeWords(words.map((word) => quote(word) + (word.length >= maxWordLength ? `[^${separatorClass}]*` : '')).join(`[${separatorClass}]+`)));
+  const pattern = parameters.text(
+    wholeWords(
+      words
+        .map((word) => quote(word) + (word.length >= maxWordLength ? `[^${separatorClass}]*` : ''))
+        .join(`[${separatorClass}]+`),
+    ),
+  );
   const spaced = parameters.text(` ${words.join(' ')} `);
-  return (value) => `(contains(lower(${value}), ${longest}) AND (contains(lower(${value}), ${spaced}) OR regexp_matches(lower(${value}), ${pattern})))`;
+  return (value) =>
+    `(contains(lower(${value}), ${longest}) AND (contains(lower(${value}), ${spaced}) OR regexp_matches(lower(${value}), ${pattern})))`;
 }
 
 function wholeWords(expression: string): string {
@@ -130,42 +159,58 @@ function wordWildcardTest(pattern: string, { parameters, literalsOnly }: QueryCo
   const expression = parameters.text(/^\*+$/.test(pattern) ? inWord : wholeWords(wildcardExpression(pattern, inWord)));
   const longest = literals.reduce((best, part) => (part.length > best.length ? part : best), '');
   const literal = longest === '' ? undefined : parameters.text(longest);
-  if (literalsOnly === true && literal !== undefined) return { text: (value) => `contains(lower(${value}), ${literal})`, anyAsText: true };
+  if (literalsOnly === true && literal !== undefined)
+    return { text: (value) => `contains(lower(${value}), ${literal})`, anyAsText: true };
   const spaced = /^[^*?]+\*+$/.test(pattern) ? parameters.text(` ${longest}`) : undefined;
   return {
-    text: (value) => `(${literal === undefined ? '' : `contains(lower(${value}), ${literal}) AND `}(${spaced === undefined ? '' : `contains(lower(${value}), ${spaced}) OR `}regexp_matches(lower(${value}), ${expression})))`,
+    text: (value) =>
+      `(${literal === undefined ? '' : `contains(lower(${value}), ${literal}) AND `}(${spaced === undefined ? '' : `contains(lower(${value}), ${spaced}) OR `}regexp_matches(lower(${value}), ${expression})))`,
     anyAsText: true,
   };
 }
 
 /** `character`: what `?` stands for. */
 export function wildcardExpression(pattern: string, character: string): string {
-  return pattern.split(/([*?])/).map((part) => (part === '*' ? `${character}*` : part === '?' ? character : quote(part))).join('');
+  return pattern
+    .split(/([*?])/)
+    .map((part) => (part === '*' ? `${character}*` : part === '?' ? character : quote(part)))
+    .join('');
 }
 
 function regexTest(field: string, pattern: string, { parameters, literalsOnly }: QueryContext): ValueTest {
   const expression = parameters.text(pattern);
-  if (field === 'source') return { text: (value) => `regexp_full_match(lower(${value}), ${expression})`, anyAsText: true };
+  if (field === 'source')
+    return { text: (value) => `regexp_full_match(lower(${value}), ${expression})`, anyAsText: true };
   if (!textFields.has(field)) return { text: (value) => `regexp_full_match(${value}, ${expression})` };
   const single = singleWordExpression(pattern);
   if (single !== undefined) {
     const whole = parameters.text(wholeWords(single));
     const literal = requiredLiteral(pattern);
     const first = literal === '' ? undefined : parameters.text(literal);
-    if (literalsOnly === true && first !== undefined) return { text: (value) => `contains(lower(${value}), ${first})`, anyAsText: true };
-    return { text: (value) => `(${first === undefined ? '' : `contains(lower(${value}), ${first}) AND `}regexp_matches(lower(${value}), ${whole}))`, anyAsText: true };
+    if (literalsOnly === true && first !== undefined)
+      return { text: (value) => `contains(lower(${value}), ${first})`, anyAsText: true };
+    return {
+      text: (value) =>
+        `(${first === undefined ? '' : `contains(lower(${value}), ${first}) AND `}regexp_matches(lower(${value}), ${whole}))`,
+      anyAsText: true,
+    };
   }
   const separators = parameters.text(`[${separatorClass}]+`);
   const anchored = /[\^$]|\\[AzbB]/.test(pattern);
-  const words = (value: string) => `list_filter(string_split_regex(lower(${value}), ${separators}), lambda w: w <> '' AND regexp_full_match(w[1:${maxWordLength}], ${expression}))`;
+  const words = (value: string) =>
+    `list_filter(string_split_regex(lower(${value}), ${separators}), lambda w: w <> '' AND regexp_full_match(w[1:${maxWordLength}], ${expression}))`;
   return {
-    text: (value) => `(${anchored ? '' : `regexp_matches(lower(${value}), ${expression}) AND `}len(${words(value)}) > 0)`,
+    text: (value) =>
+      `(${anchored ? '' : `regexp_matches(lower(${value}), ${expression}) AND `}len(${words(value)}) > 0)`,
     anyAsText: true,
   };
 }
 
 const wordRange = '(?:[a-z]-[a-z]|[0-9]-[0-9]|[\\p{L}\\p{N}])+';
-const plainExpression = new RegExp(`^(?:[\\p{L}\\p{N}]|[.*+|)]|\\((?:\\?:)?|\\?|\\{\\d{1,3}(?:,\\d{0,3})?\\}|\\[${wordRange}\\]|\\\\d)*$`, 'u');
+const plainExpression = new RegExp(
+  `^(?:[\\p{L}\\p{N}]|[.*+|)]|\\((?:\\?:)?|\\?|\\{\\d{1,3}(?:,\\d{0,3})?\\}|\\[${wordRange}\\]|\\\\d)*$`,
+  'u',
+);
 
 /**
  * The expression such that it cannot match beyond one word, so that texts need not be cut into words (ten times slower);
@@ -209,7 +254,12 @@ export function expressionHints(pattern: string): { readonly prefix: string; rea
   return { prefix: /^[*?{]/.test(pattern.slice(run.length)) ? Array.from(run).slice(0, -1).join('') : run, literal };
 }
 
-function rangeTest(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined, parameters: SqlParameters): ValueTest {
+function rangeTest(
+  field: string,
+  from: RangeEnd | undefined,
+  to: RangeEnd | undefined,
+  parameters: SqlParameters,
+): ValueTest {
   if (textFields.has(field)) return noTest;
   if (timeFields.has(field)) return timeRangeTest(from, to);
   const numeric = [from, to].every((end) => end === undefined || typeof end.value === 'number');
@@ -220,12 +270,21 @@ function rangeTest(field: string, from: RangeEnd | undefined, to: RangeEnd | und
 }
 
 function timeRangeTest(from: RangeEnd | undefined, to: RangeEnd | undefined): ValueTest {
-  const ends = [from, to].map((end) => (end === undefined ? 0 : typeof end.value === 'number' ? end.value : readTime(end.value)));
+  const ends = [from, to].map((end) =>
+    end === undefined ? 0 : typeof end.value === 'number' ? end.value : readTime(end.value),
+  );
   if (ends.some((end) => end === undefined || Number.isNaN(end))) return noTest;
-  return { time: (value) => between(value, from, to, (end) => numberSql(typeof end === 'number' ? end : Date.parse(end))) };
+  return {
+    time: (value) => between(value, from, to, (end) => numberSql(typeof end === 'number' ? end : Date.parse(end))),
+  };
 }
 
-function between(value: string, from: RangeEnd | undefined, to: RangeEnd | undefined, bound: (end: string | number) => string): string {
+function between(
+  value: string,
+  from: RangeEnd | undefined,
+  to: RangeEnd | undefined,
+  bound: (end: string | number) => string,
+): string {
   const conditions = [`${value} IS NOT NULL`];
   if (from !== undefined) conditions.push(`${value} ${from.inclusive ? '>=' : '>'} ${bound(from.value)}`);
   if (to !== undefined) conditions.push(`${value} ${to.inclusive ? '<=' : '<'} ${bound(to.value)}`);

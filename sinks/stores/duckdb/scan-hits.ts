@@ -33,7 +33,9 @@ class PlacePage implements MergedPage<ScanPlace> {
   at(place: number): ScanPlace | undefined {
     const { rows, values, ids } = this.#places;
     const [row, id] = [rows.at(place), ids.at(place)];
-    return row === undefined || id === undefined ? undefined : { row, place: { sortValue: values.at(place) ?? null, id, index: this.#index } };
+    return row === undefined || id === undefined
+      ? undefined
+      : { row, place: { sortValue: values.at(place) ?? null, id, index: this.#index } };
   }
 }
 
@@ -42,21 +44,30 @@ export async function* scanHits(worker: WorkerClient, request: ScanRequest): Asy
   const direction = request.sort?.direction ?? 'desc';
   const rows = await worker.call('scanRows', request.indices);
   const limit = Math.max(leastPlaces, Math.floor(heldPlaces / Math.max(1, rows.size)));
-  const sources = [...rows].sort(([left], [right]) => compareCodePoints(left, right)).map(([index, count]): NextPage<ScanPlace> => {
-    let after: SearchAfter | undefined;
-    let ended = count === 0;
-    return async () => {
-      if (ended) return undefined;
-      assertGoesOn(signal);
-      const page = new PlacePage(index, await worker.call('scanPlaces', { request: rest, index, rows: count, after, limit }, signal));
-      after = page.at(-1)?.place;
-      ended = page.length < limit;
-      return page;
-    };
-  });
+  const sources = [...rows]
+    .sort(([left], [right]) => compareCodePoints(left, right))
+    .map(([index, count]): NextPage<ScanPlace> => {
+      let after: SearchAfter | undefined;
+      let ended = count === 0;
+      return async () => {
+        if (ended) return undefined;
+        assertGoesOn(signal);
+        const page = new PlacePage(
+          index,
+          await worker.call('scanPlaces', { request: rest, index, rows: count, after, limit }, signal),
+        );
+        after = page.at(-1)?.place;
+        ended = page.length < limit;
+        return page;
+      };
+    });
   const byPlace = comparePlaces(direction);
   const pageSize = new PageSize();
-  for await (const places of mergeOrdered(sources, (left, right) => byPlace(left.place, right.place), () => pageSize.size)) {
+  for await (const places of mergeOrdered(
+    sources,
+    (left, right) => byPlace(left.place, right.place),
+    () => pageSize.size,
+  )) {
     assertGoesOn(signal);
     const hits = await hitsOf(worker, places, request);
     pageSize.learn(hits.map(({ document }) => document));
@@ -65,14 +76,25 @@ export async function* scanHits(worker: WorkerClient, request: ScanRequest): Asy
 }
 
 /** In the order of the places. */
-async function hitsOf(worker: WorkerClient, places: readonly ScanPlace[], { fields, signal }: ScanRequest): Promise<SearchHit[]> {
+async function hitsOf(
+  worker: WorkerClient,
+  places: readonly ScanPlace[],
+  { fields, signal }: ScanRequest,
+): Promise<SearchHit[]> {
   const byIndex = new Map<string, ScanPlace[]>();
   for (const one of places) {
     const others = byIndex.get(one.place.index);
     if (others === undefined) byIndex.set(one.place.index, [one]);
     else others.push(one);
   }
-  const wanted = Array.from(byIndex, ([index, some]): WantedRows => ({ index, rows: Float64Array.from(some, ({ row }) => row), ids: some.map(({ place }) => place.id) }));
+  const wanted = Array.from(
+    byIndex,
+    ([index, some]): WantedRows => ({
+      index,
+      rows: Float64Array.from(some, ({ row }) => row),
+      ids: some.map(({ place }) => place.id),
+    }),
+  );
   const found = await worker.call('scanDocuments', { wanted, fields }, signal);
   const next = new Map(wanted.map(({ index }, at) => [index, (found[at] ?? [])[Symbol.iterator]()]));
   return places.flatMap(({ place }) => next.get(place.index)?.next().value ?? []);

@@ -21,12 +21,18 @@ export function sortColumns(fields: FieldTable, name: string, parameters: SqlPar
   const other = mayBeInOtherFields(fields, field) ? otherColumns(name, parameters) : nothing;
   switch (column === undefined ? undefined : field?.kind) {
     case 'number':
-      return { number: `coalesce(${column}, ${other.number})`, text: `CASE WHEN ${column} IS NULL THEN ${other.text} END` };
+      return {
+        number: `coalesce(${column}, ${other.number})`,
+        text: `CASE WHEN ${column} IS NULL THEN ${other.text} END`,
+      };
     case 'string':
     case 'text':
     case 'boolean': {
       const text = `coalesce(CAST(${column} AS VARCHAR), ${other.text})`;
-      return { number: `CASE WHEN ${column} IS NULL THEN ${other.number} END`, text: name === 'source' ? `lower(${text})` : text };
+      return {
+        number: `CASE WHEN ${column} IS NULL THEN ${other.number} END`,
+        text: name === 'source' ? `lower(${text})` : text,
+      };
     }
     default:
       return other;
@@ -52,19 +58,31 @@ export function orderSql(direction: 'asc' | 'desc', columns: SortColumns): strin
 }
 
 /** What `afterSql` implies for the column of a time, in terms that let the engine pass by whole stretches of the file; empty for other columns. */
-export function boundSql(fields: FieldTable, sort: NonNullable<SearchRequest['sort']>, after: SearchAfter | undefined): string {
+export function boundSql(
+  fields: FieldTable,
+  sort: NonNullable<SearchRequest['sort']>,
+  after: SearchAfter | undefined,
+): string {
   const field = fields.get(sort.field);
-  const value = after === undefined || after.sortValue === null || field?.kind !== 'time' ? undefined : readTime(after.sortValue);
+  const value =
+    after === undefined || after.sortValue === null || field?.kind !== 'time' ? undefined : readTime(after.sortValue);
   if (field?.slot === undefined || value === undefined) return '';
   return ` AND (c${field.slot} ${sort.direction === 'asc' ? '>=' : '<='} ${numberSql(value)} OR c${field.slot} IS NULL)`;
 }
 
 /** Strictly after the given place, in terms of the columns `sort_number`, `sort_text` and `_id` of the index with this name. */
-export function afterSql(sort: NonNullable<SearchRequest['sort']>, after: SearchAfter, index: string, parameters: SqlParameters): string {
+export function afterSql(
+  sort: NonNullable<SearchRequest['sort']>,
+  after: SearchAfter,
+  index: string,
+  parameters: SqlParameters,
+): string {
   const beyond = sort.direction === 'asc' ? '>' : '<';
   const isTime = sort.field === 'timestamp' || sort.field === 'receive_time';
   const value = isTime && after.sortValue !== null ? readTime(after.sortValue) : after.sortValue;
-  const sameIdToo = after.index !== undefined && (sort.direction === 'asc' ? compareCodePoints(index, after.index) > 0 : compareCodePoints(index, after.index) < 0);
+  const sameIdToo =
+    after.index !== undefined &&
+    (sort.direction === 'asc' ? compareCodePoints(index, after.index) > 0 : compareCodePoints(index, after.index) < 0);
   const byId = `_id ${beyond}${sameIdToo ? '=' : ''} ${parameters.text(after.id)}`;
   if (value === null) return `(sort_number IS NULL AND sort_text IS NULL AND ${byId})`;
   if (typeof value === 'number') {

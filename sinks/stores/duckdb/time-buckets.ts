@@ -13,7 +13,10 @@ type Charted = Pick<AggregateRequest, 'query' | 'from' | 'to' | 'groups' | 'metr
 
 /** Nothing but the times of rows is asked for. */
 export function timesOnly({ groups, metrics }: Pick<Charted, 'groups' | 'metrics'>): boolean {
-  return groups.every(({ kind, field }) => kind === 'time' && field === 'timestamp') && metrics.every(({ field }) => field === undefined);
+  return (
+    groups.every(({ kind, field }) => kind === 'time' && field === 'timestamp') &&
+    metrics.every(({ field }) => field === undefined)
+  );
 }
 
 interface Buckets {
@@ -22,13 +25,19 @@ interface Buckets {
 }
 
 /** Of a request for which `timesOnly` holds. Undefined: the counts that are kept are not fine enough for it, or its rows lie too far apart in time. */
-export async function timeBuckets(connection: DuckDBConnection, indices: readonly SearchedIndex[], request: Charted, keptCounts: KeptCounts): Promise<Buckets | undefined> {
+export async function timeBuckets(
+  connection: DuckDBConnection,
+  indices: readonly SearchedIndex[],
+  request: Charted,
+  keptCounts: KeptCounts,
+): Promise<Buckets | undefined> {
   const sums = BucketSums.of(request);
   if (sums === undefined) return undefined;
   for (const { file } of indices) {
     if (file.documents === 0) continue;
     const counts = await keptCounts.find(connection, file, request);
-    if (counts === undefined || (sums.interval !== undefined && sums.interval.width % counts.width !== 0)) return undefined;
+    if (counts === undefined || (sums.interval !== undefined && sums.interval.width % counts.width !== 0))
+      return undefined;
     if (request.from === undefined && request.to === undefined) sums.total += counts.untimed;
     for (const [time, rows] of counts.wholes(request)) sums.add(time, rows);
     for (const [time, rows] of await countParts(connection, file, request, counts)) sums.add(time, rows);
@@ -63,7 +72,9 @@ class BucketSums {
   /** Undefined: the buckets are not all of one width. */
   static of({ groups: [group, inner] }: Charted): BucketSums | undefined {
     const interval = group === undefined ? undefined : bucketWidth(group.interval ?? defaultInterval);
-    return inner !== undefined || (group !== undefined && interval === undefined) ? undefined : new BucketSums(interval);
+    return inner !== undefined || (group !== undefined && interval === undefined)
+      ? undefined
+      : new BucketSums(interval);
   }
 
   add(time: number, rows: number): void {
@@ -75,10 +86,16 @@ class BucketSums {
   }
 
   buckets(request: Charted): Buckets {
-    if (this.#rows.size > maxBuckets) throw storeError('STORE_QUERY_INVALID', 'aggregation', `more than ${maxBuckets} buckets`);
+    if (this.#rows.size > maxBuckets)
+      throw storeError('STORE_QUERY_INVALID', 'aggregation', `more than ${maxBuckets} buckets`);
     const values = (rows: number): readonly number[] => request.metrics.map(() => rows);
     const whole = { key: [], documents: this.total, values: values(this.total) };
-    const buckets = this.interval === undefined ? [whole] : leafBuckets(request, [Array.from(this.#rows, ([key, rows]) => ({ key: [key], documents: rows, values: values(rows) }))]);
+    const buckets =
+      this.interval === undefined
+        ? [whole]
+        : leafBuckets(request, [
+            Array.from(this.#rows, ([key, rows]) => ({ key: [key], documents: rows, values: values(rows) })),
+          ]);
     return { whole, buckets };
   }
 }

@@ -29,7 +29,8 @@ export class TimeCounts {
 
   /** With the rows up to `covered`. `added`: beginnings, ascending, and their rows. */
   with(covered: number, untimed: number, added: readonly (readonly [start: number, rows: number])[]): TimeCounts {
-    if (added.length === 0) return new TimeCounts(this.width, covered, this.untimed + untimed, this.starts, this.#before);
+    if (added.length === 0)
+      return new TimeCounts(this.width, covered, this.untimed + untimed, this.starts, this.#before);
     const starts = new Float64Array(this.starts.length + added.length);
     const before = new Float64Array(starts.length + 1);
     let [length, own, other] = [0, 0, 0];
@@ -38,12 +39,19 @@ export class TimeCounts {
       const known = this.starts[own] ?? Infinity;
       const least = Math.min(start, known);
       starts[length] = least;
-      before[length + 1] = (before[length] as number) + (known === least ? this.#rows(own) : 0) + (start === least ? rows : 0);
+      before[length + 1] =
+        (before[length] as number) + (known === least ? this.#rows(own) : 0) + (start === least ? rows : 0);
       length += 1;
       if (known === least) own += 1;
       if (start === least) other += 1;
     }
-    return new TimeCounts(this.width, covered, this.untimed + untimed, starts.slice(0, length), before.slice(0, length + 1));
+    return new TimeCounts(
+      this.width,
+      covered,
+      this.untimed + untimed,
+      starts.slice(0, length),
+      before.slice(0, length + 1),
+    );
   }
 
   #rows(at: number): number {
@@ -81,7 +89,9 @@ export class TimeCounts {
     if (from !== undefined && head !== undefined) parts.push({ from, to: Math.min(head + this.width, to ?? Infinity) });
     const tail = to === undefined || floor(to) === to || floor(to) === head ? undefined : floor(to);
     if (to !== undefined && tail !== undefined && tail >= (from ?? -Infinity)) parts.push({ from: tail, to });
-    return parts.filter((part) => part.from < part.to && this.starts[this.#placeOf(floor(part.from))] === floor(part.from));
+    return parts.filter(
+      (part) => part.from < part.to && this.starts[this.#placeOf(floor(part.from))] === floor(part.from),
+    );
   }
 
   /**
@@ -91,9 +101,13 @@ export class TimeCounts {
   nearest(span: Span, direction: 'asc' | 'desc', rows: number): Span {
     const [first, end] = this.#whole(span);
     if (direction === 'desc') {
-      for (let at = end - 1; at >= first; at -= 1) if ((this.#before[end] as number) - (this.#before[at] as number) >= rows) return { ...span, from: Math.max(this.starts[at] as number, span.from ?? -Infinity) };
+      for (let at = end - 1; at >= first; at -= 1)
+        if ((this.#before[end] as number) - (this.#before[at] as number) >= rows)
+          return { ...span, from: Math.max(this.starts[at] as number, span.from ?? -Infinity) };
     } else {
-      for (let at = first; at < end; at += 1) if ((this.#before[at + 1] as number) - (this.#before[first] as number) >= rows) return { ...span, to: Math.min((this.starts[at] as number) + this.width, span.to ?? Infinity) };
+      for (let at = first; at < end; at += 1)
+        if ((this.#before[at + 1] as number) - (this.#before[first] as number) >= rows)
+          return { ...span, to: Math.min((this.starts[at] as number) + this.width, span.to ?? Infinity) };
     }
     return span;
   }

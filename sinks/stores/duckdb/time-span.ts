@@ -22,11 +22,18 @@ export function widened({ least, most }: TimeSpan, cells: readonly unknown[]): T
 /** False: no row can match. Rows without a timestamp match no range. */
 export function mayMatch(span: TimeSpan | undefined, { from, to }: Pick<Condition, 'from' | 'to'>): boolean {
   if (span === undefined) return true;
-  return (from === undefined || span.most >= from) && (to === undefined || span.least < to) && ((from ?? to) === undefined || span.least <= span.most);
+  return (
+    (from === undefined || span.most >= from) &&
+    (to === undefined || span.least < to) &&
+    ((from ?? to) === undefined || span.least <= span.most)
+  );
 }
 
 /** How much of the rows lies in the range if they come evenly, 0 to 1. */
-export function shareWithin({ least, most }: TimeSpan, { from = least, to = most }: Pick<Condition, 'from' | 'to'>): number {
+export function shareWithin(
+  { least, most }: TimeSpan,
+  { from = least, to = most }: Pick<Condition, 'from' | 'to'>,
+): number {
   const within = Math.min(to, most) - Math.max(from, least);
   return most > least ? Math.min(1, Math.max(0, within / (most - least))) : 1;
 }

@@ -14,7 +14,16 @@ export function parseCanonicalTime(text: string): number | undefined {
   const seconds = twoDigits(text, 17);
   const hundredths = twoDigits(text, 20);
   const last = text.charCodeAt(22) - 48;
-  const valid = hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60 && seconds >= 0 && seconds < 60 && hundredths >= 0 && last >= 0 && last < 10;
+  const valid =
+    hours >= 0 &&
+    hours < 24 &&
+    minutes >= 0 &&
+    minutes < 60 &&
+    seconds >= 0 &&
+    seconds < 60 &&
+    hundredths >= 0 &&
+    last >= 0 &&
+    last < 10;
   if (day === undefined || !valid) return undefined;
   return day + ((hours * 60 + minutes) * 60 + seconds) * 1000 + hundredths * 10 + last;
 }
@@ -25,7 +34,12 @@ export function formatTime(milliseconds: number): string {
 
 /** Any value of a time field as milliseconds, as the query rules read it. */
 export function readTime(value: unknown): number | undefined {
-  const time = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' || typeof value === 'boolean' ? Number(value) : Number.NaN;
+  const time =
+    typeof value === 'string'
+      ? Date.parse(value)
+      : typeof value === 'number' || typeof value === 'boolean'
+        ? Number(value)
+        : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 

@@ -87,7 +87,10 @@ function columnSql(field: Field, test: ValueTest, parameters: SqlParameters): st
     case 'boolean':
       return (test.anyAsText ? test.text?.(`CAST(${column} AS VARCHAR)`) : test.boolean?.(column)) ?? 'false';
     case 'list':
-      return test.list?.(column) ?? (test.text === undefined ? 'false' : anyMember(`json_extract_string(${column}, '$[*]')`, test.text('m')));
+      return (
+        test.list?.(column) ??
+        (test.text === undefined ? 'false' : anyMember(`json_extract_string(${column}, '$[*]')`, test.text('m')))
+      );
     case 'time':
       return test.time?.(column) ?? timeAsText(field, column, test, parameters);
   }
@@ -111,9 +114,11 @@ function otherFieldsSql(name: string, test: ValueTest, parameters: SqlParameters
   const byText = test.text?.(asText) ?? 'false';
   const byNumber = test.anyAsText ? byText : (test.number?.(`TRY_CAST(${asText} AS DOUBLE)`) ?? 'false');
   const byBoolean = test.anyAsText ? byText : (test.boolean?.(`(${asText} = 'true')`) ?? 'false');
-  const condition = `CASE json_type(m) WHEN 'VARCHAR' THEN ${byText} WHEN 'BOOLEAN' THEN ${byBoolean}`
-    + ` WHEN 'NULL' THEN false WHEN 'OBJECT' THEN false WHEN 'ARRAY' THEN false ELSE ${byNumber} END`;
-  const members = `CASE WHEN json_type(other_fields, ${path}) = 'ARRAY' THEN CAST(json_extract(other_fields, ${path}) AS JSON[])`
-    + ` ELSE [json_extract(other_fields, ${path})] END`;
+  const condition =
+    `CASE json_type(m) WHEN 'VARCHAR' THEN ${byText} WHEN 'BOOLEAN' THEN ${byBoolean}` +
+    ` WHEN 'NULL' THEN false WHEN 'OBJECT' THEN false WHEN 'ARRAY' THEN false ELSE ${byNumber} END`;
+  const members =
+    `CASE WHEN json_type(other_fields, ${path}) = 'ARRAY' THEN CAST(json_extract(other_fields, ${path}) AS JSON[])` +
+    ` ELSE [json_extract(other_fields, ${path})] END`;
   return `CASE WHEN contains(other_fields, ${parameters.text(keyText(name))}) THEN ${anyMember(members, condition)} ELSE false END`;
 }

@@ -45,11 +45,23 @@ export function wordChecks(query: QueryNode, fields: FieldTable): WordCheck[] | 
   const names = query.field === undefined ? defaultFields : [query.field];
   if (!names.every((name) => isPlain(fields, name))) return undefined;
   const [words, whole] = [wordsOf(query.text), lowerCase(query.text)];
-  return [{ fields: names, passes: (texts) => names.some((name) => (textFields.has(name) ? containsPhrase(texts.get(name)?.words ?? [], words) : texts.get(name)?.small === whole)) }];
+  return [
+    {
+      fields: names,
+      passes: (texts) =>
+        names.some((name) =>
+          textFields.has(name) ? containsPhrase(texts.get(name)?.words ?? [], words) : texts.get(name)?.small === whole,
+        ),
+    },
+  ];
 }
 
 /** Every value of the field is a text in its column. */
 function isPlain(fields: FieldTable, name: string): boolean {
   const field = fields.get(name);
-  return field?.slot !== undefined && !mayBeInOtherFields(fields, field) && (field.kind === 'text' || field.kind === 'string');
+  return (
+    field?.slot !== undefined &&
+    !mayBeInOtherFields(fields, field) &&
+    (field.kind === 'text' || field.kind === 'string')
+  );
 }

@@ -41,7 +41,11 @@ export class WorkerClient {
   constructor(options: EngineOptions, told: EngineEvents) {
     this.#told = told;
     const workerData: WorkerData = { options, halted: this.#halted, figures: this.#figures };
-    this.#worker = new Worker(new URL('./worker.js', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB }, name: 'embedded store' });
+    this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB },
+      name: 'embedded store',
+    });
     this.#worker.once('online', holdYoungGenerationStill);
     this.#worker.on('message', (message: EngineAnswer | EngineNotice) => {
       if ('wordsFailed' in message) told.onWordsFailed(message.wordsFailed);
@@ -67,8 +71,15 @@ export class WorkerClient {
     return new Float64Array(this.#figures)[1] ?? 0;
   }
 
-  call<Method extends EngineMethod>(method: Method, argument: EngineMethods[Method]['argument'], signal?: AbortSignal): Promise<EngineMethods[Method]['value']> {
-    if (this.#lost !== undefined) return Promise.reject(storeError(this.#closing ? 'STORE_STOPPED' : 'STORE_UNAVAILABLE', 'embedded store', this.#lost));
+  call<Method extends EngineMethod>(
+    method: Method,
+    argument: EngineMethods[Method]['argument'],
+    signal?: AbortSignal,
+  ): Promise<EngineMethods[Method]['value']> {
+    if (this.#lost !== undefined)
+      return Promise.reject(
+        storeError(this.#closing ? 'STORE_STOPPED' : 'STORE_UNAVAILABLE', 'embedded store', this.#lost),
+      );
     const id = this.#nextId;
     this.#nextId += 1;
     const cancel = () => this.#worker.postMessage({ id, method: 'cancel', argument: undefined });
@@ -102,7 +113,8 @@ export class WorkerClient {
   #end(reason: string): void {
     if (this.#lost !== undefined) return;
     this.#lost = reason;
-    for (const waiting of this.#waiting.values()) waiting.reject(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
+    for (const waiting of this.#waiting.values())
+      waiting.reject(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
     this.#waiting.clear();
     if (!this.#closing) this.#told.onLost(reason);
   }
@@ -114,7 +126,13 @@ export async function before(deadlineMs: number, work: Promise<unknown>): Promis
   const deadline = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), deadlineMs);
   });
-  const ended = await Promise.race([work.then(() => true, () => true), deadline]);
+  const ended = await Promise.race([
+    work.then(
+      () => true,
+      () => true,
+    ),
+    deadline,
+  ]);
   clearTimeout(timer);
   return ended;
 }

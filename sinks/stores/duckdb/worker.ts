@@ -9,8 +9,15 @@ if (port === null) throw new Error('The embedded store runs in a worker thread o
 const { options, halted, figures } = workerData as WorkerData;
 const shown = new Float64Array(figures);
 const engine = new Engine(options, {
-  onKept: (bytes) => { shown[0] = bytes; },
-  words: { onBehind: (documents) => { shown[1] = documents; }, onFailed: (wordsFailed) => tell({ wordsFailed }) },
+  onKept: (bytes) => {
+    shown[0] = bytes;
+  },
+  words: {
+    onBehind: (documents) => {
+      shown[1] = documents;
+    },
+    onFailed: (wordsFailed) => tell({ wordsFailed }),
+  },
 });
 
 async function halt(): Promise<void> {

@@ -33,7 +33,11 @@ export class WriteQueue {
   write(request: WriteRequest): Promise<WriteResult> {
     const entry = this.#catalog.need(request.index);
     const write = parseWrite(request);
-    if (request.replay !== undefined) return entry.exclusive(async () => ({ ...(await this.#change(entry, (file) => writeById(file, write))), indexBytes: this.#catalog.bytes(entry) }));
+    if (request.replay !== undefined)
+      return entry.exclusive(async () => ({
+        ...(await this.#change(entry, (file) => writeById(file, write))),
+        indexBytes: this.#catalog.bytes(entry),
+      }));
     return new Promise((resolve, reject) => {
       const linger = this.#lingerOf(entry);
       linger.arrived(markerKey(request.topic, request.topicGeneration, request.partition), request.ids.length);
@@ -100,7 +104,12 @@ export class WriteQueue {
     while (waiting.length > 0) {
       const group = nextGroup(waiting);
       try {
-        const results = await this.#catalog.inTurn(() => this.#writeOnce(entry, group.map((one) => one.write)));
+        const results = await this.#catalog.inTurn(() =>
+          this.#writeOnce(
+            entry,
+            group.map((one) => one.write),
+          ),
+        );
         const indexBytes = this.#catalog.bytes(entry);
         group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
       } catch (thrown) {
@@ -140,7 +149,10 @@ export class WriteQueue {
 function nextGroup(waiting: WaitingWrite[]): WaitingWrite[] {
   let documents = 0;
   let count = 0;
-  while (count < waiting.length && (count === 0 || documents + (waiting[count]?.write.request.ids.length ?? 0) <= groupDocuments)) {
+  while (
+    count < waiting.length &&
+    (count === 0 || documents + (waiting[count]?.write.request.ids.length ?? 0) <= groupDocuments)
+  ) {
     documents += waiting[count]?.write.request.ids.length ?? 0;
     count += 1;
   }
@@ -148,7 +160,12 @@ function nextGroup(waiting: WaitingWrite[]): WaitingWrite[] {
 }
 
 /** The answer to a request whose transaction failed, by the marker that the file has now. */
-function committedAnyway(request: WriteRequest, before: ReadonlyMap<string, number>, now: IndexFile, thrown: unknown): WriteResult {
+function committedAnyway(
+  request: WriteRequest,
+  before: ReadonlyMap<string, number>,
+  now: IndexFile,
+  thrown: unknown,
+): WriteResult {
   const key = markerKey(request.topic, request.topicGeneration, request.partition);
   if ((now.markers.get(key) ?? 0) < request.nextOffset) throw writeError(thrown, request.index);
   const marker = before.get(key) ?? 0;

@@ -70,7 +70,9 @@ export function parseDocument(text: string): ParsedDocument | undefined {
 
 /** Lone surrogates come as escapes, or in the text itself. */
 export function mayBeExotic(text: string): boolean {
-  return text.includes('\\ud') || text.includes('\\uD') || !(text as string & { isWellFormed(): boolean }).isWellFormed();
+  return (
+    text.includes('\\ud') || text.includes('\\uD') || !(text as string & { isWellFormed(): boolean }).isWellFormed()
+  );
 }
 
 export async function commitDocuments(file: IndexFile, group: Group): Promise<void> {
@@ -79,7 +81,8 @@ export async function commitDocuments(file: IndexFile, group: Group): Promise<vo
   const fields = new Map(file.fields);
   const columns = buildColumns(group.documents, group.exotic, fields, file.counts);
   await connection.run('BEGIN');
-  for (const field of columns.newColumns) await connection.run(`ALTER TABLE ${alias}.documents ADD COLUMN ${columnDefinition(field.slot ?? 0, field.kind)}`);
+  for (const field of columns.newColumns)
+    await connection.run(`ALTER TABLE ${alias}.documents ADD COLUMN ${columnDefinition(field.slot ?? 0, field.kind)}`);
   if (columns.changed.length > 0) await appendFields(connection, alias, columns.changed);
   if (group.ids.length > 0) {
     const types = [VARCHAR, VARCHAR, VARCHAR, ...columnsOf(fields).map((field) => columnType(field.kind))];

@@ -1,5 +1,11 @@
 /** An aggregation as the engine's language has it: one level inside of the other, `g` for groupings, `m<n>` for metrics. */
-import { defaultBucketLimit, type AggregateRequest, type BucketInterval, type Grouping, type Metric } from '../../../schemas/query.js';
+import {
+  defaultBucketLimit,
+  type AggregateRequest,
+  type BucketInterval,
+  type Grouping,
+  type Metric,
+} from '../../../schemas/query.js';
 import { compileQuery, type Clause, type TypeOf } from './query.js';
 
 /** Buckets that each shard names, so that the most frequent of all are among them: exact up to so many values of a field on a shard. */
@@ -17,17 +23,33 @@ export function levelAggregations(request: AggregateRequest, typeOf: TypeOf, lev
   const group = request.groups[level];
   if (group === undefined) return metricAggregations(request, typeOf);
   const sortsByMetric = group.kind === 'values' && typeof request.sort?.by === 'number';
-  const inner = { ...levelAggregations(request, typeOf, level + 1), ...(sortsByMetric ? metricAggregations(request, typeOf) : {}) };
-  return { g: { ...(group.kind === 'time' ? timeBuckets(group) : valueBuckets(request, group, level, typeOf)), aggs: inner } };
+  const inner = {
+    ...levelAggregations(request, typeOf, level + 1),
+    ...(sortsByMetric ? metricAggregations(request, typeOf) : {}),
+  };
+  return {
+    g: { ...(group.kind === 'time' ? timeBuckets(group) : valueBuckets(request, group, level, typeOf)), aggs: inner },
+  };
 }
 
 function valueBuckets(request: AggregateRequest, group: Grouping, level: number, typeOf: TypeOf): Clause {
   const size = group.limit ?? defaultBucketLimit;
   const { by, direction } = request.sort ?? { by: undefined, direction: 'desc' as const };
   const byKey = { _key: by === 'key' ? direction : 'asc' };
-  const order = by === 'key' ? [byKey] : [{ [by === undefined ? '_count' : metricPath(request.metrics[by] as Metric, by, typeOf)]: direction }, byKey];
+  const order =
+    by === 'key'
+      ? [byKey]
+      : [{ [by === undefined ? '_count' : metricPath(request.metrics[by] as Metric, by, typeOf)]: direction }, byKey];
   const shard = Math.max(size, level === 0 ? shardBuckets : innerShardBuckets);
-  return { terms: { field: group.field, size, shard_size: shard, order, ...(group.only === undefined ? {} : { include: group.only }) } };
+  return {
+    terms: {
+      field: group.field,
+      size,
+      shard_size: shard,
+      order,
+      ...(group.only === undefined ? {} : { include: group.only }),
+    },
+  };
 }
 
 const fixedUnits = { millisecond: 'ms', second: 's', minute: 'm', hour: 'h', day: 'd', week: 'd' } as const;
@@ -36,7 +58,10 @@ function timeBuckets(group: Grouping): Clause {
   const interval: BucketInterval = group.interval ?? { unit: 'minute', count: 1 };
   const { unit, count } = interval;
   const common = { field: group.field, min_doc_count: 1, order: { _key: 'asc' } };
-  if (unit === 'month' || unit === 'year') return { date_histogram: { ...common, calendar_interval: unit === 'year' ? 'year' : count === 3 ? 'quarter' : 'month' } };
+  if (unit === 'month' || unit === 'year')
+    return {
+      date_histogram: { ...common, calendar_interval: unit === 'year' ? 'year' : count === 3 ? 'quarter' : 'month' },
+    };
   if (unit === 'week') return { date_histogram: { ...common, fixed_interval: `${count * 7}d`, offset: '+4d' } };
   return { date_histogram: { ...common, fixed_interval: `${count}${fixedUnits[unit]}` } };
 }
@@ -48,14 +73,20 @@ function isNumeric(typeOf: TypeOf, field: string | undefined): boolean {
 
 /** Of the documents of one bucket, or of all. */
 export function metricAggregations({ metrics }: AggregateRequest, typeOf: TypeOf): Clause {
-  return Object.fromEntries(metrics.flatMap((metric, at) => {
-    const body = metricBody(metric, typeOf);
-    return body === undefined ? [] : [[`m${at}`, body]];
-  }));
+  return Object.fromEntries(
+    metrics.flatMap((metric, at) => {
+      const body = metricBody(metric, typeOf);
+      return body === undefined ? [] : [[`m${at}`, body]];
+    }),
+  );
 }
 
 /** Figures of squares, by their names in the engine's answer. */
-export const extendedNames: Readonly<Partial<Record<Metric['kind'], string>>> = { sum_of_squares: 'sum_of_squares', variance: 'variance', deviation: 'std_deviation' };
+export const extendedNames: Readonly<Partial<Record<Metric['kind'], string>>> = {
+  sum_of_squares: 'sum_of_squares',
+  variance: 'variance',
+  deviation: 'std_deviation',
+};
 
 /** Undefined where the engine needs no question: documents are counted anyway, and texts have no sum. */
 function metricBody(metric: Metric, typeOf: TypeOf): Clause | undefined {
@@ -66,7 +97,9 @@ function metricBody(metric: Metric, typeOf: TypeOf): Clause | undefined {
   if (!isNumeric(typeOf, field)) return undefined;
   if (kind in extendedNames) return { extended_stats: { field } };
   if (kind !== 'percentile') return { stats: { field } };
-  return { percentiles: { field, percents: [percentOf(metric)], keyed: false, tdigest: { compression: digestCompression } } };
+  return {
+    percentiles: { field, percents: [percentOf(metric)], keyed: false, tdigest: { compression: digestCompression } },
+  };
 }
 
 export function percentOf(metric: Metric): number {

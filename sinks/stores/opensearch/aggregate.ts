@@ -1,6 +1,13 @@
 /** Aggregations over many indices: those that type the fields alike are asked together, the answers joined. */
 import { standardFields } from '../../../schemas/index-fields.js';
-import { defaultBucketLimit, maxBuckets, type AggregateRequest, type AggregateResult, type Bucket, type Metric } from '../../../schemas/query.js';
+import {
+  defaultBucketLimit,
+  maxBuckets,
+  type AggregateRequest,
+  type AggregateResult,
+  type Bucket,
+  type Metric,
+} from '../../../schemas/query.js';
 import { bucketOrder, leafBuckets } from '../buckets.js';
 import { storeErrors } from '../errors.js';
 import { extendedNames, levelAggregations, metricAggregations } from './aggregate-body.js';
@@ -28,7 +35,9 @@ interface RawLevel {
   readonly buckets: readonly RawBucket[];
   readonly sum_other_doc_count?: number;
 }
-type RawBucket = { readonly key: string | number; readonly doc_count: number; readonly g?: RawLevel } & Readonly<Record<string, unknown>>;
+type RawBucket = { readonly key: string | number; readonly doc_count: number; readonly g?: RawLevel } & Readonly<
+  Record<string, unknown>
+>;
 interface RawResult {
   readonly hits: { readonly total: { readonly value: number } };
   readonly aggregations?: { readonly g?: RawLevel } & Readonly<Record<string, unknown>>;
@@ -47,22 +56,43 @@ interface Joined {
 
 export async function aggregate(send: Send, request: AggregateRequest, timeoutMs: number): Promise<AggregateResult> {
   const fields = typedFields(request.query);
-  for (const { field } of [...request.groups, ...request.metrics]) if (field !== undefined && !standardFields.has(field)) fields.add(field);
+  for (const { field } of [...request.groups, ...request.metrics])
+    if (field !== undefined && !standardFields.has(field)) fields.add(field);
   const groups = await groupByTypes(send, [...new Set(request.indices)], [...fields], request.signal);
-  const joined: Joined = { total: 0, other: 0, levels: request.groups.map(() => new Map<string, Part>()), whole: undefined };
+  const joined: Joined = {
+    total: 0,
+    other: 0,
+    levels: request.groups.map(() => new Map<string, Part>()),
+    whole: undefined,
+  };
   const skipped: string[] = [];
   const failures: { index: string; reason: string }[] = [];
   for (const group of groups) {
     const typeOf = groupTypes(group);
-    const body = { size: 0, track_total_hits: true, query: queryClause(request, typeOf), aggs: { ...levelAggregations(request, typeOf), ...(request.whole === true ? metricAggregations(request, typeOf) : {}) } };
+    const body = {
+      size: 0,
+      track_total_hits: true,
+      query: queryClause(request, typeOf),
+      aggs: {
+        ...levelAggregations(request, typeOf),
+        ...(request.whole === true ? metricAggregations(request, typeOf) : {}),
+      },
+    };
     const answer = await askUntilAllAnswer(send, request, group.indices, body, timeoutMs);
     skipped.push(...answer.skipped);
     failures.push(...answer.failures);
     if (answer.body !== undefined) addAnswer(joined, request, answer.body as RawResult, typeOf);
   }
-  const buckets = request.groups.length === 0 ? [joined.whole ?? emptyPart(request)] : leafBuckets(request, cutLevels(request, joined, groups.length > 1));
+  const buckets =
+    request.groups.length === 0
+      ? [joined.whole ?? emptyPart(request)]
+      : leafBuckets(request, cutLevels(request, joined, groups.length > 1));
   return {
-    total: joined.total, otherDocuments: joined.other, skipped, ...(request.whole === true ? { whole: bucketOf(joined.whole ?? emptyPart(request)) } : {}), ...(failures.length > 0 ? { failures } : {}),
+    total: joined.total,
+    otherDocuments: joined.other,
+    skipped,
+    ...(request.whole === true ? { whole: bucketOf(joined.whole ?? emptyPart(request)) } : {}),
+    ...(failures.length > 0 ? { failures } : {}),
     buckets: buckets.map(bucketOf),
   };
 }
@@ -83,7 +113,11 @@ function addAnswer(joined: Joined, request: AggregateRequest, answer: RawResult,
     joined.other += raw?.sum_other_doc_count ?? 0;
     for (const bucket of raw?.buckets ?? []) {
       count += 1;
-      if (count > maxBuckets) throw storeErrors.create('STORE_QUERY_INVALID', { place: 'aggregation', got: `more than ${maxBuckets} buckets` });
+      if (count > maxBuckets)
+        throw storeErrors.create('STORE_QUERY_INVALID', {
+          place: 'aggregation',
+          got: `more than ${maxBuckets} buckets`,
+        });
       const key = [...outer, keyOf(bucket.key, request.groups[level]?.field, typeOf)];
       const part = partOf(request, bucket, bucket.doc_count, key);
       const known = joined.levels[level]?.get(JSON.stringify(key));
@@ -98,8 +132,15 @@ function keyOf(key: string | number, field: string | undefined, typeOf: TypeOf):
   return field !== undefined && typeOf(field) === 'boolean' && typeof key === 'string' ? key === 'true' : key;
 }
 
-function partOf(request: AggregateRequest, raw: Readonly<Record<string, unknown>>, documents: number, key: Bucket['key']): Part {
-  const values = request.metrics.map((metric, at) => metricValue(metric, raw[`m${at}`] as RawMetric | undefined, documents));
+function partOf(
+  request: AggregateRequest,
+  raw: Readonly<Record<string, unknown>>,
+  documents: number,
+  key: Bucket['key'],
+): Part {
+  const values = request.metrics.map((metric, at) =>
+    metricValue(metric, raw[`m${at}`] as RawMetric | undefined, documents),
+  );
   const moments = request.metrics.map((_, at) => {
     const { count = 0, avg } = (raw[`m${at}`] as RawMetric | undefined) ?? {};
     return { count, mean: avg ?? 0 };
@@ -108,7 +149,7 @@ function partOf(request: AggregateRequest, raw: Readonly<Record<string, unknown>
 }
 
 function metricValue(metric: Metric, raw: RawMetric | undefined, documents: number): number | null {
-  if (metric.kind === 'count') return metric.field === undefined ? documents : raw?.doc_count ?? 0;
+  if (metric.kind === 'count') return metric.field === undefined ? documents : (raw?.doc_count ?? 0);
   if (metric.kind === 'cardinality') return raw?.value ?? 0;
   if (metric.kind === 'percentile') return raw?.values?.[0]?.value ?? null;
   if (raw === undefined || raw.count === 0) return null;
@@ -121,11 +162,22 @@ function metricValue(metric: Metric, raw: RawMetric | undefined, documents: numb
 function joinParts(request: AggregateRequest, left: Part, right: Part): Part {
   const none: Moments = { count: 0, mean: 0 };
   const moments = request.metrics.map((_, at) => [left.moments[at] ?? none, right.moments[at] ?? none] as const);
-  const values = request.metrics.map((metric, at) => joinValues(metric, [left.values[at] ?? null, right.values[at] ?? null], moments[at] as readonly [Moments, Moments]));
-  return { key: left.key, documents: left.documents + right.documents, values, moments: moments.map(([one, other]) => joinMoments(one, other)) };
+  const values = request.metrics.map((metric, at) =>
+    joinValues(metric, [left.values[at] ?? null, right.values[at] ?? null], moments[at] as readonly [Moments, Moments]),
+  );
+  return {
+    key: left.key,
+    documents: left.documents + right.documents,
+    values,
+    moments: moments.map(([one, other]) => joinMoments(one, other)),
+  };
 }
 
-function joinValues(metric: Metric, [left, right]: readonly [number | null, number | null], moments: readonly [Moments, Moments]): number | null {
+function joinValues(
+  metric: Metric,
+  [left, right]: readonly [number | null, number | null],
+  moments: readonly [Moments, Moments],
+): number | null {
   if (left === null || right === null) return left ?? right;
   switch (metric.kind) {
     case 'min':
@@ -139,7 +191,11 @@ function joinValues(metric: Metric, [left, right]: readonly [number | null, numb
     case 'deviation':
       return Math.sqrt(joinVariances(left ** 2, right ** 2, moments));
     case 'percentile':
-      throw storeErrors.create('STORE_QUERY_INVALID', { place: metric.field, got: 'a percentile over indices that hold the fields of this request in different types', allowed: 'one index set, or a time range within one index' });
+      throw storeErrors.create('STORE_QUERY_INVALID', {
+        place: metric.field,
+        got: 'a percentile over indices that hold the fields of this request in different types',
+        allowed: 'one index set, or a time range within one index',
+      });
     default:
       return left + right;
   }
@@ -173,6 +229,10 @@ function siblingsOf(parts: readonly Part[], level: number): Part[][] {
 }
 
 function emptyPart(request: AggregateRequest): Part {
-  return { key: [], documents: 0, values: request.metrics.map((metric) => (metric.kind === 'count' || metric.kind === 'cardinality' ? 0 : null)), moments: [] };
+  return {
+    key: [],
+    documents: 0,
+    values: request.metrics.map((metric) => (metric.kind === 'count' || metric.kind === 'cardinality' ? 0 : null)),
+    moments: [],
+  };
 }
-

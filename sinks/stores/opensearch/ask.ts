@@ -18,16 +18,30 @@ export interface Answer {
 
 type Asked = Pick<SearchRequest, 'signal' | 'partial' | 'timeoutMs'>;
 
-export async function askUntilAllAnswer(send: Send, request: Asked, indices: readonly string[], body: object, defaultTimeoutMs: number): Promise<Answer> {
+export async function askUntilAllAnswer(
+  send: Send,
+  request: Asked,
+  indices: readonly string[],
+  body: object,
+  defaultTimeoutMs: number,
+): Promise<Answer> {
   const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
   const skipped: string[] = [];
   let left = indices;
   while (left.length > 0) {
-    const reply = await send({
-      method: 'POST', path: indicesPath(left, '_search'), signal: request.signal, timeoutMs,
-      query: { allow_partial_search_results: request.partial === true, cancel_after_time_interval: `${timeoutMs}ms` }, body,
-    }, left.join(','));
-    if (reply.status < 300) return { body: reply.body, indices: left, skipped, failures: shardFailures(reply.body, left) };
+    const reply = await send(
+      {
+        method: 'POST',
+        path: indicesPath(left, '_search'),
+        signal: request.signal,
+        timeoutMs,
+        query: { allow_partial_search_results: request.partial === true, cancel_after_time_interval: `${timeoutMs}ms` },
+        body,
+      },
+      left.join(','),
+    );
+    if (reply.status < 300)
+      return { body: reply.body, indices: left, skipped, failures: shardFailures(reply.body, left) };
     const missing = unavailableIndex(faultOf(reply), left);
     if (missing === undefined) throw searchError(reply.status, faultOf(reply), left);
     skipped.push(missing);
@@ -38,17 +52,30 @@ export async function askUntilAllAnswer(send: Send, request: Asked, indices: rea
 
 interface ShardFailures {
   readonly timed_out?: boolean;
-  readonly _shards?: { readonly failures?: readonly { readonly index?: string; readonly reason?: { readonly type?: string; readonly reason?: string } }[] };
+  readonly _shards?: {
+    readonly failures?: readonly {
+      readonly index?: string;
+      readonly reason?: { readonly type?: string; readonly reason?: string };
+    }[];
+  };
 }
 
 function shardFailures(body: unknown, indices: readonly string[]): IndexFailure[] {
   const { _shards: shards, timed_out: late } = body as ShardFailures;
-  const found = new Map((shards?.failures ?? []).map(({ index, reason }) => [index ?? indices.join(','), `${reason?.type ?? 'failed'}: ${reason?.reason ?? ''}`.slice(0, 300)]));
+  const found = new Map(
+    (shards?.failures ?? []).map(({ index, reason }) => [
+      index ?? indices.join(','),
+      `${reason?.type ?? 'failed'}: ${reason?.reason ?? ''}`.slice(0, 300),
+    ]),
+  );
   if (late === true) found.set(indices.join(','), 'no whole answer in time');
   return [...found].map(([index, reason]) => ({ index, reason }));
 }
 
-function unavailableIndex(fault: { type: string; index?: string | undefined }, indices: readonly string[]): string | undefined {
+function unavailableIndex(
+  fault: { type: string; index?: string | undefined },
+  indices: readonly string[],
+): string | undefined {
   if (fault.type !== 'index_not_found_exception' && fault.type !== 'index_closed_exception') return undefined;
   return indices.find((index) => index === fault.index);
 }
@@ -62,12 +89,27 @@ export function searchError(status: number, fault: ReturnType<typeof faultOf>, i
  * The condition of a search: its query and range of time, stubs left out. These have no time, so a range leaves them out by itself, and alone it is a
  * question that the engine answers from its index of times without a look at the documents.
  */
-export function queryClause(request: Pick<SearchRequest, 'query' | 'from' | 'to'>, typeOf: TypeOf, more: readonly Clause[] = []): Clause {
+export function queryClause(
+  request: Pick<SearchRequest, 'query' | 'from' | 'to'>,
+  typeOf: TypeOf,
+  more: readonly Clause[] = [],
+): Clause {
   const { from, to, query } = request;
-  const times = from === undefined && to === undefined ? [] : [{
-    range: { timestamp: { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lt: to }), format: 'epoch_millis' } },
-  }];
+  const times =
+    from === undefined && to === undefined
+      ? []
+      : [
+          {
+            range: {
+              timestamp: {
+                ...(from === undefined ? {} : { gte: from }),
+                ...(to === undefined ? {} : { lt: to }),
+                format: 'epoch_millis',
+              },
+            },
+          },
+        ];
   const filter: readonly Clause[] = [...(query.kind === 'all' ? [] : [compileQuery(query, typeOf)]), ...times, ...more];
-  if (times.length > 0) return filter.length === 1 ? filter[0] as Clause : { bool: { filter } };
+  if (times.length > 0) return filter.length === 1 ? (filter[0] as Clause) : { bool: { filter } };
   return { bool: { filter, must_not: [{ exists: { field: stubField } }] } };
 }

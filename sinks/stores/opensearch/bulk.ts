@@ -23,7 +23,12 @@ export function* bulkParts(request: WriteRequest, bulkBytes: number, outcome: Bu
   for (const [position, document] of request.documents.entries()) {
     const line = oneLine(document);
     if (line === undefined) {
-      outcome.failures.push({ position, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'The document is not a JSON object.' });
+      outcome.failures.push({
+        position,
+        kind: 'refused',
+        code: 'STORE_DOCUMENT_INVALID',
+        reason: 'The document is not a JSON object.',
+      });
       continue;
     }
     const length = line.length + entryOverhead;
@@ -67,12 +72,20 @@ export function replaceEntry(id: string, document: string, revision: string): st
 export function splitPart(part: BulkPart, outcome: BulkOutcome): readonly BulkPart[] {
   const half = part.positions.length >> 1;
   if (half === 0) {
-    outcome.failures.push({ position: part.positions[0] as number, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED', reason: `413: ${part.body.length} bytes are too large for one request` });
+    outcome.failures.push({
+      position: part.positions[0] as number,
+      kind: 'refused',
+      code: 'STORE_DOCUMENT_REFUSED',
+      reason: `413: ${part.body.length} bytes are too large for one request`,
+    });
     return [];
   }
   let cut = 0;
   for (let line = 0; line < half * 2; line += 1) cut = part.body.indexOf(10, cut) + 1;
-  return [{ positions: part.positions.slice(0, half), body: part.body.subarray(0, cut) }, { positions: part.positions.slice(half), body: part.body.subarray(cut) }];
+  return [
+    { positions: part.positions.slice(0, half), body: part.body.subarray(0, cut) },
+    { positions: part.positions.slice(half), body: part.body.subarray(cut) },
+  ];
 }
 
 export interface BulkOutcome {
@@ -94,7 +107,11 @@ type BulkItem = { readonly create: BulkResult } | { readonly index: BulkResult }
 export function addReply(outcome: BulkOutcome, part: BulkPart, reply: OpenSearchReply, index: string): void {
   if (reply.status !== 200) throw wholeError(reply.status, faultOf(reply), index);
   const { errors, items } = reply.body as { errors: boolean; items: readonly BulkItem[] };
-  if (items.length !== part.positions.length) throw storeErrors.create('STORE_UNAVAILABLE', { place: index, got: `${items.length} results for ${part.positions.length} documents` });
+  if (items.length !== part.positions.length)
+    throw storeErrors.create('STORE_UNAVAILABLE', {
+      place: index,
+      got: `${items.length} results for ${part.positions.length} documents`,
+    });
   if (!errors) {
     outcome.stored += part.positions.length;
     return;
@@ -115,7 +132,9 @@ function itemFailure(position: number, status: number, fault: OpenSearchFault, i
   const reason = `${fault.type}: ${fault.reason}`.slice(0, 1_000);
   if (status === 429 || status === 503) return { position, kind: 'retry', code: 'STORE_OVERLOADED', reason };
   // Perhaps the engine stumbled, perhaps this document makes it stumble each time: the caller bounds the attempts.
-  return status >= 500 ? { position, kind: 'retry', code: 'STORE_DOCUMENT_FAILED', reason } : { position, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED', reason };
+  return status >= 500
+    ? { position, kind: 'retry', code: 'STORE_DOCUMENT_FAILED', reason }
+    : { position, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED', reason };
 }
 
 /** What concerns the index and not one document. */

@@ -19,31 +19,57 @@ interface FoundItem {
 }
 
 /** Reads by id, which needs no refresh. */
-export async function readDocuments(send: Send, index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
+export async function readDocuments(
+  send: Send,
+  index: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, FoundDocument>> {
   const found = new Map<string, FoundDocument>();
   for (let from = 0; from < ids.length; from += pageSize) {
     const body = { ids: ids.slice(from, from + pageSize) };
-    const reply = await sendExpecting(send, { method: 'POST', path: pathOf(index, '_mget'), query: { realtime: true }, body }, index);
+    const reply = await sendExpecting(
+      send,
+      { method: 'POST', path: pathOf(index, '_mget'), query: { realtime: true }, body },
+      index,
+    );
     for (const item of (reply.body as { docs: readonly FoundItem[] }).docs) {
       if (item.error !== undefined) throw failure(404, item.error, index);
       if (item.found !== true) continue;
       const fields = Object.entries(item._source ?? {}).filter(([name]) => name !== idField && name !== stubField);
-      found.set(item._id, { document: Object.fromEntries(fields), revision: `${item._seq_no}/${item._primary_term}`, stub: item._source?.[stubField] === true });
+      found.set(item._id, {
+        document: Object.fromEntries(fields),
+        revision: `${item._seq_no}/${item._primary_term}`,
+        stub: item._source?.[stubField] === true,
+      });
     }
   }
   return found;
 }
 
 interface UpdatedItem {
-  readonly index: { readonly status: number; readonly _seq_no?: number; readonly _primary_term?: number; readonly error?: object };
+  readonly index: {
+    readonly status: number;
+    readonly _seq_no?: number;
+    readonly _primary_term?: number;
+    readonly error?: object;
+  };
 }
 
 const updateFilter = 'items.*.status,items.*._seq_no,items.*._primary_term,items.*.error';
 
-export async function updateDocuments(send: Send, index: string, updates: readonly DocumentUpdate[]): Promise<(string | undefined)[]> {
+export async function updateDocuments(
+  send: Send,
+  index: string,
+  updates: readonly DocumentUpdate[],
+): Promise<(string | undefined)[]> {
   if (updates.length === 0) return [];
   const lines = updates.map(({ id, document, expected }) => replaceEntry(id, document, expected));
-  const request = { method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: updateFilter }, bulkBody: Buffer.from(lines.join('')) } as const;
+  const request = {
+    method: 'POST',
+    path: pathOf(writeAlias(index), '_bulk'),
+    query: { require_alias: true, filter_path: updateFilter },
+    bulkBody: Buffer.from(lines.join('')),
+  } as const;
   const reply = await sendExpecting(send, request, index);
   const { items } = reply.body as { items: readonly UpdatedItem[] };
   return items.map(({ index: item }) => {
@@ -57,14 +83,19 @@ function failure(status: number, error: object, index: string): Error {
   const fault = flatFault(error);
   const known = indexError(status, fault, index);
   if (known !== undefined) return known;
-  if (status === 400) return storeErrors.create('STORE_DOCUMENT_REFUSED', { place: index, got: `${fault.type}: ${fault.reason}`.slice(0, 500) });
+  if (status === 400)
+    return storeErrors.create('STORE_DOCUMENT_REFUSED', {
+      place: index,
+      got: `${fault.type}: ${fault.reason}`.slice(0, 500),
+    });
   return wholeError(status, fault, index);
 }
 
 /** For each id, true when a stub stands there afterwards, false when it is the document itself. */
 export async function writeStubs(send: Send, index: string, stubs: readonly StubRequest[]): Promise<boolean[]> {
   const stand: boolean[] = [];
-  for (let from = 0; from < stubs.length; from += pageSize) stand.push(...(await writeStubPage(send, index, stubs.slice(from, from + pageSize))));
+  for (let from = 0; from < stubs.length; from += pageSize)
+    stand.push(...(await writeStubPage(send, index, stubs.slice(from, from + pageSize))));
   return stand;
 }
 
@@ -75,20 +106,43 @@ interface StubItem {
 
 async function writeStubPage(send: Send, index: string, stubs: readonly StubRequest[]): Promise<boolean[]> {
   const bulkBody = Buffer.from(stubs.map(stubEntry).join(''));
-  const reply = await sendExpecting(send, { method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: updateFilter }, bulkBody }, index);
+  const reply = await sendExpecting(
+    send,
+    {
+      method: 'POST',
+      path: pathOf(writeAlias(index), '_bulk'),
+      query: { require_alias: true, filter_path: updateFilter },
+      bulkBody,
+    },
+    index,
+  );
   const { items } = reply.body as { items: readonly StubItem[] };
-  if (items.length !== stubs.length) throw storeErrors.create('STORE_UNAVAILABLE', { place: index, got: `${items.length} results for ${stubs.length} stubs` });
+  if (items.length !== stubs.length)
+    throw storeErrors.create('STORE_UNAVAILABLE', {
+      place: index,
+      got: `${items.length} results for ${stubs.length} stubs`,
+    });
   const met = stubs.filter((_, at) => {
     const { status, error } = items[at]?.create ?? items[at]?.index ?? { status: 0 };
     if (status >= 300 && status !== 409) throw wholeError(status, flatFault(error ?? {}), index);
     return status === 409;
   });
-  const found = met.length === 0 ? undefined : await readDocuments(send, index, met.map(({ id }) => id));
+  const found =
+    met.length === 0
+      ? undefined
+      : await readDocuments(
+          send,
+          index,
+          met.map(({ id }) => id),
+        );
   return stubs.map(({ id }) => found?.get(id)?.stub ?? true);
 }
 
 function stubEntry({ id, renews }: StubRequest): string {
   const [sequence, term] = renews?.split('/') ?? [];
-  const action = renews === undefined ? { create: { _id: id } } : { index: { _id: id, if_seq_no: Number(sequence), if_primary_term: Number(term) } };
+  const action =
+    renews === undefined
+      ? { create: { _id: id } }
+      : { index: { _id: id, if_seq_no: Number(sequence), if_primary_term: Number(term) } };
   return `${JSON.stringify(action)}\n{"${stubField}":true}\n`;
 }

@@ -13,7 +13,11 @@ const indexName = /^[a-z0-9][a-z0-9_+.-]*_\d+$/;
 const maxNameLength = 200;
 
 export async function createIndex(send: Send, name: string, options: IndexOptions, limits: IndexLimits): Promise<void> {
-  if (!indexName.test(name) || name.length > maxNameLength) throw storeErrors.create('STORE_INDEX_NAME_INVALID', { got: name, allowed: '<prefix>_<number> of small letters, digits, _, - and +' });
+  if (!indexName.test(name) || name.length > maxNameLength)
+    throw storeErrors.create('STORE_INDEX_NAME_INVALID', {
+      got: name,
+      allowed: '<prefix>_<number> of small letters, digits, _, - and +',
+    });
   const reply = await send({ method: 'PUT', path: pathOf(name), body: indexBody(name, options, limits) }, name);
   if (reply.status >= 300) {
     const fault = faultOf(reply);
@@ -29,20 +33,32 @@ const flatNamesSince = [3, 8] as const;
 
 export async function takesFlatNames(send: Send): Promise<boolean> {
   const reply = await sendExpecting(send, { method: 'GET', path: '/' }, 'version');
-  const [major = 0, minor = 0] = ((reply.body as { version?: { number?: string } }).version?.number ?? '').split('.').map(Number);
+  const [major = 0, minor = 0] = ((reply.body as { version?: { number?: string } }).version?.number ?? '')
+    .split('.')
+    .map(Number);
   return major > flatNamesSince[0] || (major === flatNamesSince[0] && minor >= flatNamesSince[1]);
 }
 
 /** An index that was there already, half created or restored from elsewhere, gets its names again. */
 async function addAliases(send: Send, name: string, options: IndexOptions): Promise<void> {
   const add = (alias: string) => ({ add: { index: name, alias } });
-  await sendExpecting(send, { method: 'POST', path: '/_aliases', body: { actions: [add(options.alias), add(writeAlias(name))] } }, name);
+  await sendExpecting(
+    send,
+    { method: 'POST', path: '/_aliases', body: { actions: [add(options.alias), add(writeAlias(name))] } },
+    name,
+  );
 }
 
 /** Yellow: every primary shard is there. A closed index answers too. */
 async function untilWritable(send: Send, name: string): Promise<void> {
-  const reply = await sendExpecting(send, { method: 'GET', path: pathOf('_cluster', 'health', name), query: { wait_for_status: 'yellow', timeout: '10s' } }, name, [408]);
-  if (reply.status === 408) throw storeErrors.create('STORE_UNAVAILABLE', { place: name, got: 'no active primary shard within 10 s' });
+  const reply = await sendExpecting(
+    send,
+    { method: 'GET', path: pathOf('_cluster', 'health', name), query: { wait_for_status: 'yellow', timeout: '10s' } },
+    name,
+    [408],
+  );
+  if (reply.status === 408)
+    throw storeErrors.create('STORE_UNAVAILABLE', { place: name, got: 'no active primary shard within 10 s' });
 }
 
 interface CatIndex {
@@ -55,19 +71,38 @@ interface CatIndex {
 
 export async function listIndices(send: Send, prefix: string): Promise<IndexInfo[]> {
   const pattern = `${prefix}_*`;
-  const reply = await sendExpecting(send, {
-    method: 'GET', path: `/_cat/indices/${encodeURIComponent(pattern)}`,
-    query: { format: 'json', bytes: 'b', expand_wildcards: 'all', h: 'index,status,docs.count,pri.store.size,creation.date' },
-  }, pattern, [404]);
+  const reply = await sendExpecting(
+    send,
+    {
+      method: 'GET',
+      path: `/_cat/indices/${encodeURIComponent(pattern)}`,
+      query: {
+        format: 'json',
+        bytes: 'b',
+        expand_wildcards: 'all',
+        h: 'index,status,docs.count,pri.store.size,creation.date',
+      },
+    },
+    pattern,
+    [404],
+  );
   if (reply.status === 404) return [];
-  const numberOf = (name: string) => (name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1)) ? Number(name.slice(prefix.length + 1)) : undefined);
+  const numberOf = (name: string) =>
+    name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1))
+      ? Number(name.slice(prefix.length + 1))
+      : undefined;
   const found = (reply.body as readonly CatIndex[]).filter((one) => numberOf(one.index) !== undefined);
   if (found.length === 0) return [];
   const stubs = await countStubs(send, pattern);
-  const closed = found.some((one) => one.status !== 'open') ? await closedBytes(send, pattern) : new Map<string, number>();
+  const closed = found.some((one) => one.status !== 'open')
+    ? await closedBytes(send, pattern)
+    : new Map<string, number>();
   return found
     .map((one) => ({
-      name: one.index, open: one.status === 'open', bytes: Number(one['pri.store.size'] ?? closed.get(one.index) ?? 0), createdAt: Number(one['creation.date']),
+      name: one.index,
+      open: one.status === 'open',
+      bytes: Number(one['pri.store.size'] ?? closed.get(one.index) ?? 0),
+      createdAt: Number(one['creation.date']),
       documents: Math.max(0, Number(one['docs.count'] ?? 0) - (stubs.get(one.index) ?? 0)),
     }))
     .sort((left, right) => (numberOf(left.name) ?? 0) - (numberOf(right.name) ?? 0));
@@ -76,29 +111,64 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
 /** By the names alone: what searches ask before each of them. */
 export async function openIndices(send: Send, prefixes: readonly string[]): Promise<string[]> {
   if (prefixes.length === 0) return [];
-  const reply = await sendExpecting(send, {
-    method: 'GET', path: `/_resolve/index/${prefixes.map((prefix) => encodeURIComponent(`${prefix}_*`)).join(',')}`, query: { expand_wildcards: 'open' },
-  }, prefixes.join(','), [404]);
+  const reply = await sendExpecting(
+    send,
+    {
+      method: 'GET',
+      path: `/_resolve/index/${prefixes.map((prefix) => encodeURIComponent(`${prefix}_*`)).join(',')}`,
+      query: { expand_wildcards: 'open' },
+    },
+    prefixes.join(','),
+    [404],
+  );
   if (reply.status === 404) return [];
-  const names = (reply.body as { readonly indices: readonly { readonly name: string }[] }).indices.map(({ name }) => name);
-  return prefixes.flatMap((prefix) => names.filter((name) => indexNumber(name, prefix) !== undefined).sort((left, right) => (indexNumber(left, prefix) ?? 0) - (indexNumber(right, prefix) ?? 0)));
+  const names = (reply.body as { readonly indices: readonly { readonly name: string }[] }).indices.map(
+    ({ name }) => name,
+  );
+  return prefixes.flatMap((prefix) =>
+    names
+      .filter((name) => indexNumber(name, prefix) !== undefined)
+      .sort((left, right) => (indexNumber(left, prefix) ?? 0) - (indexNumber(right, prefix) ?? 0)),
+  );
 }
 
 /** The list knows no sizes of closed indices; the statistics do, once their shards have been closed. */
 async function closedBytes(send: Send, pattern: string): Promise<ReadonlyMap<string, number>> {
-  const query = { expand_wildcards: 'closed', forbid_closed_indices: false, filter_path: 'indices.*.primaries.store.size_in_bytes' };
-  const reply = await sendExpecting(send, { method: 'GET', path: `/${encodeURIComponent(pattern)}/_stats/store`, query }, pattern);
-  const { indices = {} } = reply.body as { indices?: Record<string, { primaries?: { store?: { size_in_bytes: number } } }> };
+  const query = {
+    expand_wildcards: 'closed',
+    forbid_closed_indices: false,
+    filter_path: 'indices.*.primaries.store.size_in_bytes',
+  };
+  const reply = await sendExpecting(
+    send,
+    { method: 'GET', path: `/${encodeURIComponent(pattern)}/_stats/store`, query },
+    pattern,
+  );
+  const { indices = {} } = reply.body as {
+    indices?: Record<string, { primaries?: { store?: { size_in_bytes: number } } }>;
+  };
   return new Map(Object.entries(indices).map(([name, { primaries }]) => [name, primaries?.store?.size_in_bytes ?? 0]));
 }
 
 /** Most indices have none; a set has far fewer than 1,000 indices. */
 async function countStubs(send: Send, pattern: string): Promise<ReadonlyMap<string, number>> {
-  const reply = await sendExpecting(send, {
-    method: 'POST', path: `/${encodeURIComponent(pattern)}/_search`, query: { ignore_unavailable: true, expand_wildcards: 'open' },
-    body: { size: 0, query: { exists: { field: stubField } }, aggs: { indices: { terms: { field: '_index', size: 1_000 } } } },
-  }, pattern);
-  const { aggregations } = reply.body as { aggregations?: { indices: { buckets: readonly { key: string; doc_count: number }[] } } };
+  const reply = await sendExpecting(
+    send,
+    {
+      method: 'POST',
+      path: `/${encodeURIComponent(pattern)}/_search`,
+      query: { ignore_unavailable: true, expand_wildcards: 'open' },
+      body: {
+        size: 0,
+        query: { exists: { field: stubField } },
+        aggs: { indices: { terms: { field: '_index', size: 1_000 } } },
+      },
+    },
+    pattern,
+  );
+  const { aggregations } = reply.body as {
+    aggregations?: { indices: { buckets: readonly { key: string; doc_count: number }[] } };
+  };
   return new Map((aggregations?.indices.buckets ?? []).map((bucket) => [bucket.key, bucket.doc_count]));
 }
 

@@ -20,8 +20,15 @@ const longestRun = 1_048_576;
  * `schemas/words.ts` for every code point of the first two planes.
  */
 function separators(): string[] {
-  const controls = Array.from({ length: 32 }, (_, code) => code).concat(Array.from({ length: 33 }, (_, code) => 127 + code));
-  return ['whitespace', 'punctuation', 'symbol', ...[...controls, 0xa0, 0x2007, 0x202f].map((code) => String.fromCharCode(code))];
+  const controls = Array.from({ length: 32 }, (_, code) => code).concat(
+    Array.from({ length: 33 }, (_, code) => 127 + code),
+  );
+  return [
+    'whitespace',
+    'punctuation',
+    'symbol',
+    ...[...controls, 0xa0, 0x2007, 0x202f].map((code) => String.fromCharCode(code)),
+  ];
 }
 
 const analysis = {
@@ -97,7 +104,13 @@ export function writeAlias(index: string): string {
   return `only-${index}`;
 }
 
-const typeNames: Readonly<Record<string, FieldType>> = { text: 'text', match_only_text: 'text', keyword: 'string', double: 'number', date: 'time' };
+const typeNames: Readonly<Record<string, FieldType>> = {
+  text: 'text',
+  match_only_text: 'text',
+  keyword: 'string',
+  double: 'number',
+  date: 'time',
+};
 
 export interface MappedField {
   readonly type?: string;
@@ -111,7 +124,11 @@ function fieldTypeOf(field: MappedField): FieldType {
 }
 
 /** Types by whole name: where names are not flat the mapping is a tree. */
-export function flatTypes(properties: Readonly<Record<string, MappedField>>, prefix = '', found: Map<string, FieldType> = new Map()): Map<string, FieldType> {
+export function flatTypes(
+  properties: Readonly<Record<string, MappedField>>,
+  prefix = '',
+  found: Map<string, FieldType> = new Map(),
+): Map<string, FieldType> {
   for (const [name, field] of Object.entries(properties)) {
     if (field.properties !== undefined) flatTypes(field.properties, `${prefix}${name}.`, found);
     else if (name !== idField && name !== stubField) found.set(`${prefix}${name}`, fieldTypeOf(field));

@@ -15,5 +15,8 @@ export function joinMoments(left: Moments, right: Moments): Moments {
 export function joinVariances(left: number, right: number, [one, other]: readonly [Moments, Moments]): number {
   const count = one.count + other.count;
   if (count === 0) return 0;
-  return (left * one.count + right * other.count) / count + (one.mean - other.mean) ** 2 * (one.count / count) * (other.count / count);
+  return (
+    (left * one.count + right * other.count) / count +
+    (one.mean - other.mean) ** 2 * (one.count / count) * (other.count / count)
+  );
 }

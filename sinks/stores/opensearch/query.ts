@@ -25,10 +25,14 @@ export function compileQuery(node: QueryNode, typeOf: TypeOf): Clause {
     case 'none':
       return matchNone;
     case 'and':
-      return node.children.length === 0 ? { match_all: {} } : { bool: { filter: node.children.map((child) => compileQuery(child, typeOf)) } };
+      return node.children.length === 0
+        ? { match_all: {} }
+        : { bool: { filter: node.children.map((child) => compileQuery(child, typeOf)) } };
     case 'or': {
       const members = membersOf(node.children);
-      return members === undefined ? anyOf(node.children.map((child) => compileQuery(child, typeOf))) : { terms: members };
+      return members === undefined
+        ? anyOf(node.children.map((child) => compileQuery(child, typeOf)))
+        : { terms: members };
     }
     case 'not':
       return { bool: { must_not: [compileQuery(node.child, typeOf)] } };
@@ -56,14 +60,15 @@ function membersOf(nodes: readonly QueryNode[]): Readonly<Record<string, readonl
 export function typedFields(node: QueryNode, found: Set<string> = new Set()): Set<string> {
   if (node.kind === 'and' || node.kind === 'or') for (const child of node.children) typedFields(child, found);
   else if (node.kind === 'not') typedFields(node.child, found);
-  else if ('field' in node && node.field !== undefined && node.kind !== 'exists' && !standardFields.has(node.field)) found.add(node.field);
+  else if ('field' in node && node.field !== undefined && node.kind !== 'exists' && !standardFields.has(node.field))
+    found.add(node.field);
   return found;
 }
 
 function anyOf(clauses: readonly Clause[]): Clause {
   const able = clauses.filter((clause) => clause !== matchNone);
   if (able.length === 0) return matchNone;
-  return able.length === 1 ? able[0] as Clause : { bool: { should: able, minimum_should_match: 1 } };
+  return able.length === 1 ? (able[0] as Clause) : { bool: { should: able, minimum_should_match: 1 } };
 }
 
 function eachField(field: string | undefined, clause: (field: string) => Clause): Clause {
@@ -80,7 +85,11 @@ function equality(field: string, text: string, type: FieldType | undefined): Cla
   const other = { term: { other_fields: `${field}=${text}` } };
   switch (type) {
     case 'number':
-      return withOthers(field, decimal.test(text) && Number.isFinite(Number(text)) ? { term: { [field]: Number(text) } } : matchNone, other);
+      return withOthers(
+        field,
+        decimal.test(text) && Number.isFinite(Number(text)) ? { term: { [field]: Number(text) } } : matchNone,
+        other,
+      );
     case 'time':
       return timeEquality(field, text);
     default:
@@ -103,7 +112,10 @@ function timeEquality(field: string, text: string): Clause {
 function wildcard(field: string, pattern: string, type: FieldType | undefined): Clause {
   const escaped = pattern.replace(/\\/g, '\\\\');
   if (textFields.has(field) || field === 'source') return { wildcard: { [field]: { value: lowerCase(escaped) } } };
-  const own = type === 'number' || type === 'time' || type === 'boolean' ? matchNone : { wildcard: { [field]: { value: escaped } } };
+  const own =
+    type === 'number' || type === 'time' || type === 'boolean'
+      ? matchNone
+      : { wildcard: { [field]: { value: escaped } } };
   return withOthers(field, own, { wildcard: { other_fields: { value: `${escapeWildcard(field)}=${escaped}` } } });
 }
 
@@ -113,13 +125,24 @@ function escapeWildcard(text: string): string {
 
 function regex(field: string, pattern: string, type: FieldType | undefined): Clause {
   const expression = luceneExpression(pattern);
-  const clause = (name: string, value: string) => ({ regexp: { [name]: { value, flags: 'NONE', case_insensitive: expression.anyCase } } });
+  const clause = (name: string, value: string) => ({
+    regexp: { [name]: { value, flags: 'NONE', case_insensitive: expression.anyCase } },
+  });
   if (textFields.has(field) || field === 'source') return clause(field, expression.text);
   const own = type === 'number' || type === 'time' || type === 'boolean' ? matchNone : clause(field, expression.text);
-  return withOthers(field, own, clause('other_fields', `${luceneExpression(field.replace(/[^\p{L}\p{N}]/gu, '\\$&')).text}=(${expression.text})`));
+  return withOthers(
+    field,
+    own,
+    clause('other_fields', `${luceneExpression(field.replace(/[^\p{L}\p{N}]/gu, '\\$&')).text}=(${expression.text})`),
+  );
 }
 
-function range(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined, type: FieldType | undefined): Clause {
+function range(
+  field: string,
+  from: RangeEnd | undefined,
+  to: RangeEnd | undefined,
+  type: FieldType | undefined,
+): Clause {
   if (textFields.has(field)) return matchNone;
   if (type === 'time') return timeRange(field, from, to);
   const numeric = [from, to].every((end) => end === undefined || typeof end.value === 'number');
@@ -134,7 +157,13 @@ function timeRange(field: string, from: RangeEnd | undefined, to: RangeEnd | und
   return rangeClause(field, from, to, time, { format: 'epoch_millis' });
 }
 
-function rangeClause(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined, value: (end: string | number) => string | number, more: Clause = {}): Clause {
+function rangeClause(
+  field: string,
+  from: RangeEnd | undefined,
+  to: RangeEnd | undefined,
+  value: (end: string | number) => string | number,
+  more: Clause = {},
+): Clause {
   return {
     range: {
       [field]: {

@@ -159,7 +159,9 @@ class Reader {
 
   #refuse(what: string): never {
     throw storeErrors.create('STORE_QUERY_INVALID', {
-      place: `/${this.#whole}/`, got: `the construct ${what}`, allowed: 'characters, classes, groups, alternatives, repeats and, at the beginning, (?i)',
+      place: `/${this.#whole}/`,
+      got: `the construct ${what}`,
+      allowed: 'characters, classes, groups, alternatives, repeats and, at the beginning, (?i)',
     });
   }
 }

@@ -1,5 +1,11 @@
 /** Requests of the store: whatever is not expected becomes a typed error. */
-import { faultOf, OpenSearchNoAnswer, type OpenSearchClient, type OpenSearchReply, type OpenSearchRequest } from '../../../core/opensearch-client.js';
+import {
+  faultOf,
+  OpenSearchNoAnswer,
+  type OpenSearchClient,
+  type OpenSearchReply,
+  type OpenSearchRequest,
+} from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';
 import { wholeError } from './bulk.js';
 
@@ -11,14 +17,24 @@ export function createSend(client: OpenSearchClient): Send {
     try {
       return await client.request(request);
     } catch (thrown) {
-      if (thrown instanceof OpenSearchNoAnswer && thrown.aborted) throw storeErrors.create('STORE_SEARCH_CANCELLED', { place, cause: thrown });
-      throw storeErrors.create('STORE_UNAVAILABLE', { place, got: thrown instanceof Error ? thrown.message : String(thrown), cause: thrown });
+      if (thrown instanceof OpenSearchNoAnswer && thrown.aborted)
+        throw storeErrors.create('STORE_SEARCH_CANCELLED', { place, cause: thrown });
+      throw storeErrors.create('STORE_UNAVAILABLE', {
+        place,
+        got: thrown instanceof Error ? thrown.message : String(thrown),
+        cause: thrown,
+      });
     }
   };
 }
 
 /** Sends and expects success, or one of the allowed statuses. */
-export async function sendExpecting(send: Send, request: OpenSearchRequest, place: string, allowed: readonly number[] = []): Promise<OpenSearchReply> {
+export async function sendExpecting(
+  send: Send,
+  request: OpenSearchRequest,
+  place: string,
+  allowed: readonly number[] = [],
+): Promise<OpenSearchReply> {
   const reply = await send(request, place);
   if (reply.status < 300 || allowed.includes(reply.status)) return reply;
   throw wholeError(reply.status, faultOf(reply), place);

@@ -18,7 +18,11 @@ interface PlacedHit {
   readonly place: SearchAfter;
 }
 
-export async function* scanHits(send: Send, request: ScanRequest, defaultTimeoutMs: number): AsyncGenerator<readonly SearchHit[]> {
+export async function* scanHits(
+  send: Send,
+  request: ScanRequest,
+  defaultTimeoutMs: number,
+): AsyncGenerator<readonly SearchHit[]> {
   const sort = request.sort ?? defaultSort;
   const groups = await searchGroups(send, request);
   const points: string[] = [];
@@ -32,32 +36,69 @@ export async function* scanHits(send: Send, request: ScanRequest, defaultTimeout
     }
     const byPlace = comparePlaces(sort.direction);
     const wanted = request.fields === undefined ? undefined : new Set(request.fields);
-    for await (const batch of mergeOrdered(sources, (left, right) => byPlace(left.place, right.place), () => pageSize.size)) yield batch.map(({ hit }) => toHit(hit, wanted));
+    for await (const batch of mergeOrdered(
+      sources,
+      (left, right) => byPlace(left.place, right.place),
+      () => pageSize.size,
+    ))
+      yield batch.map(({ hit }) => toHit(hit, wanted));
   } finally {
-    if (points.length > 0) await send({ method: 'DELETE', path: '/_search/point_in_time', body: { pit_id: points } }, 'point in time').catch(() => undefined);
+    if (points.length > 0)
+      await send({ method: 'DELETE', path: '/_search/point_in_time', body: { pit_id: points } }, 'point in time').catch(
+        () => undefined,
+      );
   }
 }
 
 async function openPoint(send: Send, indices: readonly string[], { signal }: ScanRequest): Promise<string> {
   const query = { keep_alive: keepAlive, allow_partial_pit_creation: false };
-  const reply = await sendExpecting(send, { method: 'POST', path: indicesPath(indices, '_search/point_in_time'), query, signal }, indices.join(','));
+  const reply = await sendExpecting(
+    send,
+    { method: 'POST', path: indicesPath(indices, '_search/point_in_time'), query, signal },
+    indices.join(','),
+  );
   return (reply.body as { readonly pit_id: string }).pit_id;
 }
 
-function pagesOf(send: Send, request: ScanRequest, group: TypeGroup, point: string, pageSize: PageSize, defaultTimeoutMs: number): NextPage<PlacedHit> {
+function pagesOf(
+  send: Send,
+  request: ScanRequest,
+  group: TypeGroup,
+  point: string,
+  pageSize: PageSize,
+  defaultTimeoutMs: number,
+): NextPage<PlacedHit> {
   const typeOf = groupTypes(group);
   const sort = request.sort ?? defaultSort;
   const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
-  const common = { query: queryClause(request, typeOf), track_total_hits: false, ...sourceClause(request.fields), pit: { id: point, keep_alive: keepAlive } };
+  const common = {
+    query: queryClause(request, typeOf),
+    track_total_hits: false,
+    ...sourceClause(request.fields),
+    pit: { id: point, keep_alive: keepAlive },
+  };
   let after: SearchAfter | undefined;
   let ended = false;
   return async () => {
     if (ended) return undefined;
     const { size } = pageSize;
     const query = { allow_partial_search_results: false, cancel_after_time_interval: `${timeoutMs}ms` };
-    const reply = await send({ method: 'POST', path: '/_search', signal: request.signal, timeoutMs, query, body: { ...common, ...pageClauses(sort, after, typeOf), size } }, 'point in time');
+    const reply = await send(
+      {
+        method: 'POST',
+        path: '/_search',
+        signal: request.signal,
+        timeoutMs,
+        query,
+        body: { ...common, ...pageClauses(sort, after, typeOf), size },
+      },
+      'point in time',
+    );
     if (reply.status >= 300) throw searchError(reply.status, faultOf(reply), group.indices);
-    const hits = (reply.body as { readonly hits: { readonly hits: readonly RawHit[] } }).hits.hits.map((hit) => ({ hit, place: placeOf(hit, sort, typeOf) }));
+    const hits = (reply.body as { readonly hits: { readonly hits: readonly RawHit[] } }).hits.hits.map((hit) => ({
+      hit,
+      place: placeOf(hit, sort, typeOf),
+    }));
     pageSize.learn(hits.map(({ hit }) => hit._source ?? {}));
     after = hits.at(-1)?.place;
     ended = hits.length < size;

@@ -40,13 +40,26 @@ export async function search(send: Send, request: SearchRequest, timeoutMs: numb
   const first = found.hits.slice(0, request.limit);
   const wanted = request.fields === undefined ? undefined : new Set(request.fields);
   const { total, skipped, failures } = found;
-  return { total: request.count === false ? first.length : total, hits: first.map(({ hit }) => toHit(hit, wanted)), skipped, next: first.at(-1)?.place, ...(failures.length > 0 ? { failures } : {}) };
+  return {
+    total: request.count === false ? first.length : total,
+    hits: first.map(({ hit }) => toHit(hit, wanted)),
+    skipped,
+    next: first.at(-1)?.place,
+    ...(failures.length > 0 ? { failures } : {}),
+  };
 }
 
 /** The indices of a request by how they type what it asks for. */
-export function searchGroups(send: Send, request: Pick<SearchRequest, 'indices' | 'query' | 'sort' | 'signal'>): Promise<TypeGroup[]> {
+export function searchGroups(
+  send: Send,
+  request: Pick<SearchRequest, 'indices' | 'query' | 'sort' | 'signal'>,
+): Promise<TypeGroup[]> {
   const { field } = request.sort ?? defaultSort;
-  if (standardFields.get(field) === 'text') throw storeErrors.create('STORE_QUERY_INVALID', { got: `sorting by ${field}`, allowed: 'fields that are not cut into words' });
+  if (standardFields.get(field) === 'text')
+    throw storeErrors.create('STORE_QUERY_INVALID', {
+      got: `sorting by ${field}`,
+      allowed: 'fields that are not cut into words',
+    });
   const fields = typedFields(request.query);
   if (field !== '_id' && !standardFields.has(field)) fields.add(field);
   return groupByTypes(send, [...new Set(request.indices)], [...fields], request.signal);
@@ -56,21 +69,35 @@ export function groupTypes(group: TypeGroup): TypeOf {
   return (field) => standardFields.get(field) ?? group.types.get(field);
 }
 
-async function searchGroup(send: Send, request: SearchRequest, group: TypeGroup, timeoutMs: number, found: Found): Promise<void> {
+async function searchGroup(
+  send: Send,
+  request: SearchRequest,
+  group: TypeGroup,
+  timeoutMs: number,
+  found: Found,
+): Promise<void> {
   const typeOf = groupTypes(group);
   const sort = request.sort ?? defaultSort;
   const query = queryClause(request, typeOf);
   const isCountedApart = countsApart(request);
   const body = { query, track_total_hits: request.count !== false && !isCountedApart, ...sourceClause(request.fields) };
   // What fails below is what this would fail with.
-  const counted = isCountedApart ? askUntilAllAnswer(send, request, group.indices, { query, size: 0, track_total_hits: true }, timeoutMs) : undefined;
+  const counted = isCountedApart
+    ? askUntilAllAnswer(send, request, group.indices, { query, size: 0, track_total_hits: true }, timeoutMs)
+    : undefined;
   counted?.catch(() => undefined);
   let { indices } = group;
   let left = request.limit;
   let { after } = request;
   for (let page = 0; indices.length > 0; page += 1) {
     const size = Math.min(left, maxPage);
-    const answer = await askUntilAllAnswer(send, request, indices, { ...body, size, ...pageClauses(sort, after, typeOf) }, timeoutMs);
+    const answer = await askUntilAllAnswer(
+      send,
+      request,
+      indices,
+      { ...body, size, ...pageClauses(sort, after, typeOf) },
+      timeoutMs,
+    );
     found.skipped.push(...answer.skipped);
     indices = answer.indices;
     if (answer.body === undefined) return;
@@ -78,8 +105,14 @@ async function searchGroup(send: Send, request: SearchRequest, group: TypeGroup,
     if (page === 0) {
       const count = await counted;
       const total = (count?.body as RawResult | undefined)?.hits.total?.value;
-      found.total += total === undefined ? aggregations?.total?.doc_count ?? hits.total?.value ?? 0 : Math.max(total, hits.hits.length);
-      found.failures.push(...answer.failures, ...(count?.failures ?? []).filter(({ index }) => !answer.failures.some((one) => one.index === index)));
+      found.total +=
+        total === undefined
+          ? (aggregations?.total?.doc_count ?? hits.total?.value ?? 0)
+          : Math.max(total, hits.hits.length);
+      found.failures.push(
+        ...answer.failures,
+        ...(count?.failures ?? []).filter(({ index }) => !answer.failures.some((one) => one.index === index)),
+      );
       found.skipped.push(...(count?.skipped ?? []).filter((index) => !answer.skipped.includes(index)));
     }
     for (const hit of hits.hits) found.hits.push({ hit, place: placeOf(hit, sort, typeOf) });
@@ -103,6 +136,8 @@ export function sourceClause(fields: readonly string[] | undefined): Clause {
 }
 
 export function toHit(hit: RawHit, wanted: ReadonlySet<string> | undefined): SearchHit {
-  const fields = Object.entries(hit._source ?? {}).filter(([name]) => name !== idField && (wanted === undefined || wanted.has(name)));
+  const fields = Object.entries(hit._source ?? {}).filter(
+    ([name]) => name !== idField && (wanted === undefined || wanted.has(name)),
+  );
   return { _id: hit._id, _index: hit._index, document: Object.fromEntries(fields) };
 }

@@ -19,13 +19,21 @@ export interface RawHit {
 
 export const defaultSort: Sort = { field: 'timestamp', direction: 'desc' };
 
-const unmappedTypes: Readonly<Record<FieldType, string>> = { text: 'keyword', string: 'keyword', number: 'double', boolean: 'keyword', time: 'date' };
+const unmappedTypes: Readonly<Record<FieldType, string>> = {
+  text: 'keyword',
+  string: 'keyword',
+  number: 'double',
+  boolean: 'keyword',
+  time: 'date',
+};
 /** What the engine's date can be; its stand-ins for a missing one lie beyond. */
 const largestTime = 8.64e15;
 
 export function sortClauses({ field, direction }: Sort, typeOf: TypeOf): Clause[] {
   const ties = [{ [idField]: { order: direction } }, { _index: { order: direction } }];
-  return field === '_id' ? ties : [{ [field]: { order: direction, unmapped_type: unmappedTypes[typeOf(field) ?? 'string'] } }, ...ties];
+  return field === '_id'
+    ? ties
+    : [{ [field]: { order: direction, unmapped_type: unmappedTypes[typeOf(field) ?? 'string'] } }, ...ties];
 }
 
 /** Sort, place and filter of a request for what comes after this document. */
@@ -40,8 +48,15 @@ export function pageClauses(sort: Sort, after: SearchAfter | undefined, typeOf: 
   const value = type === 'time' && typeof after.sortValue === 'string' ? Date.parse(after.sortValue) : after.sortValue;
   if (value === null || (typeof value === 'string' && isNumber)) {
     // Of the total the filter takes nothing away: it is counted by an aggregation.
-    const missing = { post_filter: { bool: { must_not: [{ exists: { field } }] } }, aggs: { total: { filter: { match_all: {} } } } };
-    return { ...missing, sort: sortClauses({ ...sort, field: '_id' }, typeOf), ...(value === null ? { search_after: ties } : {}) };
+    const missing = {
+      post_filter: { bool: { must_not: [{ exists: { field } }] } },
+      aggs: { total: { filter: { match_all: {} } } },
+    };
+    return {
+      ...missing,
+      sort: sortClauses({ ...sort, field: '_id' }, typeOf),
+      ...(value === null ? { search_after: ties } : {}),
+    };
   }
   const before = typeof value === 'number' && !isNumber && type !== undefined;
   return { sort: sortClauses(sort, typeOf), ...(before ? {} : { search_after: [value, ...ties] }) };
@@ -50,9 +65,12 @@ export function pageClauses(sort: Sort, after: SearchAfter | undefined, typeOf: 
 export function placeOf(hit: RawHit, { field }: Sort, typeOf: TypeOf): SearchAfter {
   const place = { id: hit._id, index: hit._index };
   if (field === '_id') return { sortValue: hit._id, ...place };
-  const value = hit.sort.length < 3 ? null : hit.sort[0] ?? null;
+  const value = hit.sort.length < 3 ? null : (hit.sort[0] ?? null);
   const type = typeOf(field);
   if (type !== 'number' && type !== 'time') return { sortValue: value === null ? null : String(value), ...place };
   const number = value === null ? NaN : Number(value);
-  return { sortValue: Number.isFinite(number) && (type === 'number' || Math.abs(number) <= largestTime) ? number : null, ...place };
+  return {
+    sortValue: Number.isFinite(number) && (type === 'number' || Math.abs(number) <= largestTime) ? number : null,
+    ...place,
+  };
 }

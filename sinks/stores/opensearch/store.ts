@@ -1,10 +1,33 @@
 /** The index store on OpenSearch. */
-import { createOpenSearchClient, faultOf, type OpenSearchClient, type OpenSearchConnection } from '../../../core/opensearch-client.js';
+import {
+  createOpenSearchClient,
+  faultOf,
+  type OpenSearchClient,
+  type OpenSearchConnection,
+} from '../../../core/opensearch-client.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/metrics.js';
 import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
-import type { AggregateRequest, AggregateResult, ScanRequest, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
-import type { DocumentUpdate, FieldType, FoundDocument, IndexInfo, IndexOptions, IndexStore, StoreCapabilities, StubRequest, WriteRequest, WriteResult } from '../contract.js';
+import type {
+  AggregateRequest,
+  AggregateResult,
+  ScanRequest,
+  SearchHit,
+  SearchRequest,
+  SearchResult,
+} from '../../../schemas/query.js';
+import type {
+  DocumentUpdate,
+  FieldType,
+  FoundDocument,
+  IndexInfo,
+  IndexOptions,
+  IndexStore,
+  StoreCapabilities,
+  StubRequest,
+  WriteRequest,
+  WriteResult,
+} from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
@@ -71,7 +94,7 @@ export class OpenSearchStore implements IndexStore {
   }
 
   async createIndex(name: string, options: IndexOptions): Promise<void> {
-    this.#flatNames ??= this.#options.flatNames ?? await takesFlatNames(this.#send);
+    this.#flatNames ??= this.#options.flatNames ?? (await takesFlatNames(this.#send));
     await createIndex(this.#send, name, options, { maxFields: this.#options.maxFields, flatNames: this.#flatNames });
   }
 
@@ -83,7 +106,8 @@ export class OpenSearchStore implements IndexStore {
     const outcome: BulkOutcome = { stored: 0, alreadyStored: 0, alreadyStoredAt: [], failures: [] };
     const observe = this.#metrics.writeSeconds.startTimer({ store: 'opensearch' });
     try {
-      for (const part of bulkParts(request, this.#options.bulkBytes, outcome)) await this.#writePart(request.index, part, outcome);
+      for (const part of bulkParts(request, this.#options.bulkBytes, outcome))
+        await this.#writePart(request.index, part, outcome);
       outcome.failures.sort((left, right) => left.position - right.position);
       return outcome;
     } catch (thrown) {
@@ -97,7 +121,12 @@ export class OpenSearchStore implements IndexStore {
 
   async #writePart(index: string, part: BulkPart, outcome: BulkOutcome): Promise<void> {
     const leave = await this.#bulks.enter();
-    const request = { method: 'POST', path: pathOf(writeAlias(index), '_bulk'), query: { require_alias: true, filter_path: bulkFilter }, bulkBody: part.body } as const;
+    const request = {
+      method: 'POST',
+      path: pathOf(writeAlias(index), '_bulk'),
+      query: { require_alias: true, filter_path: bulkFilter },
+      bulkBody: part.body,
+    } as const;
     const reply = await this.#send(request, index).finally(leave);
     if (reply.status !== 413) addReply(outcome, part, reply, index);
     else for (const half of splitPart(part, outcome)) await this.#writePart(index, half, outcome);
@@ -105,7 +134,11 @@ export class OpenSearchStore implements IndexStore {
 
   /** A translog that is synced by each request needs a flush only for what a 409 spoke of; the flush syncs it. */
   async sync(index: string): Promise<void> {
-    await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_flush'), query: { wait_if_ongoing: true, force: true } }, index);
+    await sendExpecting(
+      this.#send,
+      { method: 'POST', path: pathOf(index, '_flush'), query: { wait_if_ongoing: true, force: true } },
+      index,
+    );
   }
 
   async writeStubs(index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]> {
@@ -121,7 +154,7 @@ export class OpenSearchStore implements IndexStore {
   }
 
   async stubsAmong(index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set([...await readDocuments(this.#send, index, ids)].filter(([, { stub }]) => stub).map(([id]) => id));
+    return new Set([...(await readDocuments(this.#send, index, ids))].filter(([, { stub }]) => stub).map(([id]) => id));
   }
 
   async isSearchable(index: string, id: string): Promise<boolean> {
@@ -183,7 +216,8 @@ export class OpenSearchStore implements IndexStore {
   }
 
   async refresh(indices: readonly string[]): Promise<void> {
-    for (const index of indices) await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_refresh') }, index);
+    for (const index of indices)
+      await sendExpecting(this.#send, { method: 'POST', path: pathOf(index, '_refresh') }, index);
   }
 
   async scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void> {
@@ -192,10 +226,17 @@ export class OpenSearchStore implements IndexStore {
 
   async health(): Promise<{ readonly ok: boolean; readonly reason: string }> {
     try {
-      const { status, body } = await this.#send({ method: 'GET', path: '/_cluster/health', query: { timeout: '1s' }, timeoutMs: healthTimeoutMs }, 'cluster health');
+      const { status, body } = await this.#send(
+        { method: 'GET', path: '/_cluster/health', query: { timeout: '1s' }, timeoutMs: healthTimeoutMs },
+        'cluster health',
+      );
       const cluster = body as { status?: string; cluster_name?: string };
-      if (status >= 300) return { ok: false, reason: `OpenSearch answers ${status}: ${this.#error(status, body, 'cluster').got ?? ''}` };
-      return { ok: cluster.status !== 'red', reason: `OpenSearch cluster ${cluster.cluster_name ?? ''} is ${cluster.status ?? 'unknown'}` };
+      if (status >= 300)
+        return { ok: false, reason: `OpenSearch answers ${status}: ${this.#error(status, body, 'cluster').got ?? ''}` };
+      return {
+        ok: cluster.status !== 'red',
+        reason: `OpenSearch cluster ${cluster.cluster_name ?? ''} is ${cluster.status ?? 'unknown'}`,
+      };
     } catch (thrown) {
       return { ok: false, reason: thrown instanceof Error ? thrown.message : String(thrown) };
     }

@@ -23,29 +23,52 @@ const patienceMs = 60_000;
 export function createAsker(port: number): Asker {
   const agent = new Agent({ keepAlive: true });
   return {
-    close: () => { agent.destroy(); },
-    ask: ({ method, path, headers, body }) => new Promise((resolve, reject) => {
-      const sending = request({ host: '127.0.0.1', port, agent, method, path, headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) } }, (answer) => {
-        const parts: Buffer[] = [];
-        const end = (): void => {
+    close: () => {
+      agent.destroy();
+    },
+    ask: ({ method, path, headers, body }) =>
+      new Promise((resolve, reject) => {
+        const sending = request(
+          {
+            host: '127.0.0.1',
+            port,
+            agent,
+            method,
+            path,
+            headers: {
+              ...headers,
+              ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+            },
+          },
+          (answer) => {
+            const parts: Buffer[] = [];
+            const end = (): void => {
+              clearTimeout(timer);
+              resolve({
+                status: answer.statusCode ?? 0,
+                headers: answer.headers,
+                body: inflated(Buffer.concat(parts), answer.headers['content-encoding']).toString(),
+              });
+            };
+            answer
+              .on('data', (part: Buffer) => {
+                parts.push(part);
+                if (!String(answer.headers['content-type']).startsWith('text/event-stream')) return;
+                end();
+                answer.destroy();
+              })
+              .on('end', end)
+              .on('error', failed);
+          },
+        );
+        const failed = (error: Error): void => {
           clearTimeout(timer);
-          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: inflated(Buffer.concat(parts), answer.headers['content-encoding']).toString() });
+          reject(error);
         };
-        answer.on('data', (part: Buffer) => {
-          parts.push(part);
-          if (!String(answer.headers['content-type']).startsWith('text/event-stream')) return;
-          end();
-          answer.destroy();
-        }).on('end', end).on('error', failed);
-      });
-      const failed = (error: Error): void => {
-        clearTimeout(timer);
-        reject(error);
-      };
-      const timer = setTimeout(() => sending.destroy(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
-      sending.on('error', failed);
-      sending.end(body);
-    }),
+        const timer = setTimeout(() => sending.destroy(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
+        sending.on('error', failed);
+        sending.end(body);
+      }),
   };
 }
 

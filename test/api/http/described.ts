@@ -46,32 +46,71 @@ export interface Description {
 }
 
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, {
-    readonly operationId: string; readonly security: readonly unknown[]; readonly parameters?: readonly Parameter[]; readonly responses: Readonly<Record<string, Response>>;
-    readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
-  }>>>>;
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly operationId: string;
+            readonly security: readonly unknown[];
+            readonly parameters?: readonly Parameter[];
+            readonly responses: Readonly<Record<string, Response>>;
+            readonly requestBody?: {
+              readonly required: boolean;
+              readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+            };
+          }
+        >
+      >
+    >
+  >;
 }
 
 export function readDescription(document: Document): Description {
   const resolve = <Kind extends object>(value: Kind): Kind => {
     const reference = (value as { readonly $ref?: string }).$ref;
-    return reference === undefined ? value : (reference.slice(2).split('/').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document) as Kind);
+    return reference === undefined
+      ? value
+      : (reference
+          .slice(2)
+          .split('/')
+          .reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document) as Kind);
   };
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, { operationId: id, security, parameters = [], requestBody, responses }]): Operation => ({
-    id, method: method.toUpperCase(), path, open: security.length === 0, parameters,
-    body: requestBody === undefined ? undefined : { required: requestBody.required, schema: requestBody.content['application/json']?.schema ?? {} },
-    responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, resolve(response)])),
-  })));
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { operationId: id, security, parameters = [], requestBody, responses }]): Operation => ({
+        id,
+        method: method.toUpperCase(),
+        path,
+        open: security.length === 0,
+        parameters,
+        body:
+          requestBody === undefined
+            ? undefined
+            : { required: requestBody.required, schema: requestBody.content['application/json']?.schema ?? {} },
+        responses: Object.fromEntries(
+          Object.entries(responses).map(([status, response]) => [status, resolve(response)]),
+        ),
+      }),
+    ),
+  );
   const validate = createValidators(document);
   return {
     operations,
     resolve,
-    find: (method, path) => operations.filter((operation) => operation.method === method && leadsTo(operation.path, path)).sort((one, other) => literals(other.path) - literals(one.path))[0],
+    find: (method, path) =>
+      operations
+        .filter((operation) => operation.method === method && leadsTo(operation.path, path))
+        .sort((one, other) => literals(other.path) - literals(one.path))[0],
     problemOf(operation, answer) {
       const status = String(answer.status);
       const key = [status, `${status.charAt(0)}XX`].find((one) => one in operation.responses);
       if (key === undefined) return `the status ${status} is not described`;
-      return contentProblem(operation.responses[key] as Response, answer, (type, schema) => validate(`${operation.id} ${key} ${type}`, schema, answer.body));
+      return contentProblem(operation.responses[key] as Response, answer, (type, schema) =>
+        validate(`${operation.id} ${key} ${type}`, schema, answer.body),
+      );
     },
   };
 }
@@ -79,11 +118,21 @@ export function readDescription(document: Document): Description {
 const literals = (path: string): number => path.split('/').filter((part) => !part.startsWith('{')).length;
 
 function leadsTo(template: string, path: string): boolean {
-  const [wanted, parts] = [template, path.replace(/(?<=.)\/$/, '')].map((text) => text.split('/')) as [string[], string[]];
-  return wanted.length === parts.length && wanted.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]));
+  const [wanted, parts] = [template, path.replace(/(?<=.)\/$/, '')].map((text) => text.split('/')) as [
+    string[],
+    string[],
+  ];
+  return (
+    wanted.length === parts.length &&
+    wanted.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]))
+  );
 }
 
-function contentProblem({ content }: Response, { headers, body }: Answer, validate: (type: string, schema: Schema) => string | undefined): string | undefined {
+function contentProblem(
+  { content }: Response,
+  { headers, body }: Answer,
+  validate: (type: string, schema: Schema) => string | undefined,
+): string | undefined {
   if (body === '') return undefined;
   if (content === undefined) return 'a body comes where none is described';
   const type = String(headers['content-type'] ?? '').split(';')[0] as string;
@@ -98,7 +147,9 @@ function createValidators(document: Document): (key: string, schema: Schema, bod
   ajv.addSchema({ $id: 'openapi', components: (document as unknown as { components: unknown }).components });
   const compiled = new Map<string, ValidateFunction>();
   return (key, schema, body) => {
-    const validator = compiled.get(key) ?? ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components')) as Schema);
+    const validator =
+      compiled.get(key) ??
+      ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components')) as Schema);
     compiled.set(key, validator);
     let value: unknown;
     try {

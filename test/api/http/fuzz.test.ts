@@ -24,7 +24,14 @@ const mostProblems = 40;
 function problemOf(description: Description, { method, path }: Sent, answer: Answer): string | undefined {
   const json = String(answer.headers['content-type']).startsWith('application/json');
   const operation = description.find(method, path.split('?')[0] as string);
-  if (answer.status >= 500 && !(answer.status === 503 && (answer.headers['retry-after'] !== undefined || operation?.path === '/api/system/lbstatus'))) return 'a fault of ours';
+  if (
+    answer.status >= 500 &&
+    !(
+      answer.status === 503 &&
+      (answer.headers['retry-after'] !== undefined || operation?.path === '/api/system/lbstatus')
+    )
+  )
+    return 'a fault of ours';
   if (answer.status >= 400 && json && !isError(answer.body)) return 'an error without type and message';
   if (answer.status >= 400 && !json && operation?.path !== '/api/system/lbstatus') return 'an error that is no JSON';
   return operation === undefined ? undefined : description.problemOf(operation, answer);
@@ -35,9 +42,14 @@ function isError(body: string): boolean {
   return typeof type === 'string' && typeof message === 'string';
 }
 
-const textOf = ({ method, path, headers, body }: Sent): string => `${method} ${path.slice(0, 500)} ${JSON.stringify({ ...headers, authorization: headers['authorization'] === undefined ? 'none' : '...' })} ${String(body ?? '').slice(0, 1_500)}`;
+const textOf = ({ method, path, headers, body }: Sent): string =>
+  `${method} ${path.slice(0, 500)} ${JSON.stringify({ ...headers, authorization: headers['authorization'] === undefined ? 'none' : '...' })} ${String(body ?? '').slice(0, 1_500)}`;
 
-async function run(world: Whole, asker: Asker, description: Description): Promise<{ readonly problems: string[]; readonly statuses: Map<string, number>; readonly done: number }> {
+async function run(
+  world: Whole,
+  asker: Asker,
+  description: Description,
+): Promise<{ readonly problems: string[]; readonly statuses: Map<string, number>; readonly done: number }> {
   const random = createRandom(seed);
   const known = createKnown(asker, description, world.authorization('admin'));
   const values = createValues({ random, resolve: description.resolve, known: known.examples });
@@ -50,11 +62,21 @@ async function run(world: Whole, asker: Asker, description: Description): Promis
     if (done % refreshEvery === 0) await known.refresh();
     const kind = values.pick<Kind>(['fitting', 'fitting', 'nearly', 'nearly', 'junk']);
     const as = values.pick(['admin', 'admin', 'admin', 'operator', 'reader', '']);
-    const sent = make(values.pick(description.operations), kind, as === '' ? {} : { authorization: world.authorization(as) });
+    const sent = make(
+      values.pick(description.operations),
+      kind,
+      as === '' ? {} : { authorization: world.authorization(as) },
+    );
     const faults = world.faults.length;
     const answer = await asker.ask(sent).catch((error: unknown) => ({ status: 0, headers: {}, body: String(error) }));
-    const problem = answer.status === 0 ? 'no answer' : problemOf(description, sent, answer) ?? (world.faults.length > faults ? 'logged as a fault' : undefined);
-    if (problem !== undefined) problems.push(`request ${done}, ${problem}: ${textOf(sent)} -> ${answer.status} ${answer.body.slice(0, 300)} ${world.faults.slice(faults).join(' ').slice(0, 1_500)}`);
+    const problem =
+      answer.status === 0
+        ? 'no answer'
+        : (problemOf(description, sent, answer) ?? (world.faults.length > faults ? 'logged as a fault' : undefined));
+    if (problem !== undefined)
+      problems.push(
+        `request ${done}, ${problem}: ${textOf(sent)} -> ${answer.status} ${answer.body.slice(0, 300)} ${world.faults.slice(faults).join(' ').slice(0, 1_500)}`,
+      );
     const key = `${Math.floor(answer.status / 100)}XX ${kind}`;
     statuses.set(key, (statuses.get(key) ?? 0) + 1);
   }
@@ -64,10 +86,21 @@ async function run(world: Whole, asker: Asker, description: Description): Promis
 t.test(`requests of seed ${seed}`, { timeout: wanted === undefined ? 300_000 : 3_600_000 }, async (t) => {
   const world = await startWhole(t);
   const asker = createAsker(world.address().port);
-  t.teardown(() => { asker.close(); });
+  t.teardown(() => {
+    asker.close();
+  });
   const { body } = await asker.ask({ method: 'GET', path: '/api/openapi.json', headers: {} });
-  const { problems, statuses, done } = await run(world, asker, readDescription(JSON.parse(body) as Parameters<typeof readDescription>[0]));
+  const { problems, statuses, done } = await run(
+    world,
+    asker,
+    readDescription(JSON.parse(body) as Parameters<typeof readDescription>[0]),
+  );
   t.comment(`${done} requests: ${JSON.stringify([...statuses].sort())}`);
   t.same(problems, []);
-  t.equal((await asker.ask({ method: 'GET', path: '/api/system', headers: { authorization: world.authorization('admin') } })).status, 200, 'the server lives on');
+  t.equal(
+    (await asker.ask({ method: 'GET', path: '/api/system', headers: { authorization: world.authorization('admin') } }))
+      .status,
+    200,
+    'the server lives on',
+  );
 });

@@ -11,7 +11,15 @@ import { startRunning, type Running } from './routes/running.js';
 import { basic } from './world.js';
 
 /** Every text of a message begins with its mark: in the message, in the names and the values of its fields. */
-export const marks = ['markalpha', 'markbravo', 'markshared', 'markplain', 'markaudit', 'markboth', 'markletter'] as const;
+export const marks = [
+  'markalpha',
+  'markbravo',
+  'markshared',
+  'markplain',
+  'markaudit',
+  'markboth',
+  'markletter',
+] as const;
 export type Mark = (typeof marks)[number];
 
 /** Messages that are in the stores of two index sets are found twice. */
@@ -38,11 +46,28 @@ export const askers: readonly Asker[] = [
   { ...nobodys, name: 'no-role' },
   { ...nobodys, name: 'reader', capabilities: shippedCapabilities },
   { ...nobodys, name: 'Operator', sees: ordinary, reads: matrixStreams.slice(0, 3), capabilities: shippedCapabilities },
-  { ...nobodys, name: 'AuditViewer', sees: [...ordinary, 'markaudit', 'markboth'], reads: matrixStreams, capabilities: [...shippedCapabilities, 'audit:read'] },
+  {
+    ...nobodys,
+    name: 'AuditViewer',
+    sees: [...ordinary, 'markaudit', 'markboth'],
+    reads: matrixStreams,
+    capabilities: [...shippedCapabilities, 'audit:read'],
+  },
   { ...nobodys, name: 'reads-alpha', sees: ['markalpha', 'markshared'], reads: ['alpha'] },
   { ...nobodys, name: 'edits-alpha', sees: ['markalpha', 'markshared'], reads: ['alpha'], edits: ['alpha'] },
-  ...grantable.map((capability) => ({ ...nobodys, name: `can-${capability.replace(':', '-')}`, capabilities: [capability] })),
-  { name: 'Admin', sees: [...ordinary, 'markaudit', 'markboth'], reads: matrixStreams, edits: matrixStreams, capabilities: allCapabilities, administrator: true },
+  ...grantable.map((capability) => ({
+    ...nobodys,
+    name: `can-${capability.replace(':', '-')}`,
+    capabilities: [capability],
+  })),
+  {
+    name: 'Admin',
+    sees: [...ordinary, 'markaudit', 'markboth'],
+    reads: matrixStreams,
+    edits: matrixStreams,
+    capabilities: allCapabilities,
+    administrator: true,
+  },
 ];
 export const askerOf = (name: string): Asker => askers.find((asker) => asker.name === name) ?? nobody;
 
@@ -68,16 +93,34 @@ outputs:
 };
 
 const message = (mark: Mark, more: Readonly<Record<string, unknown>>): string =>
-  JSON.stringify({ version: '1.1', host: `${mark}host`, short_message: `${mark} was here`, [`_${mark}_field`]: `${mark}value`, [`_${mark}_number`]: 7, ...more });
+  JSON.stringify({
+    version: '1.1',
+    host: `${mark}host`,
+    short_message: `${mark} was here`,
+    [`_${mark}_field`]: `${mark}value`,
+    [`_${mark}_number`]: 7,
+    ...more,
+  });
 /** The one that all who read something see comes last. */
 const frames: readonly string[] = [
-  '{"short_message": "markletter was here"', message('markaudit', { _log_id: 'audit' }), message('markboth', { _lane: 1, _log_id: 'audit' }), message('markbravo', { _lane: 2 }), message('markplain', {}), message('markalpha', { _lane: 1 }), message('markshared', { _lane: 3 }),
+  '{"short_message": "markletter was here"',
+  message('markaudit', { _log_id: 'audit' }),
+  message('markboth', { _lane: 1, _log_id: 'audit' }),
+  message('markbravo', { _lane: 2 }),
+  message('markplain', {}),
+  message('markalpha', { _lane: 1 }),
+  message('markshared', { _lane: 3 }),
 ];
 
 export interface MatrixWorld extends Running {
   readonly access: TestAccess;
   /** As one of `askers`, by session; '' without credentials. */
-  askAs(name: string, method: string, path: string, options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }): ReturnType<Running['ask']>;
+  askAs(
+    name: string,
+    method: string,
+    path: string,
+    options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
+  ): ReturnType<Running['ask']>;
   /** The header that says so. */
   authorizationOf(name: string): string;
   /** The indices and ids of all stored messages, dead letters too, by mark. */
@@ -86,12 +129,21 @@ export interface MatrixWorld extends Running {
   send(): void;
 }
 
-export async function startMatrix(t: Test, { first = [], messages = true }: { readonly first?: readonly ApiRoutes[]; readonly messages?: boolean } = {}): Promise<MatrixWorld> {
+export async function startMatrix(
+  t: Test,
+  { first = [], messages = true }: { readonly first?: readonly ApiRoutes[]; readonly messages?: boolean } = {},
+): Promise<MatrixWorld> {
   const made: TestAccess[] = [];
   const running = await startRunning(t, {
-    routes: [...first, ...apiRoutes], files,
+    routes: [...first, ...apiRoutes],
+    files,
     access: async (sluice) => {
-      made.push(await createTestAccess(t, { state: sluice.state as NonNullable<typeof sluice.state>, ...accessSources(sluice) }));
+      made.push(
+        await createTestAccess(t, {
+          state: sluice.state as NonNullable<typeof sluice.state>,
+          ...accessSources(sluice),
+        }),
+      );
       return made[0] as TestAccess;
     },
   });
@@ -100,21 +152,37 @@ export async function startMatrix(t: Test, { first = [], messages = true }: { re
   const sessions = await makePeople(access);
   const authorizationOf = (name: string): string => basic(sessions.get(name) ?? '', 'session');
   const send = (): void => {
-    const sender = connect(running.sluice.receivers[0]?.address().port ?? 0, '127.0.0.1', () => sender.end(frames.map((frame) => `${frame}\0`).join('')));
+    const sender = connect(running.sluice.receivers[0]?.address().port ?? 0, '127.0.0.1', () =>
+      sender.end(frames.map((frame) => `${frame}\0`).join('')),
+    );
   };
   if (messages) send();
   return {
-    ...running, access, send, stored: messages ? await whenStored(running) : new Map(),
+    ...running,
+    access,
+    send,
+    stored: messages ? await whenStored(running) : new Map(),
     authorizationOf,
-    askAs: (name, method, path, { body, headers = {} } = {}) => running.ask(method, path, {
-      as: '', headers: { ...(name === '' ? {} : { authorization: authorizationOf(name) }), ...headers }, ...(body === undefined ? {} : { body }),
-    }),
+    askAs: (name, method, path, { body, headers = {} } = {}) =>
+      running.ask(method, path, {
+        as: '',
+        headers: { ...(name === '' ? {} : { authorization: authorizationOf(name) }), ...headers },
+        ...(body === undefined ? {} : { body }),
+      }),
   };
 }
 
 async function makePeople(access: TestAccess): Promise<ReadonlyMap<string, string>> {
-  const roles: Readonly<Record<string, readonly string[]>> = { 'reads-alpha': ['streams:read:alpha'], 'edits-alpha': ['streams:edit:alpha'], ...Object.fromEntries(grantable.map((one) => [`can-${one.replace(':', '-')}`, [one]])) };
-  const shipped: Readonly<Record<string, string>> = { Admin: 'admin-secret', Operator: 'operator-secret', AuditViewer: 'viewer-secret' };
+  const roles: Readonly<Record<string, readonly string[]>> = {
+    'reads-alpha': ['streams:read:alpha'],
+    'edits-alpha': ['streams:edit:alpha'],
+    ...Object.fromEntries(grantable.map((one) => [`can-${one.replace(':', '-')}`, [one]])),
+  };
+  const shipped: Readonly<Record<string, string>> = {
+    Admin: 'admin-secret',
+    Operator: 'operator-secret',
+    AuditViewer: 'viewer-secret',
+  };
   const sessions = new Map<string, string>();
   for (const { name } of askers.slice(1)) {
     const permissions = roles[name];
@@ -133,7 +201,9 @@ async function whenStored({ sluice }: Running): Promise<MatrixWorld['stored']> {
     stored.clear();
     for (const indexSets of [undefined, ['sluice_dead_letters']]) {
       const { messages } = await searcher.messages({ query: '', limit: 100, indexSets }, { scope: unrestrictedScope });
-      for (const { _index: index, _id: id, document } of messages) for (const mark of marksIn(JSON.stringify(document))) stored.set(mark, [...(stored.get(mark) ?? []), { index, id }]);
+      for (const { _index: index, _id: id, document } of messages)
+        for (const mark of marksIn(JSON.stringify(document)))
+          stored.set(mark, [...(stored.get(mark) ?? []), { index, id }]);
     }
     return marks.every((mark) => stored.get(mark)?.length === (copies[mark] ?? 1));
   });

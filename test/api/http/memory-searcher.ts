@@ -11,7 +11,14 @@ import { scopedQuery, withoutHiddenStreams } from '../../../search/scope.js';
 export type Document = Readonly<Record<string, unknown>>;
 
 export function document(at: number, message: string, more: Document = {}): Document {
-  return { timestamp: new Date(at).toISOString(), message, source: 'host-1', level: 6, streams: ['all-messages'], ...more };
+  return {
+    timestamp: new Date(at).toISOString(),
+    message,
+    source: 'host-1',
+    level: 6,
+    streams: ['all-messages'],
+    ...more,
+  };
 }
 
 export interface MemorySearcher extends Searcher {
@@ -30,15 +37,34 @@ export function createMemorySearcher(documents: readonly Document[]): MemorySear
     if (isQueryProblem(query)) throw queryError(query);
     return scopedQuery(query, scope, request.streams);
   };
-  const find = (request: SearchQuestion & { readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined; readonly fields?: readonly string[] | undefined }, scope: SearchScope): SearchHit[] => {
+  const find = (
+    request: SearchQuestion & {
+      readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
+      readonly fields?: readonly string[] | undefined;
+    },
+    scope: SearchScope,
+  ): SearchHit[] => {
     const matches = compileQuery(nodeOf(request, scope));
     const { field, direction } = request.sort ?? { field: 'timestamp', direction: 'desc' as const };
     const sign = direction === 'asc' ? 1 : -1;
-    return documents.map((one, at): SearchHit => ({ _id: `m${at}`, _index: 'sluice_default_0', document: one })).filter(({ document: one }) => {
-      const time = Date.parse(String(one['timestamp']));
-      return matches(one) && time >= (request.from ?? -Infinity) && time < (request.to ?? Infinity);
-    }).map((hit) => withoutHiddenStreams(hit, scope)).sort((one, other) => String(one.document[field]).localeCompare(String(other.document[field])) * sign)
-      .map((hit) => (request.fields === undefined ? hit : { ...hit, document: Object.fromEntries(Object.entries(hit.document).filter(([name]) => request.fields?.includes(name))) }));
+    return documents
+      .map((one, at): SearchHit => ({ _id: `m${at}`, _index: 'sluice_default_0', document: one }))
+      .filter(({ document: one }) => {
+        const time = Date.parse(String(one['timestamp']));
+        return matches(one) && time >= (request.from ?? -Infinity) && time < (request.to ?? Infinity);
+      })
+      .map((hit) => withoutHiddenStreams(hit, scope))
+      .sort((one, other) => String(one.document[field]).localeCompare(String(other.document[field])) * sign)
+      .map((hit) =>
+        request.fields === undefined
+          ? hit
+          : {
+              ...hit,
+              document: Object.fromEntries(
+                Object.entries(hit.document).filter(([name]) => request.fields?.includes(name)),
+              ),
+            },
+      );
   };
   return {
     asked,
@@ -50,7 +76,17 @@ export function createMemorySearcher(documents: readonly Document[]): MemorySear
       return { total: found.length, messages: found.slice(offset, offset + limit), failures: [], tookMs: 1 };
     },
     async aggregate({ aggregate, ...question }, { scope }) {
-      return { ...aggregateDocuments(documents, { ...aggregate, from: question.from, to: question.to, query: nodeOf(question, scope) }), skipped: [], failures: [], tookMs: 1 };
+      return {
+        ...aggregateDocuments(documents, {
+          ...aggregate,
+          from: question.from,
+          to: question.to,
+          query: nodeOf(question, scope),
+        }),
+        skipped: [],
+        failures: [],
+        tookMs: 1,
+      };
     },
     async *rows(request, { scope, signal }) {
       try {
@@ -75,6 +111,12 @@ export function createMemorySearcher(documents: readonly Document[]): MemorySear
     async message(index, id, scope) {
       return find({ query: '' }, scope).find((hit) => hit._index === index && hit._id === id);
     },
-    fields: async () => new Map([['message', 'text'], ['level', 'number'], ['timestamp', 'time'], ['source', 'string']] as const),
+    fields: async () =>
+      new Map([
+        ['message', 'text'],
+        ['level', 'number'],
+        ['timestamp', 'time'],
+        ['source', 'string'],
+      ] as const),
   };
 }

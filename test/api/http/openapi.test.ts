@@ -26,7 +26,15 @@ t.test('spectral finds nothing', { timeout: 300_000 }, async (t) => {
   const spectral = new SpectralClass();
   spectral.setRuleset({ extends: [[oas, 'all']], rules: leftOut });
   const findings = await spectral.run((await ask('GET', '/api/openapi.json')).body);
-  t.same(findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(' ')})`), []);
-  const broken = await spectral.run('{"openapi":"3.1.0","info":{"title":"x"},"paths":{"/a/{b}":{"get":{"responses":{}}}}}');
-  t.ok(broken.some(({ code }) => code === 'oas3-schema') && broken.some(({ code }) => code === 'path-params'), 'it would find something');
+  t.same(
+    findings.map(({ code, message, path }) => `${code}: ${message} (${path.join(' ')})`),
+    [],
+  );
+  const broken = await spectral.run(
+    '{"openapi":"3.1.0","info":{"title":"x"},"paths":{"/a/{b}":{"get":{"responses":{}}}}}',
+  );
+  t.ok(
+    broken.some(({ code }) => code === 'oas3-schema') && broken.some(({ code }) => code === 'path-params'),
+    'it would find something',
+  );
 });

@@ -8,7 +8,15 @@ import { querySuite } from './query-suite.js';
 
 querySuite('embedded', async (test) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-queries-'));
-  const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({
+    folder,
+    memoryBytes: 256 * 2 ** 20,
+    threads: 2,
+    checkpointBytes: 16 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+  });
   test.teardown(async () => {
     await store.stop(5_000);
     rmSync(folder, { recursive: true, force: true });

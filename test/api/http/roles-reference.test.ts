@@ -14,5 +14,8 @@ t.test('docs/reference/roles.md is what roles and routes say', async (t) => {
   for (const capability of allCapabilities) t.ok(text.includes(`| \`${capability}\` |`), capability);
   const path = join(packageRoot, 'docs/reference/roles.md');
   if (process.env['SLUICE_TEST_UPDATE'] === '1') writeFileSync(path, text);
-  t.ok(existsSync(path) && readFileSync(path, 'utf8') === text, 'run this test with SLUICE_TEST_UPDATE=1, or npm run docs, to write it anew');
+  t.ok(
+    existsSync(path) && readFileSync(path, 'utf8') === text,
+    'run this test with SLUICE_TEST_UPDATE=1, or npm run docs, to write it anew',
+  );
 });

@@ -12,25 +12,61 @@ const ok = Type.Object({ done: Type.Boolean(), who: Type.Optional(Type.String())
 const response = { 200: ok };
 
 function route(method: string, url: string, permission: Permission, more: object = {}): ApiRoutes {
-  return (app: ApiServer) => void app.route({
-    method, url, config: { permission, ...(method === 'GET' ? {} : { audit: 'thing:change' }) }, schema: { params: Type.Object({}), response }, handler: async (request) => ({ done: true, who: request.identity?.username }), ...more,
-  });
+  return (app: ApiServer) =>
+    void app.route({
+      method,
+      url,
+      config: { permission, ...(method === 'GET' ? {} : { audit: 'thing:change' }) },
+      schema: { params: Type.Object({}), response },
+      handler: async (request) => ({ done: true, who: request.identity?.username }),
+      ...more,
+    });
 }
 
 const routes: readonly ApiRoutes[] = [
-  route('GET', '/api/things', 'authenticated'), route('POST', '/api/things', 'authenticated', { schema: { body: Type.Object({ size: Type.Integer() }), response } }), route('GET', '/api/open', 'public'), route('POST', '/api/open', 'public'),
-  route('GET', '/api/admins', 'administrator'), route('GET', '/api/system-things', 'system:read'),
-  route('GET', '/api/streams/:streamId', 'stream:read', { schema: { params: Type.Object({ streamId: Type.String() }), response } }), route('DELETE', '/api/streams/:streamId', 'stream:edit', { schema: { params: Type.Object({ streamId: Type.String() }), response } }),
-  route('GET', '/api/broken', 'public', { handler: async () => { throw new Error('secret inside'); } }),
-  route('GET', '/api/missing', 'public', { handler: async () => { throw failure(404, 'There is no such thing.', { body: { extra: 1 } }); } }),
-  route('GET', '/api/query', 'public', { schema: { querystring: Type.Object({ limit: Type.Integer(), deep: Type.Boolean() }), response: { 200: Type.Unknown() } }, handler: async (request: { query: unknown }) => request.query }),
+  route('GET', '/api/things', 'authenticated'),
+  route('POST', '/api/things', 'authenticated', { schema: { body: Type.Object({ size: Type.Integer() }), response } }),
+  route('GET', '/api/open', 'public'),
+  route('POST', '/api/open', 'public'),
+  route('GET', '/api/admins', 'administrator'),
+  route('GET', '/api/system-things', 'system:read'),
+  route('GET', '/api/streams/:streamId', 'stream:read', {
+    schema: { params: Type.Object({ streamId: Type.String() }), response },
+  }),
+  route('DELETE', '/api/streams/:streamId', 'stream:edit', {
+    schema: { params: Type.Object({ streamId: Type.String() }), response },
+  }),
+  route('GET', '/api/broken', 'public', {
+    handler: async () => {
+      throw new Error('secret inside');
+    },
+  }),
+  route('GET', '/api/missing', 'public', {
+    handler: async () => {
+      throw failure(404, 'There is no such thing.', { body: { extra: 1 } });
+    },
+  }),
+  route('GET', '/api/query', 'public', {
+    schema: {
+      querystring: Type.Object({ limit: Type.Integer(), deep: Type.Boolean() }),
+      response: { 200: Type.Unknown() },
+    },
+    handler: async (request: { query: unknown }) => request.query,
+  }),
 ];
 
-type Row = readonly [what: string, method: string, path: string, headers: Readonly<Record<string, string>>, status: number];
+type Row = readonly [
+  what: string,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  status: number,
+];
 
 t.test('who may ask what', async (t) => {
   const world = await createWorld(t, { routes });
-  const plain = (headers: Readonly<Record<string, string>>, method: string, path: string) => world.app.inject({ method: method as 'GET', url: path, headers });
+  const plain = (headers: Readonly<Record<string, string>>, method: string, path: string) =>
+    world.app.inject({ method: method as 'GET', url: path, headers });
   const rows: readonly Row[] = [
     ['nobody', 'GET', '/api/things', {}, 401],
     ['nobody, on a public route', 'GET', '/api/open', {}, 200],
@@ -58,8 +94,20 @@ t.test('who may ask what', async (t) => {
     ['by its hexadecimal name', 'GET', '/api/streams/000000000000000000000001', { authorization: basic('alice') }, 200],
     ['a stream that may not be read', 'GET', '/api/streams/audit-logs', { authorization: basic('operator') }, 404],
     ['a stream that is not there', 'GET', '/api/streams/none', { authorization: basic('admin') }, 404],
-    ['a stream that may be changed', 'DELETE', '/api/streams/system-logs', { authorization: basic('alice'), 'x-requested-by': 'x' }, 200],
-    ['a stream that may only be read', 'DELETE', '/api/streams/all-messages', { authorization: basic('alice'), 'x-requested-by': 'x' }, 403],
+    [
+      'a stream that may be changed',
+      'DELETE',
+      '/api/streams/system-logs',
+      { authorization: basic('alice'), 'x-requested-by': 'x' },
+      200,
+    ],
+    [
+      'a stream that may only be read',
+      'DELETE',
+      '/api/streams/all-messages',
+      { authorization: basic('alice'), 'x-requested-by': 'x' },
+      403,
+    ],
     ['an unknown path', 'GET', '/api/none', {}, 404],
     ['an unknown path outside of /api', 'GET', '/nothing', {}, 404],
     ['a change of an unknown path', 'POST', '/api/none', {}, 404],
@@ -84,7 +132,13 @@ t.test('answers say what a client needs', async (t) => {
   const { ask, app } = await createWorld(t, { routes });
   const unknown = await app.inject({ method: 'GET', url: '/api/things' });
   t.equal(unknown.headers['www-authenticate'], 'Basic realm="Sluice", charset="UTF-8"');
-  t.equal((await ask('GET', '/api/things', { headers: { 'x-requested-with': 'XMLHttpRequest' } })).headers['www-authenticate'], undefined, 'no login window of the browser for scripts');
+  t.equal(
+    (await ask('GET', '/api/things', { headers: { 'x-requested-with': 'XMLHttpRequest' } })).headers[
+      'www-authenticate'
+    ],
+    undefined,
+    'no login window of the browser for scripts',
+  );
   t.equal((await ask('GET', '/api/things', { as: 'throttled' })).headers['retry-after'], '3');
   t.equal((await ask('PUT', '/api/things', { as: 'alice' })).headers['allow'], 'GET, POST');
   t.equal((await ask('GET', '/api/things')).headers['x-frame-options'], 'DENY');
@@ -96,7 +150,8 @@ t.test('answers say what a client needs', async (t) => {
 
 t.test('bodies are taken as they are, query strings become what the schema says', async (t) => {
   const { ask } = await createWorld(t, { routes, settings: { 'api.max_body_bytes': 1_000 } });
-  const post = async (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<number> => (await ask('POST', '/api/things', { as: 'alice', body, headers })).statusCode;
+  const post = async (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<number> =>
+    (await ask('POST', '/api/things', { as: 'alice', body, headers })).statusCode;
   t.equal(await post({ size: 1 }), 200);
   t.equal(await post({ size: 1, more: 'ignored' }), 200, 'members that nobody knows');
   t.equal(await post({ size: '1' }), 400, 'no text for a number');
@@ -107,14 +162,35 @@ t.test('bodies are taken as they are, query strings become what the schema says'
   t.equal(await post('size', { 'content-type': 'text/plain' }), 415);
   t.equal(await post({ size: 1, more: 'x'.repeat(1_000) }), 413);
   t.equal(await post(undefined), 400, 'a body is needed');
-  t.match((await ask('POST', '/api/things', { as: 'alice', body: { size: 'a' } })).json(), { type: 'RequestError', message: /size/, path: 'body.size' });
+  t.match((await ask('POST', '/api/things', { as: 'alice', body: { size: 'a' } })).json(), {
+    type: 'RequestError',
+    message: /size/,
+    path: 'body.size',
+  });
   t.same((await ask('GET', '/api/query?limit=3&deep=true')).json(), { limit: 3, deep: true });
   t.equal((await ask('GET', '/api/query?limit=x&deep=true')).statusCode, 400);
-  t.equal((await ask('POST', '/api/open', { headers: { 'content-type': 'application/json' } })).statusCode, 200, 'no body where none is needed, whatever its type');
+  t.equal(
+    (await ask('POST', '/api/open', { headers: { 'content-type': 'application/json' } })).statusCode,
+    200,
+    'no body where none is needed, whatever its type',
+  );
 });
 
 t.test('a route that does not say enough keeps the server from starting', async (t) => {
-  const bad = (more: object): Promise<World> => createWorld(t, { routes: [(app) => void app.route({ method: 'POST', url: '/api/x/:id', config: { permission: 'public', audit: 'x:y' }, schema: { params: Type.Object({}), response }, handler: async () => ({ done: true }), ...more })] });
+  const bad = (more: object): Promise<World> =>
+    createWorld(t, {
+      routes: [
+        (app) =>
+          void app.route({
+            method: 'POST',
+            url: '/api/x/:id',
+            config: { permission: 'public', audit: 'x:y' },
+            schema: { params: Type.Object({}), response },
+            handler: async () => ({ done: true }),
+            ...more,
+          }),
+      ],
+    });
   t.ok(await bad({}));
   await t.rejects(bad({ config: { audit: 'x:y' } }), /POST \/api\/x\/:id: .*no permission/);
   await t.rejects(bad({ config: { permission: 'public' } }), /no audit name/);
@@ -122,22 +198,34 @@ t.test('a route that does not say enough keeps the server from starting', async 
   await t.rejects(bad({ schema: { response } }), /path parameters/);
 });
 
-t.test('it listens beyond loopback only with TLS or behind a proxy, whose word on the address of the client is then taken', async (t) => {
-  const load = (overrides: Readonly<Record<string, unknown>>): unknown => loadConfig({ folder: testFolder(t), environment: {}, overrides });
-  t.throws(() => load({ 'api.host': '0.0.0.0' }), /api\.host: .*without TLS/);
-  t.throws(() => load({ 'api.tls.enabled': true }), /api\.tls\.cert_file/);
-  t.throws(() => load({ 'api.port': 9833 }), /api\.port: .*which admin has taken/);
-  t.doesNotThrow(() => load({ 'api.host': '0.0.0.0', 'api.behind_proxy': true }));
-  t.doesNotThrow(() => load({ 'api.host': '127.0.0.2' }));
-  const address = async (settings: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
-    const { ask, recorded } = await createWorld(t, { routes, settings });
-    await ask('POST', '/api/things', { as: 'alice', body: { size: 1 }, headers: { 'x-forwarded-for': '203.0.113.9, 192.0.2.7' } });
-    return recorded.at(-1)?.address;
-  };
-  t.equal(await address({}), '127.0.0.1', 'anybody could say so');
-  t.equal(await address({ 'api.behind_proxy': true }), '192.0.2.7', 'the last address that no trusted proxy has');
-  t.equal(await address({ 'api.behind_proxy': true, 'api.trusted_proxies': ['10.0.0.0/8'] }), '127.0.0.1', 'a proxy that is not trusted');
-});
+t.test(
+  'it listens beyond loopback only with TLS or behind a proxy, whose word on the address of the client is then taken',
+  async (t) => {
+    const load = (overrides: Readonly<Record<string, unknown>>): unknown =>
+      loadConfig({ folder: testFolder(t), environment: {}, overrides });
+    t.throws(() => load({ 'api.host': '0.0.0.0' }), /api\.host: .*without TLS/);
+    t.throws(() => load({ 'api.tls.enabled': true }), /api\.tls\.cert_file/);
+    t.throws(() => load({ 'api.port': 9833 }), /api\.port: .*which admin has taken/);
+    t.doesNotThrow(() => load({ 'api.host': '0.0.0.0', 'api.behind_proxy': true }));
+    t.doesNotThrow(() => load({ 'api.host': '127.0.0.2' }));
+    const address = async (settings: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
+      const { ask, recorded } = await createWorld(t, { routes, settings });
+      await ask('POST', '/api/things', {
+        as: 'alice',
+        body: { size: 1 },
+        headers: { 'x-forwarded-for': '203.0.113.9, 192.0.2.7' },
+      });
+      return recorded.at(-1)?.address;
+    };
+    t.equal(await address({}), '127.0.0.1', 'anybody could say so');
+    t.equal(await address({ 'api.behind_proxy': true }), '192.0.2.7', 'the last address that no trusted proxy has');
+    t.equal(
+      await address({ 'api.behind_proxy': true, 'api.trusted_proxies': ['10.0.0.0/8'] }),
+      '127.0.0.1',
+      'a proxy that is not trusted',
+    );
+  },
+);
 
 t.test('it listens on loopback, and names a port that is taken', async (t) => {
   const { start, address, stop } = await createWorld(t, { routes });
@@ -149,4 +237,3 @@ t.test('it listens on loopback, and names a port that is taken', async (t) => {
   await stop(1_000);
   await stop(1_000);
 });
-

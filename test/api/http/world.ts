@@ -17,19 +17,36 @@ import { unrestrictedScope, type Capability, type Identity } from '../../../sche
 import type { Searcher } from '../../../search/contract.js';
 import { testFolder } from '../../program.js';
 
-const { create: denied } = defineErrors({ ACCESS_DENIED: { retryable: false, summary: 'Not known.' }, ACCESS_THROTTLED: { retryable: true, summary: 'Too often.' } });
+const { create: denied } = defineErrors({
+  ACCESS_DENIED: { retryable: false, summary: 'Not known.' },
+  ACCESS_THROTTLED: { retryable: true, summary: 'Too often.' },
+});
 
 export function identity(username: string, more: Partial<Identity> = {}): Identity {
   return {
-    userId: Buffer.from(username.padEnd(12, '0').slice(0, 12)).toString('hex'), username, roles: [], administrator: false, scope: { streams: [], except: [], deadLetters: false }, editableStreams: [],
-    capabilities: new Set<Capability>(), by: 'password', ...more,
+    userId: Buffer.from(username.padEnd(12, '0').slice(0, 12)).toString('hex'),
+    username,
+    roles: [],
+    administrator: false,
+    scope: { streams: [], except: [], deadLetters: false },
+    editableStreams: [],
+    capabilities: new Set<Capability>(),
+    by: 'password',
+    ...more,
   };
 }
 
 export const people: Readonly<Record<string, Identity>> = {
   admin: identity('admin', { administrator: true, scope: unrestrictedScope, editableStreams: 'all' }),
-  operator: identity('operator', { scope: { streams: 'all', except: ['audit-logs'], deadLetters: false }, capabilities: new Set<Capability>(['views:edit', 'system:read']) }),
-  alice: identity('alice', { scope: { streams: ['all-messages', 'system-logs'], except: [], deadLetters: false }, editableStreams: ['system-logs'], capabilities: new Set<Capability>(['views:edit']) }),
+  operator: identity('operator', {
+    scope: { streams: 'all', except: ['audit-logs'], deadLetters: false },
+    capabilities: new Set<Capability>(['views:edit', 'system:read']),
+  }),
+  alice: identity('alice', {
+    scope: { streams: ['all-messages', 'system-logs'], except: [], deadLetters: false },
+    editableStreams: ['system-logs'],
+    capabilities: new Set<Capability>(['views:edit']),
+  }),
   reader: identity('reader'),
 };
 
@@ -38,10 +55,16 @@ export const fakeAccess: Access = {
   start: async () => undefined,
   stop: async () => undefined,
   async authenticate(credentials: Credentials) {
-    const name = credentials.kind === 'password' ? credentials.username : credentials.kind === 'session' ? credentials.sessionId.replace(/-session$/, '') : credentials.token.replace(/-token$/, '');
+    const name =
+      credentials.kind === 'password'
+        ? credentials.username
+        : credentials.kind === 'session'
+          ? credentials.sessionId.replace(/-session$/, '')
+          : credentials.token.replace(/-token$/, '');
     if (name === 'throttled') throw Object.assign(denied('ACCESS_THROTTLED'), { retryAfterMs: 2_500 });
     const known = people[name];
-    if (known === undefined || (credentials.kind === 'password' && credentials.password !== `${name}-password`)) throw denied('ACCESS_DENIED');
+    if (known === undefined || (credentials.kind === 'password' && credentials.password !== `${name}-password`))
+      throw denied('ACCESS_DENIED');
     return { ...known, by: credentials.kind };
   },
   openSession: () => Promise.reject(denied('ACCESS_DENIED')),
@@ -64,22 +87,54 @@ interface Teardown {
   teardown(action: () => Promise<void> | void): void;
 }
 
-export const basic = (name: string, password = `${name}-password`): string => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+export const basic = (name: string, password = `${name}-password`): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-export async function createWorld(t: Teardown, parts: { readonly routes?: readonly ApiRoutes[]; readonly searcher?: Partial<Searcher>; readonly access?: Access; readonly settings?: Readonly<Record<string, unknown>>; readonly sluice?: Partial<Sluice>; readonly state?: ApiServices['state'] } = {}): Promise<World> {
-  const { config } = loadConfig({ folder: testFolder(t), environment: {}, overrides: { 'api.port': 0, ...parts.settings } });
+export async function createWorld(
+  t: Teardown,
+  parts: {
+    readonly routes?: readonly ApiRoutes[];
+    readonly searcher?: Partial<Searcher>;
+    readonly access?: Access;
+    readonly settings?: Readonly<Record<string, unknown>>;
+    readonly sluice?: Partial<Sluice>;
+    readonly state?: ApiServices['state'];
+  } = {},
+): Promise<World> {
+  const { config } = loadConfig({
+    folder: testFolder(t),
+    environment: {},
+    overrides: { 'api.port': 0, ...parts.settings },
+  });
   const compiled = compileRules(await readRuleSource(config.rules.folder));
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
-    config, access: (parts.access ?? fakeAccess) as Access & AccessAdministration, searcher: (parts.searcher ?? {}) as Searcher, state: parts.state ?? createMemoryState(), sluice: (parts.sluice ?? {}) as Sluice,
-    rules: () => ('ruleSet' in compiled ? compiled.ruleSet : undefined), audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry: new Registry(), log: silentLog,
+    config,
+    access: (parts.access ?? fakeAccess) as Access & AccessAdministration,
+    searcher: (parts.searcher ?? {}) as Searcher,
+    state: parts.state ?? createMemoryState(),
+    sluice: (parts.sluice ?? {}) as Sluice,
+    rules: () => ('ruleSet' in compiled ? compiled.ruleSet : undefined),
+    audit: { ...noAudit, record: (message) => void recorded.push(message) },
+    registry: new Registry(),
+    log: silentLog,
   };
-  const server = await createApiServer({ options: config.api, services, ...(parts.routes === undefined ? {} : { routes: parts.routes }) });
+  const server = await createApiServer({
+    options: config.api,
+    services,
+    ...(parts.routes === undefined ? {} : { routes: parts.routes }),
+  });
   t.teardown(() => server.stop(1_000));
   return {
-    ...server, services, recorded,
-    ask: (method, path, { as, body, headers = {} } = {}) => server.app.inject({
-      method: method as 'GET', url: path, headers: { 'x-requested-by': 'test', ...(as === undefined ? {} : { authorization: basic(as) }), ...headers }, ...(body === undefined ? {} : { payload: body as object }),
-    }),
+    ...server,
+    services,
+    recorded,
+    ask: (method, path, { as, body, headers = {} } = {}) =>
+      server.app.inject({
+        method: method as 'GET',
+        url: path,
+        headers: { 'x-requested-by': 'test', ...(as === undefined ? {} : { authorization: basic(as) }), ...headers },
+        ...(body === undefined ? {} : { payload: body as object }),
+      }),
   };
 }

@@ -4,13 +4,18 @@ import { createRandom } from '../../../load/random.js';
 import type { AttackContext, Target } from './contract.js';
 import { attacks } from './registry.js';
 
-export type Order = { readonly start: string; readonly target: Target; readonly seed: number } | { readonly stop: string };
+export type Order =
+  | { readonly start: string; readonly target: Target; readonly seed: number }
+  | { readonly stop: string };
 export interface Stopped {
   readonly stopped: string;
   readonly counts: Readonly<Record<string, number>>;
 }
 
-const running = new Map<string, { readonly ended: Promise<void>; readonly stop: AbortController; readonly counts: Record<string, number> }>();
+const running = new Map<
+  string,
+  { readonly ended: Promise<void>; readonly stop: AbortController; readonly counts: Record<string, number> }
+>();
 
 function start(name: string, target: Target, seed: number): void {
   const attack = attacks.find((candidate) => candidate.name === name);
@@ -19,8 +24,13 @@ function start(name: string, target: Target, seed: number): void {
   const counts: Record<string, number> = {};
   const stop = new AbortController();
   const context: AttackContext = {
-    target, signal: stop.signal, random: (below) => random() % below, randomBytes: (length) => randomFillSync(Buffer.allocUnsafe(length)),
-    count: (what, by = 1) => { counts[what] = (counts[what] ?? 0) + by; },
+    target,
+    signal: stop.signal,
+    random: (below) => random() % below,
+    randomBytes: (length) => randomFillSync(Buffer.allocUnsafe(length)),
+    count: (what, by = 1) => {
+      counts[what] = (counts[what] ?? 0) + by;
+    },
   };
   running.set(name, { ended: attack.run(context), stop, counts });
 }

@@ -32,7 +32,10 @@ async function flood(context: AttackContext, perTurn: number, make: (turn: numbe
       });
     }
   });
-  while (unsent > 0) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  while (unsent > 0)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
   socket.close();
 }
 
@@ -42,36 +45,53 @@ const goodMessage = Buffer.from(`{"host":"h","short_message":"chunked ${'y'.repe
 
 export const udpAttacks: readonly Attack[] = [
   {
-    name: 'first chunks only', aim: 'memory of incomplete sets', lasts: false,
+    name: 'first chunks only',
+    aim: 'memory of incomplete sets',
+    lasts: false,
     run: (context) => {
       const data = Buffer.alloc(1_000, 'c');
       return flood(context, 30, () => chunk(context.randomBytes(8), 0, 128, data));
     },
   },
   {
-    name: 'wrong chunks', aim: 'the assembler\'s book-keeping', lasts: false,
+    name: 'wrong chunks',
+    aim: "the assembler's book-keeping",
+    lasts: false,
     run: (context) => {
       const id = Buffer.from('same-id!');
       const kinds: readonly (() => Buffer)[] = [
-        () => chunk(id, 0, 0, goodMessage), () => chunk(id, 5, 3, goodMessage), () => chunk(id, context.random(200), context.random(256), goodMessage), () => Buffer.from([0x1e, 0x0f, 1, 2, 3]),
-        () => chunk(context.randomBytes(8), 0, 1, chunk(context.randomBytes(8), 0, 1, goodMessage)), () => chunk(id, context.random(2), 2, context.randomBytes(50)), () => chunk(Buffer.alloc(8), 0, 1, Buffer.alloc(0)),
+        () => chunk(id, 0, 0, goodMessage),
+        () => chunk(id, 5, 3, goodMessage),
+        () => chunk(id, context.random(200), context.random(256), goodMessage),
+        () => Buffer.from([0x1e, 0x0f, 1, 2, 3]),
+        () => chunk(context.randomBytes(8), 0, 1, chunk(context.randomBytes(8), 0, 1, goodMessage)),
+        () => chunk(id, context.random(2), 2, context.randomBytes(50)),
+        () => chunk(Buffer.alloc(8), 0, 1, Buffer.alloc(0)),
       ];
       return flood(context, 20, () => (kinds[context.random(kinds.length)] as () => Buffer)());
     },
   },
   {
-    name: 'chunks again and again', aim: 'duplicates, late copies', lasts: false,
+    name: 'chunks again and again',
+    aim: 'duplicates, late copies',
+    lasts: false,
     run: (context) => {
       const ids = Array.from({ length: 50 }, () => context.randomBytes(8));
-      return flood(context, 30, (turn) => chunk(ids[turn % ids.length] as Buffer, Math.floor(turn / ids.length) % 2, 2, goodMessage));
+      return flood(context, 30, (turn) =>
+        chunk(ids[turn % ids.length] as Buffer, Math.floor(turn / ids.length) % 2, 2, goodMessage),
+      );
     },
   },
   {
-    name: 'bombs over UDP', aim: 'time and memory of inflating', lasts: false,
+    name: 'bombs over UDP',
+    aim: 'time and memory of inflating',
+    lasts: false,
     run: (context) => flood(context, 1, (turn) => bombs[turn % bombs.length] as Buffer),
   },
   {
-    name: 'random bytes, UDP', aim: 'diagnosis, dead letters', lasts: false,
+    name: 'random bytes, UDP',
+    aim: 'diagnosis, dead letters',
+    lasts: false,
     run: (context) => flood(context, 20, () => context.randomBytes(1 + context.random(1_400))),
   },
 ];

@@ -2,7 +2,11 @@ import { blockSet, drained, parked, parkSoon, pause } from '../acting.js';
 import type { Row } from '../row.js';
 
 export const blockedSetRebalanced: Row = {
-  name: 'blocked-set-rebalanced', title: 'a set parked, its partitions handed to another processor, and unblocked', sets: ['cluster'], cases: ['C9'], needs: { shape: 'pair', settings: parkSoon },
+  name: 'blocked-set-rebalanced',
+  title: 'a set parked, its partitions handed to another processor, and unblocked',
+  sets: ['cluster'],
+  cases: ['C9'],
+  needs: { shape: 'pair', settings: parkSoon },
   answers: 'the block is taken away',
   inject: async (world) => {
     await blockSet(world, 'sluice_default', true);

@@ -7,7 +7,10 @@ const starts = new WeakMap<World, Promise<void>>();
 
 /** Full speed is wanted with two brokers; the third is started meanwhile, as a supervisor does. */
 export const kafkaBrokerGone: Row = {
-  name: 'kafka-broker-gone', title: 'one of three brokers killed (-9), each in turn', sets: ['brokers'], answers: 'after the last kill a client of its own can append to what any broker led, and finds the group',
+  name: 'kafka-broker-gone',
+  title: 'one of three brokers killed (-9), each in turn',
+  sets: ['brokers'],
+  answers: 'after the last kill a client of its own can append to what any broker led, and finds the group',
   inject: async (world) => {
     await createProbe(world);
     for (const broker of ['kafka-1', 'kafka-2', 'kafka-3'] as const) {

@@ -5,8 +5,12 @@ import type { Row } from '../row.js';
 const lateMs = 20_000;
 
 export const lateBulksParked: Row = {
-  name: 'late-bulks-parked', title: `bulks answered 'timeout' and applied ${lateMs / 1000} s later; their set parked, rotated and under retention meanwhile`, sets: ['cluster'], cases: ['C7', 'C8'],
-  needs: { settings: merge(parkSoon, retentionByRequest), rules: { keep: 1 } }, answers: 'the block is taken away',
+  name: 'late-bulks-parked',
+  title: `bulks answered 'timeout' and applied ${lateMs / 1000} s later; their set parked, rotated and under retention meanwhile`,
+  sets: ['cluster'],
+  cases: ['C7', 'C8'],
+  needs: { settings: merge(parkSoon, retentionByRequest), rules: { keep: 1 } },
+  answers: 'the block is taken away',
   inject: async (world) => {
     world.http.inject({ fault: { kind: 'late', afterMs: lateMs } });
     await pause(1_000);

@@ -4,8 +4,12 @@ import type { Row } from '../row.js';
 const lateMs = 30_000;
 
 export const lateBulksRetired: Row = {
-  name: 'late-bulks-retired', title: `bulks answered 'timeout' and applied ${lateMs / 1000} s later, when their index is deleted`, sets: ['cluster'], cases: ['C4'],
-  needs: { settings: retentionByRequest, rules: { keep: 1, maxDocuments: rotatedOnlyByRequest } }, answers: 'bulks pass again',
+  name: 'late-bulks-retired',
+  title: `bulks answered 'timeout' and applied ${lateMs / 1000} s later, when their index is deleted`,
+  sets: ['cluster'],
+  cases: ['C4'],
+  needs: { settings: retentionByRequest, rules: { keep: 1, maxDocuments: rotatedOnlyByRequest } },
+  answers: 'bulks pass again',
   inject: async (world) => {
     world.http.inject({ fault: { kind: 'late', afterMs: lateMs } });
     await pause(1_500);

@@ -3,7 +3,12 @@ import { pause } from '../acting.js';
 import type { Row } from '../row.js';
 
 export const networkCutReceiver: Row = {
-  name: 'network-cut-receiver', title: "the receiver's host cut off from the engines", sets: ['hosts'], needs: { shape: 'pair' }, missing: missingForNetwork, answers: 'the network is whole again',
+  name: 'network-cut-receiver',
+  title: "the receiver's host cut off from the engines",
+  sets: ['hosts'],
+  needs: { shape: 'pair' },
+  missing: missingForNetwork,
+  answers: 'the network is whole again',
   inject: async (world) => {
     await world.receiver.host?.cut('engines');
     await pause(world.awayMs);

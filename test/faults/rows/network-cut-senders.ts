@@ -3,7 +3,12 @@ import { pause } from '../acting.js';
 import type { Row } from '../row.js';
 
 export const networkCutSenders: Row = {
-  name: 'network-cut-senders', title: "the receiver's host cut off from the senders", sets: ['hosts'], needs: { shape: 'pair' }, missing: missingForNetwork, answers: 'the network is whole again',
+  name: 'network-cut-senders',
+  title: "the receiver's host cut off from the senders",
+  sets: ['hosts'],
+  needs: { shape: 'pair' },
+  missing: missingForNetwork,
+  answers: 'the network is whole again',
   inject: async (world) => {
     await world.receiver.host?.cut('senders');
     await pause(world.awayMs);

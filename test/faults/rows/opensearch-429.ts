@@ -2,7 +2,10 @@ import { pause } from '../acting.js';
 import type { Row } from '../row.js';
 
 export const openSearch429: Row = {
-  name: 'opensearch-429', title: 'OpenSearch answers 429, to whole bulks and to single documents', sets: ['cluster'], answers: 'it takes everything again',
+  name: 'opensearch-429',
+  title: 'OpenSearch answers 429, to whole bulks and to single documents',
+  sets: ['cluster'],
+  answers: 'it takes everything again',
   inject: async ({ http, awayMs }) => {
     http.inject({ fault: { kind: 'status', status: 429 } });
     await pause(awayMs / 2);

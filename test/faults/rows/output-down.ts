@@ -1,7 +1,13 @@
 import { outputRows } from '../output-row.js';
 
 export const outputDown = outputRows({
-  name: 'output-down', title: 'destination down', answers: 'the destination listens again',
-  begin: async ({ faulty }) => { for (const { stream } of faulty) await stream.close(); },
-  end: async ({ faulty }) => { for (const { stream } of faulty) await stream.listen(); },
+  name: 'output-down',
+  title: 'destination down',
+  answers: 'the destination listens again',
+  begin: async ({ faulty }) => {
+    for (const { stream } of faulty) await stream.close();
+  },
+  end: async ({ faulty }) => {
+    for (const { stream } of faulty) await stream.listen();
+  },
 });

@@ -8,14 +8,22 @@ async function demand({ faulty, certificates }: Destinations, certificate: boole
   if (certificates === undefined) throw new Error('this world has no certificates');
   for (const { stream } of faulty) {
     await stream.close();
-    stream.secure({ ...tlsOf(certificates), ...(certificate ? { requestCert: true, rejectUnauthorized: true, ca: readFileSync(certificates.authority.cert) } : {}) });
+    stream.secure({
+      ...tlsOf(certificates),
+      ...(certificate
+        ? { requestCert: true, rejectUnauthorized: true, ca: readFileSync(certificates.authority.cert) }
+        : {}),
+    });
     await stream.listen();
   }
 }
 
 export const outputRefusesTls = outputRows({
-  name: 'output-refuses-tls', title: 'destination refuses TLS: demands a certificate that the output has not', answers: 'the destination demands none',
-  tls: true, missing: () => (opensslMissing === false ? undefined : opensslMissing),
+  name: 'output-refuses-tls',
+  title: 'destination refuses TLS: demands a certificate that the output has not',
+  answers: 'the destination demands none',
+  tls: true,
+  missing: () => (opensslMissing === false ? undefined : opensslMissing),
   begin: (destinations) => demand(destinations, true),
   end: (destinations) => demand(destinations, false),
 });

@@ -4,7 +4,9 @@ import { outputRows } from '../output-row.js';
 const everyMs = 300;
 
 export const outputReset = outputRows({
-  name: 'output-reset', title: 'connections reset again and again', answers: 'the last reset',
+  name: 'output-reset',
+  title: 'connections reset again and again',
+  answers: 'the last reset',
   begin: async ({ faulty }, signal) => {
     while (!signal.aborted) {
       for (const { stream } of faulty) stream.reset();

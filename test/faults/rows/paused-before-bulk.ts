@@ -4,7 +4,11 @@ import type { Row } from '../row.js';
 let release: () => void = () => undefined;
 
 export const pausedBeforeBulk: Row = {
-  name: 'paused-before-bulk', title: 'a processor paused past its session between fetch and bulk, its set rotated twice, and woken', sets: ['cluster'], cases: ['C2'], needs: { shape: 'pair' },
+  name: 'paused-before-bulk',
+  title: 'a processor paused past its session between fetch and bulk, its set rotated twice, and woken',
+  sets: ['cluster'],
+  cases: ['C2'],
+  needs: { shape: 'pair' },
   answers: 'the processor goes on',
   inject: async (world) => {
     const held = holdNext(world.http);

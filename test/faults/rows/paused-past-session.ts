@@ -5,7 +5,12 @@ import type { Row } from '../row.js';
 const pauseMs = 9_000;
 
 export const pausedPastSession: Row = {
-  name: 'paused-past-session', title: 'a processor paused past its session at random moments, and woken', sets: ['cluster'], cases: ['C2'], needs: { shape: 'pair' }, answers: 'the processor goes on',
+  name: 'paused-past-session',
+  title: 'a processor paused past its session at random moments, and woken',
+  sets: ['cluster'],
+  cases: ['C2'],
+  needs: { shape: 'pair' },
+  answers: 'the processor goes on',
   inject: async (world) => {
     const [processor] = world.processors;
     await repeat(world, async (round) => {

@@ -3,13 +3,26 @@ import { isDocuments, isStubs } from '../http-proxy.js';
 import type { Row } from '../row.js';
 
 export const refusedThenTaken: Row = {
-  name: 'refused-then-taken', title: 'documents refused, the processor killed (-9) before their dead letters, and taken after that', sets: ['cluster'], cases: ['C6'], answers: 'the processor is started again',
+  name: 'refused-then-taken',
+  title: 'documents refused, the processor killed (-9) before their dead letters, and taken after that',
+  sets: ['cluster'],
+  cases: ['C6'],
+  answers: 'the processor is started again',
   inject: async (world) => {
     const [processor] = world.processors;
     let killed: () => void = () => undefined;
-    const gone = new Promise<void>((resolve) => { killed = resolve; });
-    world.http.inject({ fault: { kind: 'item_refused', every: 1, type: 'illegal_argument_exception', reason: 'injected by the proxy' }, matches: isDocuments });
-    world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1, matches: isStubs });
+    const gone = new Promise<void>((resolve) => {
+      killed = resolve;
+    });
+    world.http.inject({
+      fault: { kind: 'item_refused', every: 1, type: 'illegal_argument_exception', reason: 'injected by the proxy' },
+      matches: isDocuments,
+    });
+    world.http.inject({
+      fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) },
+      times: 1,
+      matches: isStubs,
+    });
     await inTime(gone, 'a stub of a refused document');
     await world.http.heal();
   },

@@ -15,7 +15,12 @@ async function remove(world: World): Promise<void> {
 }
 
 export const topicMadeAgain: Row = {
-  name: 'topic-made-again', title: 'the topic of logs deleted when it was worked off, and made again', sets: ['embedded', 'cluster'], cases: ['E2'], needs: { alone: true }, answers: 'the receiver runs again',
+  name: 'topic-made-again',
+  title: 'the topic of logs deleted when it was worked off, and made again',
+  sets: ['embedded', 'cluster'],
+  cases: ['E2'],
+  needs: { alone: true },
+  answers: 'the receiver runs again',
   inject: async (world) => {
     await world.receiver.end('SIGTERM');
     world.listens(false);
@@ -27,5 +32,7 @@ export const topicMadeAgain: Row = {
     await remove(world);
     world.reckoner.topicMadeAgain();
   },
-  heal: async (world) => { for (const process of new Set([...world.processors, world.receiver])) await process.start(); },
+  heal: async (world) => {
+    for (const process of new Set([...world.processors, world.receiver])) await process.start();
+  },
 };

@@ -15,7 +15,15 @@ const options = { alias: deadLetterSet, shards: 1, replicas: 0, refreshIntervalM
 
 async function openStore(t: Test): Promise<IndexStore> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice letters '));
-  const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 1, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({
+    folder,
+    memoryBytes: 256 * 2 ** 20,
+    threads: 1,
+    checkpointBytes: 16 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+  });
   t.teardown(async () => {
     await store.stop(5_000);
     rmSync(folder, { recursive: true, force: true });
@@ -26,7 +34,15 @@ async function openStore(t: Test): Promise<IndexStore> {
 
 function batchOf(index: string, ids: readonly string[], first: number, code = 'STORE_DOCUMENT_REFUSED'): IndexBatch {
   const places = ids.map((_, at) => at);
-  return { indexSet: deadLetterSet, index, ids: [...ids], offsets: places.map((at) => first + at), documents: ids.map((id) => JSON.stringify({ code, message: id })), places, oldest: 0 };
+  return {
+    indexSet: deadLetterSet,
+    index,
+    ids: [...ids],
+    offsets: places.map((at) => first + at),
+    documents: ids.map((id) => JSON.stringify({ code, message: id })),
+    places,
+    oldest: 0,
+  };
 }
 
 t.test('letters that are there already are left out, whichever index has them', async (t) => {
@@ -37,13 +53,22 @@ t.test('letters that are there already are left out, whichever index has them', 
   const deliver = async (batches: readonly IndexBatch[], nextOffset: number): Promise<readonly string[]> => {
     const byIndex = new Map(batches.map((batch) => [batch.index, batch]));
     const places = await known.leaveOut(byIndex);
-    for (const batch of byIndex.values()) await store.write({ ...batch, topic: 'dead-letters', topicGeneration: 1, partition: 0, nextOffset });
+    for (const batch of byIndex.values())
+      await store.write({ ...batch, topic: 'dead-letters', topicGeneration: 1, partition: 0, nextOffset });
     return places;
   };
   await store.createIndex(older, options);
-  t.same(await deliver([batchOf(older, ['a@set', 'run-ffff-1', 'b@set', 'a@set'], 0)], 4), [], 'twice in one batch is once');
+  t.same(
+    await deliver([batchOf(older, ['a@set', 'run-ffff-1', 'b@set', 'a@set'], 0)], 4),
+    [],
+    'twice in one batch is once',
+  );
   await store.createIndex(newer, options);
-  t.same(await deliver([batchOf(newer, ['b@set', 'c@set', 'run-ffff-2'], 4, 'OTHER_CODE')], 7), [older], 'the index that has it is to be synced before the commit');
+  t.same(
+    await deliver([batchOf(newer, ['b@set', 'c@set', 'run-ffff-2'], 4, 'OTHER_CODE')], 7),
+    [older],
+    'the index that has it is to be synced before the commit',
+  );
   t.same(await deliver([batchOf(older, ['b@set'], 7), batchOf(newer, ['c@set'], 8)], 9), [older, newer]);
   const stored: string[] = [];
   await store.scanIds([older, newer], (ids) => void stored.push(...ids));
@@ -57,6 +82,14 @@ t.test('what a foreign producer calls a code does not make a metric each', async
   const store = await openStore(t);
   const registry = new Registry();
   const known = createKnownLetters(store, buildMetrics(registry, deadLetterMetrics));
-  for (let number = 0; number < 300; number += 1) await known.leaveOut(new Map([['sluice_dead_letters_0', batchOf('sluice_dead_letters_0', [`run-ffff-${number}`], number, `CODE_${number}`)]]));
-  t.ok((await registry.metrics()).split('\n').filter((line) => line.startsWith('sluice_dead_letters_total{')).length <= 101);
+  for (let number = 0; number < 300; number += 1)
+    await known.leaveOut(
+      new Map([
+        ['sluice_dead_letters_0', batchOf('sluice_dead_letters_0', [`run-ffff-${number}`], number, `CODE_${number}`)],
+      ]),
+    );
+  t.ok(
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('sluice_dead_letters_total{')).length <=
+      101,
+  );
 });

@@ -3,13 +3,16 @@ import { simulateReplay, type Drops } from './world.js';
 
 const seeds = Number(process.env['SLUICE_SEEDS'] ?? 20_000);
 
-t.test('whatever crashes, pauses, rotates and arrives late, a replayed message is in each of its index sets once', async (t) => {
-  for (let seed = 1; seed <= seeds; seed += 1) {
-    const wrong = simulateReplay(seed);
-    if (wrong !== undefined) return t.fail(wrong);
-  }
-  t.pass(`${seeds} worlds`);
-});
+t.test(
+  'whatever crashes, pauses, rotates and arrives late, a replayed message is in each of its index sets once',
+  async (t) => {
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      const wrong = simulateReplay(seed);
+      if (wrong !== undefined) return t.fail(wrong);
+    }
+    t.pass(`${seeds} worlds`);
+  },
+);
 
 const rules: readonly (readonly [name: string, drops: Drops])[] = [
   ['the target that the letter recorded', { recordedTarget: true }],

@@ -3,7 +3,16 @@
  * side, pause, wake up and crash, writes that are applied late, mappings that refuse and do not. Everything is decided by
  * a seeded generator, so a failure is replayed by its seed.
  */
-import { idleReplay, stepReplay, type LetterState, type Replay, type ReplayCommand, type ReplayEvent, type SetOutcome, type Stubs } from '../../../pipeline/dead-letters/replay.js';
+import {
+  idleReplay,
+  stepReplay,
+  type LetterState,
+  type Replay,
+  type ReplayCommand,
+  type ReplayEvent,
+  type SetOutcome,
+  type Stubs,
+} from '../../../pipeline/dead-letters/replay.js';
 
 interface Copy {
   readonly stub: boolean;
@@ -60,7 +69,13 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   /** A letter of a refused document has one set, one of input that could not be decoded as many as it is routed to. */
   const sets = random() < 0.5 ? ['a'] : ['a', 'b'];
   const refusedDocument = sets.length === 1 && random() < 0.7;
-  const indices: Index[] = sets.map((set) => ({ name: `${set}_0`, set, refuses: random() < 0.5, retired: false, copy: undefined }));
+  const indices: Index[] = sets.map((set) => ({
+    name: `${set}_0`,
+    set,
+    refuses: random() < 0.5,
+    retired: false,
+    copy: undefined,
+  }));
   const epochs: Index[][] = [[...indices]];
   let revisions = 1;
   let letter = { state: 'open', replays: 0 } as LetterState;
@@ -90,7 +105,14 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   /** The outcome in one index; undefined when no answer came. */
   function* writeOne(index: Index, stubs: Stubs): Generator<undefined, SetOutcome | undefined> {
     const { set: indexSet } = index;
-    const recorded = drops.recordedStubs === true ? (index.copy?.stub === true ? index.copy.revision : undefined) : stubs[index.name] === undefined ? undefined : Number(stubs[index.name]);
+    const recorded =
+      drops.recordedStubs === true
+        ? index.copy?.stub === true
+          ? index.copy.revision
+          : undefined
+        : stubs[index.name] === undefined
+          ? undefined
+          : Number(stubs[index.name]);
     const write: Write = { index, replaces: recorded };
     const fate = random();
     if (fate < 0.15) {
@@ -105,7 +127,8 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     if (index.retired) return { indexSet, outcome: 'retired' };
     if (answer === 'conflict') return { indexSet, outcome: index.copy?.stub === false ? 'stored' : 'refused' };
     const { copy } = index;
-    if (copy === undefined || (copy.stub && copy.revision === recorded && drops.renewedStubs !== true)) index.copy = { stub: true, revision: revisions++ };
+    if (copy === undefined || (copy.stub && copy.revision === recorded && drops.renewedStubs !== true))
+      index.copy = { stub: true, revision: revisions++ };
     yield;
     if (index.retired) return { indexSet, outcome: 'retired' };
     return { indexSet, outcome: index.copy?.stub === false ? 'stored' : 'refused' };
@@ -123,9 +146,14 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     const { state, commands } = stepReplay(operator.state, event);
     operator.state = state;
     operator.pending = [...commands];
-    trace.push(`operator ${operators.indexOf(operator)} ${event.type} -> ${commands.map(({ type }) => type).join()} [${state.phase}]`);
+    trace.push(
+      `operator ${operators.indexOf(operator)} ${event.type} -> ${commands.map(({ type }) => type).join()} [${state.phase}]`,
+    );
   };
-  const stubsNow = (epoch: number): Stubs => Object.fromEntries(targetOf(epoch).flatMap(({ name, copy }) => (copy?.stub === true ? [[name, String(copy.revision)]] : [])));
+  const stubsNow = (epoch: number): Stubs =>
+    Object.fromEntries(
+      targetOf(epoch).flatMap(({ name, copy }) => (copy?.stub === true ? [[name, String(copy.revision)]] : [])),
+    );
   const goOn = (operator: Operator): void => {
     const step = operator.writing?.next();
     if (step?.done !== true) return;
@@ -138,8 +166,17 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     if (operator.writing !== undefined) return goOn(operator);
     const command = operator.pending.shift();
     switch (command?.type) {
-      case undefined: return;
-      case 'read': return feed(operator, { type: 'read', letter, revision: String(letterRevision), epoch: latest(), stubs: stubsNow(latest()), unusable: unusable > 0 && random() < unusable });
+      case undefined:
+        return;
+      case 'read':
+        return feed(operator, {
+          type: 'read',
+          letter,
+          revision: String(letterRevision),
+          epoch: latest(),
+          stubs: stubsNow(latest()),
+          unusable: unusable > 0 && random() < unusable,
+        });
       case 'put':
         if (command.expected !== String(letterRevision)) return feed(operator, { type: 'conflict' });
         letter = command.letter;
@@ -166,7 +203,13 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     } else if (dice < 0.65 && running.length > 0) carryOut(pick(running));
     else if (dice < 0.72) {
       const set = pick(sets);
-      const index: Index = { name: `${set}_${epochs.length}`, set, refuses: random() < 0.4, retired: false, copy: undefined };
+      const index: Index = {
+        name: `${set}_${epochs.length}`,
+        set,
+        refuses: random() < 0.4,
+        retired: false,
+        copy: undefined,
+      };
       indices.push(index);
       epochs.push(targetOf(latest()).map((current) => (current.set === set ? index : current)));
       trace.push(`rotate to ${index.name}`);
@@ -199,8 +242,18 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   for (const set of sets) {
     const copies = indices.filter((index) => index.set === set && index.copy?.stub === false);
     const there = copies.filter(({ retired }) => !retired).length;
-    const wrong = there > 1 ? 'doubled' : there > 0 && splitOff.has(set) ? 'stored and dead-lettered' : copies.length === 0 && !splitOff.has(set) ? 'missing' : undefined;
-    if (wrong !== undefined) return `seed ${seed}: ${wrong} in set ${set}: ${copies.map(({ name }) => name).join()}\n${trace.join('\n')}`;
+    const wrong =
+      there > 1
+        ? 'doubled'
+        : there > 0 && splitOff.has(set)
+          ? 'stored and dead-lettered'
+          : copies.length === 0 && !splitOff.has(set)
+            ? 'missing'
+            : undefined;
+    if (wrong !== undefined)
+      return `seed ${seed}: ${wrong} in set ${set}: ${copies.map(({ name }) => name).join()}\n${trace.join('\n')}`;
   }
-  return letter.state === 'replayed' ? undefined : `seed ${seed}: the letter stays ${JSON.stringify(letter)}\n${trace.join('\n')}`;
+  return letter.state === 'replayed'
+    ? undefined
+    : `seed ${seed}: the letter stays ${JSON.stringify(letter)}\n${trace.join('\n')}`;
 }

@@ -31,37 +31,51 @@ needs('rule 2: a processor that was paused cuts where its successor has written'
   director.assign(0);
 });
 
-needs('rule 2: a processor that was paused before it took over does so when it wakes up', 'rule-2-proof', (director) => {
-  director.accept();
-  const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
-  const owner = director.ready(director.assign(1));
-  director.accept(2);
-  director.committed(owner, 1);
-  director.applied(owner);
-  director.until(zombie, ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0);
-  director.rotate();
-  director.hear(0);
-  if (zombie.state.phase === 'cutting') director.ready(zombie);
-  director.crash(1);
-  director.assign(0);
-});
+needs(
+  'rule 2: a processor that was paused before it took over does so when it wakes up',
+  'rule-2-proof',
+  (director) => {
+    director.accept();
+    const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
+    const owner = director.ready(director.assign(1));
+    director.accept(2);
+    director.committed(owner, 1);
+    director.applied(owner);
+    director.until(
+      zombie,
+      ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0,
+    );
+    director.rotate();
+    director.hear(0);
+    if (zombie.state.phase === 'cutting') director.ready(zombie);
+    director.crash(1);
+    director.assign(0);
+  },
+);
 
-needs('rule 2: a generation from before the group was forgotten is larger than its owner\'s', 'rule-2-proof', (director) => {
-  director.accept();
-  director.world.group.generation = 4;
-  const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
-  director.world.group.generation = 0;
-  const owner = director.ready(director.assign(1));
-  director.accept(2);
-  director.committed(owner, 1);
-  director.applied(owner);
-  director.until(zombie, ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0);
-  director.rotate();
-  director.hear(0);
-  if (zombie.state.phase === 'cutting') director.ready(zombie);
-  director.crash(1);
-  director.assign(0);
-});
+needs(
+  "rule 2: a generation from before the group was forgotten is larger than its owner's",
+  'rule-2-proof',
+  (director) => {
+    director.accept();
+    director.world.group.generation = 4;
+    const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
+    director.world.group.generation = 0;
+    const owner = director.ready(director.assign(1));
+    director.accept(2);
+    director.committed(owner, 1);
+    director.applied(owner);
+    director.until(
+      zombie,
+      ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0,
+    );
+    director.rotate();
+    director.hear(0);
+    if (zombie.state.phase === 'cutting') director.ready(zombie);
+    director.crash(1);
+    director.assign(0);
+  },
+);
 
 needs('rule 4: what the former owner sent arrives after the new one has cut', 'rule-4', (director) => {
   director.accept();
@@ -72,52 +86,75 @@ needs('rule 4: what the former owner sent arrives after the new one has cut', 'r
   director.committed(director.assign(1), 1);
 });
 
-needs('rule 7: a topic is made again while messages of it are parked', 'rule-7-former', (director) => {
-  director.world.blocked.add('a');
-  director.accept();
-  director.committed(director.assign(0), 1);
-  for (const number of [0, 1]) director.crash(number);
-  events.remake(director.world);
-  director.rotate();
-  director.world.blocked.delete('a');
-  director.retire();
-  director.processor(1).alive = true;
-  director.take(1);
-}, 'marker');
+needs(
+  'rule 7: a topic is made again while messages of it are parked',
+  'rule-7-former',
+  (director) => {
+    director.world.blocked.add('a');
+    director.accept();
+    director.committed(director.assign(0), 1);
+    for (const number of [0, 1]) director.crash(number);
+    events.remake(director.world);
+    director.rotate();
+    director.world.blocked.delete('a');
+    director.retire();
+    director.processor(1).alive = true;
+    director.take(1);
+  },
+  'marker',
+);
 
-needs('rule 11: the program dies between the commit of the store and that of the offset', 'rule-11', (director) => {
-  director.accept();
-  director.applied(director.assign(0));
-  director.crash(0);
-  director.rotate();
-  director.assign(1);
-}, 'marker');
+needs(
+  'rule 11: the program dies between the commit of the store and that of the offset',
+  'rule-11',
+  (director) => {
+    director.accept();
+    director.applied(director.assign(0));
+    director.crash(0);
+    director.rotate();
+    director.assign(1);
+  },
+  'marker',
+);
 
-needs('rule 11: a topic is made again, and its offsets begin anew', 'rule-11-generation', (director) => {
-  director.accept();
-  director.committed(director.assign(0), 1);
-  for (const number of [0, 1]) director.crash(number);
-  events.remake(director.world);
-  director.processor(1).alive = true;
-  director.take(1);
-  director.accept();
-}, 'marker');
+needs(
+  'rule 11: a topic is made again, and its offsets begin anew',
+  'rule-11-generation',
+  (director) => {
+    director.accept();
+    director.committed(director.assign(0), 1);
+    for (const number of [0, 1]) director.crash(number);
+    events.remake(director.world);
+    director.processor(1).alive = true;
+    director.take(1);
+    director.accept();
+  },
+  'marker',
+);
 
-needs('rule 12: a message was there already, not synced, and the store dies after the commit', 'rule-12', (director) => {
-  director.accept();
-  director.applied(director.assign(0));
-  director.crash(0);
-  director.committed(director.assign(1), 1);
-  events.killStore(director.world);
-});
+needs(
+  'rule 12: a message was there already, not synced, and the store dies after the commit',
+  'rule-12',
+  (director) => {
+    director.accept();
+    director.applied(director.assign(0));
+    director.crash(0);
+    director.committed(director.assign(1), 1);
+    events.killStore(director.world);
+  },
+);
 
-needs('rule 12: a message was there already, not synced, and the store dies before the flush', 'rule-12-look', (director) => {
-  director.accept();
-  director.applied(director.assign(0));
-  director.crash(0);
-  director.until(director.assign(1), ({ delivery }) => delivery?.bulks[0]?.stage === 'answered');
-  events.killStore(director.world);
-});
+needs(
+  'rule 12: a message was there already, not synced, and the store dies before the flush',
+  'rule-12-look',
+  (director) => {
+    director.accept();
+    director.applied(director.assign(0));
+    director.crash(0);
+    director.until(director.assign(1), ({ delivery }) => delivery?.bulks[0]?.stage === 'answered');
+    events.killStore(director.world);
+  },
+);
 
 needs('rule 13: a replay ends after its write, and another begins after a rotation', 'rule-13', (director) => {
   director.accept();

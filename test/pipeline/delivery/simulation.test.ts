@@ -10,7 +10,9 @@ t.test(`the promise holds in the worlds of seeds 1 to ${seeds}`, (t) => {
   for (let seed = 1; seed <= seeds && failed === undefined; seed += 1) if (simulate(seed) !== undefined) failed = seed;
   if (failed !== undefined) {
     const { problem = '', lines } = traceOf(failed, {});
-    process.stderr.write(`${lines.join('\n')}\nseed ${failed}: ${problem}\nReplay it: npm run simulate -- --seed ${failed}\n`);
+    process.stderr.write(
+      `${lines.join('\n')}\nseed ${failed}: ${problem}\nReplay it: npm run simulate -- --seed ${failed}\n`,
+    );
   }
   t.equal(failed, undefined);
   t.end();

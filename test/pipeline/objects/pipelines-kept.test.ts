@@ -7,16 +7,34 @@ import { fieldProblemsOf } from '../../../pipeline/objects/check.js';
 import type { Objects } from '../../../pipeline/objects/objects.js';
 import { createRig, until } from './rig.js';
 
-const rule = (id: string, then: readonly object[]) => ({ definition: { id, title: id, when: { field: 'app', exists: true }, then } });
+const rule = (id: string, then: readonly object[]) => ({
+  definition: { id, title: id, when: { field: 'app', exists: true }, then },
+});
 
 async function connected(objects: Objects, then: readonly object[]): Promise<void> {
   await objects.create('pipeline-rules', 'first', rule('first', [{ set: { field: 'seen', value: 'yes' } }]), 'anna');
   await objects.create('pipeline-rules', 'second', rule('second', then), 'anna');
-  await objects.create('pipelines', 'both', { definition: { id: 'both', title: 'both', stages: [{ stage: 0, match: 'either', rules: ['first', 'second'] }] } }, 'anna');
-  await objects.change('connections', 'all-messages', () => ({ definition: { id: 'all-messages', pipelines: ['both'] } }), 'anna');
+  await objects.create(
+    'pipelines',
+    'both',
+    { definition: { id: 'both', title: 'both', stages: [{ stage: 0, match: 'either', rules: ['first', 'second'] }] } },
+    'anna',
+  );
+  await objects.change(
+    'connections',
+    'all-messages',
+    () => ({ definition: { id: 'all-messages', pipelines: ['both'] } }),
+    'anna',
+  );
 }
 
-const codeOf = (work: Promise<unknown>): Promise<SluiceError> => work.then(() => { throw new Error('it was taken'); }, (error: SluiceError) => error);
+const codeOf = (work: Promise<unknown>): Promise<SluiceError> =>
+  work.then(
+    () => {
+      throw new Error('it was taken');
+    },
+    (error: SluiceError) => error,
+  );
 
 t.test('every process comes to the same rules, also one that starts later', async (t) => {
   const rig = await createRig(t);
@@ -31,7 +49,16 @@ t.test('every process comes to the same rules, also one that starts later', asyn
   rules.apply(document, { messageId: '1', receiver: 'r' });
   t.match(document, { seen: 'yes', also: 'yes' });
   const catalog = await rig.world.catalog();
-  t.match(catalog.list('rules').filter(({ derived }) => derived).map(({ id, origin }) => ({ id, origin })), [{ id: 'pipeline--0-0-0-0--first', origin: 'api' }, { id: 'pipeline--0-0-0-1--second', origin: 'api' }]);
+  t.match(
+    catalog
+      .list('rules')
+      .filter(({ derived }) => derived)
+      .map(({ id, origin }) => ({ id, origin })),
+    [
+      { id: 'pipeline--0-0-0-0--first', origin: 'api' },
+      { id: 'pipeline--0-0-0-1--second', origin: 'api' },
+    ],
+  );
 });
 
 t.test('a rule that fits the files no more is refused while it is changed, and left out at the start', async (t) => {
@@ -41,16 +68,28 @@ t.test('a rule that fits the files no more is refused while it is changed, and l
   writeFileSync(join(folder, 'own.yaml'), 'streams: [{id: own}]');
   const objects = rig.world.objects();
   await connected(objects, [{ route: { stream: 'own' } }]);
-  const wrong = await codeOf(objects.change('pipeline-rules', 'second', () => rule('second', [{ route: { stream: 'none' } }]), 'anna'));
+  const wrong = await codeOf(
+    objects.change('pipeline-rules', 'second', () => rule('second', [{ route: { stream: 'none' } }]), 'anna'),
+  );
   t.equal(wrong.code, 'OBJECT_INVALID');
   t.match(fieldProblemsOf(wrong), [{ field: 'then[0].route.stream', message: /no stream of this id/ }]);
-  const unconnected = await codeOf(objects.create('pipelines', 'p', { definition: { id: 'p', title: 'p', stages: [{ stage: 0, match: 'all', rules: ['nothing'] }] } }, 'anna'));
+  const unconnected = await codeOf(
+    objects.create(
+      'pipelines',
+      'p',
+      { definition: { id: 'p', title: 'p', stages: [{ stage: 0, match: 'all', rules: ['nothing'] }] } },
+      'anna',
+    ),
+  );
   t.match(fieldProblemsOf(unconnected), [{ field: 'source' }]);
 
   rmSync(join(folder, 'own.yaml'));
   const later = await rig.another();
   const rules = await later.loadRules();
-  t.same(later.leftOut('pipeline-rules').map(({ id }) => id), ['second']);
+  t.same(
+    later.leftOut('pipeline-rules').map(({ id }) => id),
+    ['second'],
+  );
   const document: Record<string, string> = { app: 'x' };
   rules.apply(document, { messageId: '1', receiver: 'r' });
   t.equal(document['seen'], 'yes', 'the others go on');

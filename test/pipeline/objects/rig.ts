@@ -49,6 +49,8 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   const end = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error('the state that was waited for never came');
-    await new Promise((resolve) => { setTimeout(resolve, 20); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
   }
 }

@@ -22,11 +22,20 @@ t.test('a process that must not wait for the state takes objects over when it an
   t.teardown(() => clearInterval(alive));
   const world = createObjectWorld({ config, state, stateIs: 'own', applied: () => Promise.resolve(), log: silentLog });
   t.teardown(() => world.stop(1_000));
-  await memory.put('objects/streams/orders', { ...orders, secrets: {}, created_at: '2026-01-01T00:00:00.000Z', created_by: 'x', changed_at: '', changed_by: '' }, undefined);
+  await memory.put(
+    'objects/streams/orders',
+    { ...orders, secrets: {}, created_at: '2026-01-01T00:00:00.000Z', created_by: 'x', changed_at: '', changed_by: '' },
+    undefined,
+  );
   let told = false;
-  world.onChange(() => { told = true; });
+  world.onChange(() => {
+    told = true;
+  });
   await world.start();
-  t.notOk((await world.loadRules()).streams.some(({ id }) => id === 'orders'), 'it begins with the files');
+  t.notOk(
+    (await world.loadRules()).streams.some(({ id }) => id === 'orders'),
+    'it begins with the files',
+  );
   away = false;
   await until(() => told);
   t.ok((await world.loadRules()).streams.some(({ id }) => id === 'orders'));
@@ -34,7 +43,13 @@ t.test('a process that must not wait for the state takes objects over when it an
 
 t.test('without any state there are only files', async (t) => {
   const { config } = loadConfig({ folder: testFolder(t), environment: {} });
-  const world = createObjectWorld({ config, state: undefined, stateIs: 'own', applied: () => Promise.resolve(), log: silentLog });
+  const world = createObjectWorld({
+    config,
+    state: undefined,
+    stateIs: 'own',
+    applied: () => Promise.resolve(),
+    log: silentLog,
+  });
   await world.start();
   t.throws(() => world.objects(), { code: 'OBJECTS_UNAVAILABLE' });
   t.ok((await world.catalog()).list('streams').length > 0);
@@ -42,28 +57,51 @@ t.test('without any state there are only files', async (t) => {
 });
 
 const opensearch = openSearchNode();
-t.test('two processes on OpenSearch know what the other made within about a second', skipWithoutOpenSearch(), async (t) => {
-  const index = `objects-${randomBytes(4).toString('hex')}`;
-  const { config } = loadConfig({ folder: testFolder(t), environment: {}, overrides: { 'topics.kind': 'kafka', 'store.kind': 'opensearch', 'store.opensearch.nodes': [opensearch], 'store.opensearch.state_index': index } });
-  t.teardown(async () => void (await fetch(`${opensearch ?? ''}/${index}`, { method: 'DELETE' })));
-  const start = async (t: Test): Promise<ObjectWorld> => {
-    const state = createState(config, { log: silentLog });
-    await state.start();
-    const world = createObjectWorld({ config, state, stateIs: 'shared', applied: () => Promise.resolve(), log: silentLog });
-    t.teardown(async () => {
-      await world.stop(1_000);
-      await state.stop(1_000);
+t.test(
+  'two processes on OpenSearch know what the other made within about a second',
+  skipWithoutOpenSearch(),
+  async (t) => {
+    const index = `objects-${randomBytes(4).toString('hex')}`;
+    const { config } = loadConfig({
+      folder: testFolder(t),
+      environment: {},
+      overrides: {
+        'topics.kind': 'kafka',
+        'store.kind': 'opensearch',
+        'store.opensearch.nodes': [opensearch],
+        'store.opensearch.state_index': index,
+      },
     });
-    await world.start();
-    return world;
-  };
-  const [one, two] = [await start(t), await start(t)];
-  await one.objects().create('streams', 'orders', orders, 'anna');
-  await until(() => two.kept().length === 1);
-  t.equal((await two.loadRules()).version, (await one.loadRules()).version);
-  const results = await Promise.allSettled([one.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'One' } }), 'anna'), two.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'Two' } }), 'ben')]);
-  t.ok(results.some(({ status }) => status === 'fulfilled'));
-  for (const result of results) if (result.status === 'rejected') t.match(result.reason, { code: 'OBJECT_CONFLICT', retryable: true });
-  await two.objects().remove('streams', 'orders', 'ben');
-  await until(() => one.kept().length === 0);
-});
+    t.teardown(async () => void (await fetch(`${opensearch ?? ''}/${index}`, { method: 'DELETE' })));
+    const start = async (t: Test): Promise<ObjectWorld> => {
+      const state = createState(config, { log: silentLog });
+      await state.start();
+      const world = createObjectWorld({
+        config,
+        state,
+        stateIs: 'shared',
+        applied: () => Promise.resolve(),
+        log: silentLog,
+      });
+      t.teardown(async () => {
+        await world.stop(1_000);
+        await state.stop(1_000);
+      });
+      await world.start();
+      return world;
+    };
+    const [one, two] = [await start(t), await start(t)];
+    await one.objects().create('streams', 'orders', orders, 'anna');
+    await until(() => two.kept().length === 1);
+    t.equal((await two.loadRules()).version, (await one.loadRules()).version);
+    const results = await Promise.allSettled([
+      one.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'One' } }), 'anna'),
+      two.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'Two' } }), 'ben'),
+    ]);
+    t.ok(results.some(({ status }) => status === 'fulfilled'));
+    for (const result of results)
+      if (result.status === 'rejected') t.match(result.reason, { code: 'OBJECT_CONFLICT', retryable: true });
+    await two.objects().remove('streams', 'orders', 'ben');
+    await until(() => one.kept().length === 0);
+  },
+);

@@ -6,17 +6,25 @@ import { createWorld, firstNumbers, inOrder, numbered } from './world.js';
 
 const arrived = (destination: StreamDestination): number[] => firstNumbers(destination.frames(0));
 const arrives = (destination: StreamDestination, count: number): Promise<true> =>
-  until(() => (arrived(destination).length >= count ? true : undefined), 60_000, () => `${arrived(destination).length} of ${count} arrived`);
+  until(
+    () => (arrived(destination).length >= count ? true : undefined),
+    60_000,
+    () => `${arrived(destination).length} of ${count} arrived`,
+  );
 
 t.test('a destination that is not there: the messages wait, and leave in order when it is', async (t) => {
   const destination = await createStreamDestination(t);
   await destination.close();
   const world = await createWorld(t, [{ id: 'a', port: destination.port }]);
   await world.append('a', numbered(0, 5_000));
-  const failing = await until(async () => {
-    const status = await world.status('a');
-    return status.lastError === undefined ? undefined : status;
-  }, 10_000, () => 'no error');
+  const failing = await until(
+    async () => {
+      const status = await world.status('a');
+      return status.lastError === undefined ? undefined : status;
+    },
+    10_000,
+    () => 'no error',
+  );
   t.match(failing, { state: /waiting|connecting/, lag: 5_000, lastError: /cannot be connected.*ECONNREFUSED/ });
   await destination.listen();
   await arrives(destination, 5_000);
@@ -32,7 +40,11 @@ t.test('connections that are reset again and again lose nothing and keep the ord
   for (let round = 0; round < 4; round += 1) {
     await world.append('a', numbered(sent, sent + 3_000));
     sent += 3_000;
-    await until(() => (destination.connections() > round ? true : undefined), 10_000, () => 'no connection');
+    await until(
+      () => (destination.connections() > round ? true : undefined),
+      10_000,
+      () => 'no connection',
+    );
     await arrives(destination, sent - 2_900);
     destination.reset();
   }
@@ -48,7 +60,11 @@ t.test('what a destination had not read when it was killed is sent again', async
   await arrives(destination, 10);
   destination.hang();
   await world.append('a', numbered(10, 2_000));
-  await until(async () => ((await world.status('a')).unconfirmedMessages === 2_000 ? true : undefined), 10_000, () => 'not written');
+  await until(
+    async () => ((await world.status('a')).unconfirmedMessages === 2_000 ? true : undefined),
+    10_000,
+    () => 'not written',
+  );
   destination.reset();
   destination.resume();
   await arrives(destination, 2_000);
@@ -59,7 +75,10 @@ t.test('a hanging destination holds only its own topic, within bounds', async (t
   const hanging = await createStreamDestination(t);
   const sound = await createStreamDestination(t);
   hanging.hang();
-  const world = await createWorld(t, [{ id: 'hanging', port: hanging.port, unconfirmed_bytes: '256 KiB', write_timeout_ms: 1_000 }, { id: 'sound', port: sound.port }]);
+  const world = await createWorld(t, [
+    { id: 'hanging', port: hanging.port, unconfirmed_bytes: '256 KiB', write_timeout_ms: 1_000 },
+    { id: 'sound', port: sound.port },
+  ]);
   const more = `,"_fill":"${'x'.repeat(2_000)}"`;
   for (let round = 0; round < 10; round += 1) {
     await world.append('hanging', numbered(round * 1_000, round * 1_000 + 1_000, more));
@@ -68,10 +87,16 @@ t.test('a hanging destination holds only its own topic, within bounds', async (t
   await arrives(sound, 10_000);
   await world.sentAll('sound');
   t.ok(inOrder(arrived(sound), 10_000));
-  const held = await until(async () => {
-    const status = await world.status('hanging');
-    return /reads nothing/.test(status.lastError ?? '') && (status.lastErrorAt ?? Infinity) < Date.now() - 3_000 ? status : undefined;
-  }, 30_000, () => 'it is not said that the destination reads nothing');
+  const held = await until(
+    async () => {
+      const status = await world.status('hanging');
+      return /reads nothing/.test(status.lastError ?? '') && (status.lastErrorAt ?? Infinity) < Date.now() - 3_000
+        ? status
+        : undefined;
+    },
+    30_000,
+    () => 'it is not said that the destination reads nothing',
+  );
   t.ok(held.unconfirmedBytes <= 256 * 1024 + 640 * 1024, `${held.unconfirmedBytes} bytes are kept`);
   hanging.resume();
   await arrives(hanging, 10_000);
@@ -84,10 +109,24 @@ t.test('a hanging destination holds only its own topic, within bounds', async (t
 t.test('a destination that hangs for longer than hang_timeout_ms is connected anew', async (t) => {
   const hanging = await createStreamDestination(t);
   hanging.hang();
-  const world = await createWorld(t, [{ id: 'hanging', port: hanging.port, unconfirmed_bytes: '256 KiB', write_timeout_ms: 1_000, hang_timeout_ms: 2_500, retry_most_ms: 1_000 }]);
+  const world = await createWorld(t, [
+    {
+      id: 'hanging',
+      port: hanging.port,
+      unconfirmed_bytes: '256 KiB',
+      write_timeout_ms: 1_000,
+      hang_timeout_ms: 2_500,
+      retry_most_ms: 1_000,
+    },
+  ]);
   const more = `,"_fill":"${'x'.repeat(2_000)}"`;
-  for (let round = 0; round < 10; round += 1) await world.append('hanging', numbered(round * 1_000, round * 1_000 + 1_000, more));
-  await until(() => (hanging.connections() > 1 ? true : undefined), 30_000, () => 'never connected anew');
+  for (let round = 0; round < 10; round += 1)
+    await world.append('hanging', numbered(round * 1_000, round * 1_000 + 1_000, more));
+  await until(
+    () => (hanging.connections() > 1 ? true : undefined),
+    30_000,
+    () => 'never connected anew',
+  );
   hanging.resume();
   await arrives(hanging, 10_000);
   await world.sentAll('hanging');
@@ -97,7 +136,10 @@ t.test('a slow destination keeps its connection, holds only its own topic, and g
   const slow = await createStreamDestination(t);
   const sound = await createStreamDestination(t);
   slow.slow(600_000);
-  const world = await createWorld(t, [{ id: 'slow', port: slow.port, unconfirmed_bytes: '256 KiB' }, { id: 'sound', port: sound.port }]);
+  const world = await createWorld(t, [
+    { id: 'slow', port: slow.port, unconfirmed_bytes: '256 KiB' },
+    { id: 'sound', port: sound.port },
+  ]);
   const more = `,"_fill":"${'x'.repeat(2_000)}"`;
   for (let round = 0; round < 6; round += 1) {
     await world.append('slow', numbered(round * 1_000, round * 1_000 + 1_000, more));
@@ -108,7 +150,11 @@ t.test('a slow destination keeps its connection, holds only its own topic, and g
   const status = await world.status('slow');
   t.ok(status.lag > 0, `${status.lag} messages wait for the slow one alone`);
   t.ok(status.unconfirmedBytes <= 256 * 1024 + 640 * 1024, `${status.unconfirmedBytes} bytes are kept`);
-  await until(() => (slow.bytes().length > 3 * 2 ** 20 ? true : undefined), 60_000, () => 'nothing goes on');
+  await until(
+    () => (slow.bytes().length > 3 * 2 ** 20 ? true : undefined),
+    60_000,
+    () => 'nothing goes on',
+  );
   t.equal(slow.connections(), 1, 'slow is not hung');
   slow.resume();
   await arrives(slow, 6_000);
@@ -133,11 +179,27 @@ t.test('a redelivery that appended messages again is sent once', async (t) => {
   const destination = await createStreamDestination(t);
   const world = await createWorld(t, [{ id: 'a', port: destination.port }]);
   const key = (number: number): string => `0190000000000abcdef0-0001-${number.toString(16).padStart(10, '0')}`;
-  const records = (from: number, to: number) => numbered(from, to).map((value, at) => ({ key: key(from + at), value: Buffer.from(value), timestamp: Date.now(), origin: 'r p' }));
-  for (const [from, to] of [[0, 50], [20, 80], [0, 100]] as const) await world.topics.append('sluice.output.a', 0, records(from, to));
+  const records = (from: number, to: number) =>
+    numbered(from, to).map((value, at) => ({
+      key: key(from + at),
+      value: Buffer.from(value),
+      timestamp: Date.now(),
+      origin: 'r p',
+    }));
+  for (const [from, to] of [
+    [0, 50],
+    [20, 80],
+    [0, 100],
+  ] as const)
+    await world.topics.append('sluice.output.a', 0, records(from, to));
   await arrives(destination, 100);
   await world.sentAll('a');
-  t.ok(inOrder(destination.frames(0).map((frame) => Number(/"_n":(\d+)/.exec(frame)?.[1])), 100));
+  t.ok(
+    inOrder(
+      destination.frames(0).map((frame) => Number(/"_n":(\d+)/.exec(frame)?.[1])),
+      100,
+    ),
+  );
   t.equal(await world.metric('messages_repeated_total', 'a'), 110);
 });
 
@@ -146,7 +208,10 @@ t.test('twenty outputs, nineteen of them unreachable', async (t) => {
   const gone = await createStreamDestination(t);
   await gone.close();
   const ids = Array.from({ length: 20 }, (_, at) => `o${at}`);
-  const world = await createWorld(t, ids.map((id, at) => ({ id, port: at === 7 ? destination.port : gone.port })));
+  const world = await createWorld(
+    t,
+    ids.map((id, at) => ({ id, port: at === 7 ? destination.port : gone.port })),
+  );
   await Promise.all(ids.map((id) => world.append(id, numbered(0, 2_000))));
   await arrives(destination, 2_000);
   await world.sentAll('o7');

@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { node } from '../../program.js';
 
-const moduleOf = (...path: readonly string[]): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', ...path)).href);
+const moduleOf = (...path: readonly string[]): string =>
+  JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', ...path)).href);
 
 /** A process that only sends: hands so many messages to an output whose destination never answers, and tells its young generation before and behind. */
 const script = (messages: number): string => `
@@ -34,7 +35,9 @@ process.stdout.write(JSON.stringify({ before, behind: grown() }), () => process.
 
 function sizesAround(messages: number): { readonly before: number; readonly behind: number } {
   const [command, ...leading] = node;
-  return JSON.parse(execFileSync(command, [...leading, '--input-type=module', '-e', script(messages)], { encoding: 'utf8' })) as { before: number; behind: number };
+  return JSON.parse(
+    execFileSync(command, [...leading, '--input-type=module', '-e', script(messages)], { encoding: 'utf8' }),
+  ) as { before: number; behind: number };
 }
 
 t.test('what an output sends is traffic, and the young generation grows with it', async (t) => {

@@ -47,42 +47,83 @@ export interface WorldOptions {
   readonly topics?: (registry: Registry) => TopicLog;
 }
 
-const base = { type: 'gelf', host: '127.0.0.1', port: 1, streams: ['all-messages'], confirm_after_ms: 100, retry_most_ms: 700 };
-export const numbered = (from: number, to: number, more = ''): string[] => Array.from({ length: to - from }, (_, at) => `{"host":"h","short_message":"m","_n":${from + at}${more}}`);
+const base = {
+  type: 'gelf',
+  host: '127.0.0.1',
+  port: 1,
+  streams: ['all-messages'],
+  confirm_after_ms: 100,
+  retry_most_ms: 700,
+};
+export const numbered = (from: number, to: number, more = ''): string[] =>
+  Array.from({ length: to - from }, (_, at) => `{"host":"h","short_message":"m","_n":${from + at}${more}}`);
 
 /** Numbers of messages, in the order of their first arrival. */
 export function firstNumbers(frames: readonly string[]): number[] {
   return [...new Set(frames.map((frame) => Number(/"?_?n"?[:=]"?(\d+)/.exec(frame)?.[1])))];
 }
 
-export const inOrder = (numbers: readonly number[], count: number): boolean => numbers.length === count && numbers.every((number, at) => number === at);
+export const inOrder = (numbers: readonly number[], count: number): boolean =>
+  numbers.length === count && numbers.every((number, at) => number === at);
 
 export async function createWorld(t: Teardown, first: readonly Settings[], options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-outputs-'));
   const logged: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, new Writable({ write: (line: Buffer, _, done) => { logged.push(JSON.parse(line.toString()) as Record<string, unknown>); done(); } }));
+  const log = pino(
+    { level: 'info' },
+    new Writable({
+      write: (line: Buffer, _, done) => {
+        logged.push(JSON.parse(line.toString()) as Record<string, unknown>);
+        done();
+      },
+    }),
+  );
   const registry = new Registry();
   const { config } = loadConfig({ folder, environment: {}, overrides: { ...options.settings } });
-  const topics = options.topics?.(registry) ?? createEmbeddedTopicLog({ folder: join(folder, 'topics'), segmentBytes: 2 ** 20, reserveBytes: 0, log, registry });
+  const topics =
+    options.topics?.(registry) ??
+    createEmbeddedTopicLog({ folder: join(folder, 'topics'), segmentBytes: 2 ** 20, reserveBytes: 0, log, registry });
   await topics.start();
-  const rulesOf = (outputs: readonly Settings[]): RuleSet => compiled({ outputs: outputs.map((output) => ({ ...base, ...output })) });
+  const rulesOf = (outputs: readonly Settings[]): RuleSet =>
+    compiled({ outputs: outputs.map((output) => ({ ...base, ...output })) });
   let rules = rulesOf(first);
   let changed = (): void => undefined;
-  const create = (): Outputs => createOutputs({
-    config, topics, decoder: createDecoder(), loadRules: async () => rules, listeners: () => options.listeners ?? [], environment: {}, registry, log,
-    watchRules: (onChange) => { changed = onChange; return () => undefined; },
-  });
+  const create = (): Outputs =>
+    createOutputs({
+      config,
+      topics,
+      decoder: createDecoder(),
+      loadRules: async () => rules,
+      listeners: () => options.listeners ?? [],
+      environment: {},
+      registry,
+      log,
+      watchRules: (onChange) => {
+        changed = onChange;
+        return () => undefined;
+      },
+    });
   const prefix = idPrefix(createRun(Date.now()), 0);
   let sequence = 0;
   const world: World = {
-    topics, registry, logged, outputs: create(),
+    topics,
+    registry,
+    logged,
+    outputs: create(),
     async change(outputs) {
       rules = rulesOf(outputs);
       changed();
-      await until(async () => {
-        const status = await world.outputs.status();
-        return status.filter(({ state }) => state !== 'paused').length === (rules.outputs ?? []).filter(({ enabled }) => enabled).length ? true : undefined;
-      }, 10_000, () => JSON.stringify(logged));
+      await until(
+        async () => {
+          const status = await world.outputs.status();
+          return status.filter(({ state }) => state !== 'paused').length ===
+            (rules.outputs ?? []).filter(({ enabled }) => enabled).length
+            ? true
+            : undefined;
+        },
+        10_000,
+        () => JSON.stringify(logged),
+      );
     },
     async restart() {
       await world.outputs.stop(2_000);
@@ -90,16 +131,33 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
       await world.outputs.start();
     },
     async append(output, values) {
-      await topics.ensureTopics([outputTopicSpec(config, { id: output, max_waiting_bytes: undefined, max_age_ms: undefined })]);
-      const records = values.map((value) => ({ key: mintId(prefix, sequence++), value: Buffer.from(value), timestamp: Date.now(), origin: 'gelf-tcp 127.0.0.1:5' }));
+      await topics.ensureTopics([
+        outputTopicSpec(config, { id: output, max_waiting_bytes: undefined, max_age_ms: undefined }),
+      ]);
+      const records = values.map((value) => ({
+        key: mintId(prefix, sequence++),
+        value: Buffer.from(value),
+        timestamp: Date.now(),
+        origin: 'gelf-tcp 127.0.0.1:5',
+      }));
       await topics.append(`${config.topics.prefix}output.${output}`, 0, records);
     },
     // An output whose settings change is away for a moment.
-    status: (output) => until(async () => (await world.outputs.status()).find(({ id }) => id === output), 5_000, () => `no output ${output}`),
-    sentAll: (output, deadlineMs = 60_000) => until(async () => {
-      const status = await world.status(output);
-      return status.lag === 0 ? status : undefined;
-    }, deadlineMs, () => `not everything was sent: ${JSON.stringify(logged.slice(-5))}`),
+    status: (output) =>
+      until(
+        async () => (await world.outputs.status()).find(({ id }) => id === output),
+        5_000,
+        () => `no output ${output}`,
+      ),
+    sentAll: (output, deadlineMs = 60_000) =>
+      until(
+        async () => {
+          const status = await world.status(output);
+          return status.lag === 0 ? status : undefined;
+        },
+        deadlineMs,
+        () => `not everything was sent: ${JSON.stringify(logged.slice(-5))}`,
+      ),
     metric: (name, output) => metricValue(registry, `sluice_output_${name}`, { output }),
   };
   await world.outputs.start();

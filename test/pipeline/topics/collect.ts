@@ -1,16 +1,45 @@
 /** Helpers of the topic suites: records to append, and a consumer that keeps what it was given. */
-import type { Assignment, ConsumedBatch, ConsumedRecord, ConsumeHandler, ConsumeOptions, TopicLog, TopicRecord, TopicSpec } from '../../../pipeline/topics/contract.js';
+import type {
+  Assignment,
+  ConsumedBatch,
+  ConsumedRecord,
+  ConsumeHandler,
+  ConsumeOptions,
+  TopicLog,
+  TopicRecord,
+  TopicSpec,
+} from '../../../pipeline/topics/contract.js';
 
 export type Commit = { readonly commit: number; readonly metadata: string };
 
-export const topicSpec = (name: string, partitions = 1): TopicSpec => ({ name, partitions, retentionBytes: undefined, retentionMs: undefined, maxMessageBytes: 1_000_000 });
+export const topicSpec = (name: string, partitions = 1): TopicSpec => ({
+  name,
+  partitions,
+  retentionBytes: undefined,
+  retentionMs: undefined,
+  maxMessageBytes: 1_000_000,
+});
 
-export const consumeOptions = (group: string, topic: string, changes: Partial<ConsumeOptions> = {}): ConsumeOptions => ({
-  group, topics: [topic], maxBatchBytes: 1_000_000, maxBatchRecords: 1000, concurrency: 4, ...changes,
+export const consumeOptions = (
+  group: string,
+  topic: string,
+  changes: Partial<ConsumeOptions> = {},
+): ConsumeOptions => ({
+  group,
+  topics: [topic],
+  maxBatchBytes: 1_000_000,
+  maxBatchRecords: 1000,
+  concurrency: 4,
+  ...changes,
 });
 
 export function createRecord(number: number, value = `{"short_message":"message ${number}"}`): TopicRecord {
-  return { key: `run-0-${number}`, value: Buffer.from(value), timestamp: 1_700_000_000_000 + number, origin: 'gelf-tcp 127.0.0.1:5000' };
+  return {
+    key: `run-0-${number}`,
+    value: Buffer.from(value),
+    timestamp: 1_700_000_000_000 + number,
+    origin: 'gelf-tcp 127.0.0.1:5000',
+  };
 }
 
 export function createRecords(from: number, count: number): TopicRecord[] {
@@ -26,7 +55,11 @@ export async function readAll(log: TopicLog, topic: string, partition = 0, from 
 }
 
 /** Polls until the condition holds; fails with what it waited for after the deadline. */
-export async function waitUntil(what: string, condition: () => boolean | Promise<boolean>, deadlineMs = 30_000): Promise<void> {
+export async function waitUntil(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 30_000,
+): Promise<void> {
   const end = Date.now() + deadlineMs;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`Waited ${deadlineMs} ms in vain for: ${what}`);
@@ -45,9 +78,14 @@ export interface Collector extends ConsumeHandler {
 }
 
 /** Keeps everything it is given; `onBatch` decides on commits and rejections (default: commits all, no metadata). */
-export function createCollector(onBatch: (batch: ConsumedBatch) => Commit | Promise<Commit> = (batch) => ({ commit: batch.nextOffset, metadata: '' })): Collector {
+export function createCollector(
+  onBatch: (batch: ConsumedBatch) => Commit | Promise<Commit> = (batch) => ({ commit: batch.nextOffset, metadata: '' }),
+): Collector {
   const collector: Collector = {
-    assignments: [], batches: [], revocations: [], keys: [],
+    assignments: [],
+    batches: [],
+    revocations: [],
+    keys: [],
     async assigned(assignment) {
       collector.assignments.push(assignment);
     },

@@ -37,33 +37,66 @@ export async function testAppending(t: Test, harness: TopicHarness): Promise<voi
     return { place, log, topic };
   }
 
-  await t.test(`${harness.name}: records are read back as they were appended, at consecutive offsets from 0`, async (test) => {
-    const { log, topic } = await createLog(test);
-    const records = [
-      ...createRecords(0, 3),
-      { key: 'k'.repeat(255), value: randomBytes(5000), timestamp: 1_700_000_000_123, origin: 'gelf-udp [2001:db8::1]:12201' },
-      { key: 'empty', value: Buffer.alloc(0), timestamp: 0, origin: '' },
-      { key: 'words', value: Buffer.from('{"short_message":"Grüße, мир, 世界"}'), timestamp: 1_700_000_000_124, origin: 'gelf-http Grüße' },
-    ];
-    await log.append(topic, 0, records.slice(0, 2));
-    await log.append(topic, 0, records.slice(2));
-    const found = await readAll(log, topic);
-    test.same(found.map((record) => record.offset), [0, 1, 2, 3, 4, 5]);
-    const readable = (record: TopicRecord) => ({ key: record.key, value: record.value.toString('hex'), timestamp: record.timestamp, origin: record.origin });
-    test.same(found.map(readable), records.map(readable));
-  });
+  await t.test(
+    `${harness.name}: records are read back as they were appended, at consecutive offsets from 0`,
+    async (test) => {
+      const { log, topic } = await createLog(test);
+      const records = [
+        ...createRecords(0, 3),
+        {
+          key: 'k'.repeat(255),
+          value: randomBytes(5000),
+          timestamp: 1_700_000_000_123,
+          origin: 'gelf-udp [2001:db8::1]:12201',
+        },
+        { key: 'empty', value: Buffer.alloc(0), timestamp: 0, origin: '' },
+        {
+          key: 'words',
+          value: Buffer.from('{"short_message":"Grüße, мир, 世界"}'),
+          timestamp: 1_700_000_000_124,
+          origin: 'gelf-http Grüße',
+        },
+      ];
+      await log.append(topic, 0, records.slice(0, 2));
+      await log.append(topic, 0, records.slice(2));
+      const found = await readAll(log, topic);
+      test.same(
+        found.map((record) => record.offset),
+        [0, 1, 2, 3, 4, 5],
+      );
+      const readable = (record: TopicRecord) => ({
+        key: record.key,
+        value: record.value.toString('hex'),
+        timestamp: record.timestamp,
+        origin: record.origin,
+      });
+      test.same(found.map(readable), records.map(readable));
+    },
+  );
 
-  await t.test(`${harness.name}: appends that do not wait for one another keep their order within a partition`, async (test) => {
-    const { log, topic } = await createLog(test);
-    const appends: Promise<void>[] = [];
-    for (let index = 0; index < 50; index += 1) appends.push(log.append(topic, index % 2, createRecords(index * 10, 1 + (index % 7))));
-    await Promise.all(appends);
-    for (const partition of [0, 1]) {
-      const numbers = (await readAll(log, topic, partition)).map((record) => Number(record.key.split('-')[2]));
-      test.same(numbers, numbers.toSorted((left, right) => left - right));
-      test.equal(numbers.length, Array.from({ length: 50 }, (_, index) => index).filter((index) => index % 2 === partition).reduce((sum, index) => sum + 1 + (index % 7), 0));
-    }
-  });
+  await t.test(
+    `${harness.name}: appends that do not wait for one another keep their order within a partition`,
+    async (test) => {
+      const { log, topic } = await createLog(test);
+      const appends: Promise<void>[] = [];
+      for (let index = 0; index < 50; index += 1)
+        appends.push(log.append(topic, index % 2, createRecords(index * 10, 1 + (index % 7))));
+      await Promise.all(appends);
+      for (const partition of [0, 1]) {
+        const numbers = (await readAll(log, topic, partition)).map((record) => Number(record.key.split('-')[2]));
+        test.same(
+          numbers,
+          numbers.toSorted((left, right) => left - right),
+        );
+        test.equal(
+          numbers.length,
+          Array.from({ length: 50 }, (_, index) => index)
+            .filter((index) => index % 2 === partition)
+            .reduce((sum, index) => sum + 1 + (index % 7), 0),
+        );
+      }
+    },
+  );
 
   await t.test(`${harness.name}: an empty append resolves and appends nothing`, async (test) => {
     const { log, topic } = await createLog(test);
@@ -74,7 +107,10 @@ export async function testAppending(t: Test, harness: TopicHarness): Promise<voi
   await t.test(`${harness.name}: reading begins at the offset asked for and ends at the log end`, async (test) => {
     const { log, topic } = await createLog(test);
     await log.append(topic, 1, createRecords(0, 100));
-    test.same((await readAll(log, topic, 1, 97)).map((record) => record.offset), [97, 98, 99]);
+    test.same(
+      (await readAll(log, topic, 1, 97)).map((record) => record.offset),
+      [97, 98, 99],
+    );
     test.same(await readAll(log, topic, 1, 100), []);
     test.same(await readAll(log, topic, 0, 0), []);
   });
@@ -83,10 +119,13 @@ export async function testAppending(t: Test, harness: TopicHarness): Promise<voi
     const { log, topic } = await createLog(test);
     await log.append(topic, 1, createRecords(0, 7));
     const states = await log.partitions(topic);
-    test.same(states.map(({ partition, earliest, logEnd }) => ({ partition, earliest, logEnd })), [
-      { partition: 0, earliest: 0, logEnd: 0 },
-      { partition: 1, earliest: 0, logEnd: 7 },
-    ]);
+    test.same(
+      states.map(({ partition, earliest, logEnd }) => ({ partition, earliest, logEnd })),
+      [
+        { partition: 0, earliest: 0, logEnd: 0 },
+        { partition: 1, earliest: 0, logEnd: 7 },
+      ],
+    );
   });
 
   await t.test(`${harness.name}: what was appended is there after a restart, and offsets go on`, async (test) => {
@@ -99,8 +138,14 @@ export async function testAppending(t: Test, harness: TopicHarness): Promise<voi
     test.equal(await next.generation(topic), generation);
     await next.append(topic, 0, createRecords(5, 5));
     const found = await readAll(next, topic);
-    test.same(found.map((record) => record.offset), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    test.same(found.map((record) => record.key), createRecords(0, 10).map((record) => record.key));
+    test.same(
+      found.map((record) => record.offset),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    );
+    test.same(
+      found.map((record) => record.key),
+      createRecords(0, 10).map((record) => record.key),
+    );
   });
 
   await t.test(`${harness.name}: another process reads while this one writes`, async (test) => {
@@ -114,25 +159,43 @@ export async function testAppending(t: Test, harness: TopicHarness): Promise<voi
     test.equal(await reader.generation(topic), await log.generation(topic));
   });
 
-  await t.test(`${harness.name}: a record that can never fit is refused for good, and the others pass`, async (test) => {
-    const { log, topic } = await createLog(test);
-    const tooLarge = createRecord(0, 'x'.repeat(1_000_001));
-    await test.rejects(log.append(topic, 0, [tooLarge]), { code: 'TOPIC_RECORD_TOO_LARGE', retryable: false });
-    await test.rejects(log.append(topic, 0, [{ ...createRecord(0), key: 'k'.repeat(256) }]), { code: 'TOPIC_RECORD_INVALID', retryable: false });
-    await log.append(topic, 0, [createRecord(1, 'x'.repeat(900_000))]);
-    test.same((await readAll(log, topic)).map((record) => record.key), ['run-0-1']);
-  });
+  await t.test(
+    `${harness.name}: a record that can never fit is refused for good, and the others pass`,
+    async (test) => {
+      const { log, topic } = await createLog(test);
+      const tooLarge = createRecord(0, 'x'.repeat(1_000_001));
+      await test.rejects(log.append(topic, 0, [tooLarge]), { code: 'TOPIC_RECORD_TOO_LARGE', retryable: false });
+      await test.rejects(log.append(topic, 0, [{ ...createRecord(0), key: 'k'.repeat(256) }]), {
+        code: 'TOPIC_RECORD_INVALID',
+        retryable: false,
+      });
+      await log.append(topic, 0, [createRecord(1, 'x'.repeat(900_000))]);
+      test.same(
+        (await readAll(log, topic)).map((record) => record.key),
+        ['run-0-1'],
+      );
+    },
+  );
 
-  await t.test(`${harness.name}: an append to what does not exist, or after stop, is refused for good`, async (test) => {
-    const { place, log, topic } = await createLog(test);
-    await test.rejects(log.append(place.named('nowhere'), 0, createRecords(0, 1)), { code: 'TOPIC_UNKNOWN', retryable: false });
-    await test.rejects(log.append(topic, 2, createRecords(0, 1)), { code: 'TOPIC_PARTITION_UNKNOWN', retryable: false });
-    const last = log.append(topic, 0, createRecords(0, 1));
-    await log.stop(5000);
-    await last;
-    await test.rejects(log.append(topic, 0, createRecords(1, 1)), { code: 'TOPIC_LOG_STOPPED', retryable: false });
-    await log.stop(5000);
-  });
+  await t.test(
+    `${harness.name}: an append to what does not exist, or after stop, is refused for good`,
+    async (test) => {
+      const { place, log, topic } = await createLog(test);
+      await test.rejects(log.append(place.named('nowhere'), 0, createRecords(0, 1)), {
+        code: 'TOPIC_UNKNOWN',
+        retryable: false,
+      });
+      await test.rejects(log.append(topic, 2, createRecords(0, 1)), {
+        code: 'TOPIC_PARTITION_UNKNOWN',
+        retryable: false,
+      });
+      const last = log.append(topic, 0, createRecords(0, 1));
+      await log.stop(5000);
+      await last;
+      await test.rejects(log.append(topic, 0, createRecords(1, 1)), { code: 'TOPIC_LOG_STOPPED', retryable: false });
+      await log.stop(5000);
+    },
+  );
 
   await t.test(`${harness.name}: a healthy log says that it can be written`, async (test) => {
     const { log, topic } = await createLog(test);

@@ -6,14 +6,22 @@ import { createEmbeddedTopicLog } from '../../../pipeline/topics/embedded.js';
 import { createRecord, topicSpec } from './collect.js';
 
 const [, , folder = '', retentionBytes] = process.argv;
-const log = createEmbeddedTopicLog({ folder, segmentBytes: 1_000_000, reserveBytes: 1, log: silentLog, registry: new Registry() });
+const log = createEmbeddedTopicLog({
+  folder,
+  segmentBytes: 1_000_000,
+  reserveBytes: 1,
+  log: silentLog,
+  registry: new Registry(),
+});
 await log.start();
-await log.ensureTopics([{ ...topicSpec('logs', 2), retentionBytes: retentionBytes === undefined ? undefined : Number(retentionBytes) }]);
+await log.ensureTopics([
+  { ...topicSpec('logs', 2), retentionBytes: retentionBytes === undefined ? undefined : Number(retentionBytes) },
+]);
 if (retentionBytes !== undefined) setInterval(() => void log.maintain(), 20);
 const padding = 'x'.repeat(380);
 
 async function appendForever(partition: number, from: number): Promise<void> {
-  for (let next = from; ;) {
+  for (let next = from; ; ) {
     const records = Array.from({ length: 1 + (next % 200) }, (_, index) => createRecord(next + index, padding));
     await log.append('logs', partition, records);
     next += records.length;

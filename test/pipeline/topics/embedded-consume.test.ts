@@ -18,7 +18,10 @@ t.test('a batch waits to fill up, and is delivered early when its bound is reach
   test.ok(performance.now() - start >= 900);
   await consumer.stop(1000);
   const patient = createCollector();
-  const second = await log.consume(consumeOptions('group', 'logs', { waitForMoreMs: 3_600_000, maxBatchRecords: 20 }), patient);
+  const second = await log.consume(
+    consumeOptions('group', 'logs', { waitForMoreMs: 3_600_000, maxBatchRecords: 20 }),
+    patient,
+  );
   for (let from = 5; from < 25; from += 1) await log.append('logs', 0, createRecords(from, 1));
   await waitUntil('a full batch, which does not wait', () => patient.keys.length === 20);
   await log.append('logs', 0, createRecords(25, 1));
@@ -40,34 +43,49 @@ t.test('one consumer of a group and topic at a time; after its stop the next one
   const second = createCollector();
   const next = await log.consume(consumeOptions('group', 'logs'), second);
   await waitUntil('5 records', () => second.keys.length === 5);
-  test.same(second.keys, createRecords(5, 5).map((record) => record.key));
+  test.same(
+    second.keys,
+    createRecords(5, 5).map((record) => record.key),
+  );
   await Promise.all([next.stop(1000), other.stop(1000)]);
 });
 
-t.test('a handler that does not end by the deadline is left: nothing of it is committed, and it is told', async (test) => {
-  const folder = await createFolder(test);
-  const log = await startLog(test, folder);
-  await log.ensureTopics([topicSpec('logs')]);
-  await log.append('logs', 0, createRecords(0, 5));
-  let release: (commit: { commit: number; metadata: string }) => void = () => {};
-  const collector = createCollector(() => new Promise((resolve) => {
-    release = resolve;
-  }));
-  const consumer = await log.consume(consumeOptions('group', 'logs'), collector);
-  await waitUntil('the batch', () => collector.batches.length === 1);
-  await consumer.stop(50);
-  test.equal(collector.batches[0]?.revoked(), true);
-  release({ commit: 5, metadata: '' });
-  await log.stop(1000);
-  test.same([...(await createLog(test, folder, { readOnly: true }).committed('group', 'logs'))], []);
-});
+t.test(
+  'a handler that does not end by the deadline is left: nothing of it is committed, and it is told',
+  async (test) => {
+    const folder = await createFolder(test);
+    const log = await startLog(test, folder);
+    await log.ensureTopics([topicSpec('logs')]);
+    await log.append('logs', 0, createRecords(0, 5));
+    let release: (commit: { commit: number; metadata: string }) => void = () => {};
+    const collector = createCollector(
+      () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    );
+    const consumer = await log.consume(consumeOptions('group', 'logs'), collector);
+    await waitUntil('the batch', () => collector.batches.length === 1);
+    await consumer.stop(50);
+    test.equal(collector.batches[0]?.revoked(), true);
+    release({ commit: 5, metadata: '' });
+    await log.stop(1000);
+    test.same([...(await createLog(test, folder, { readOnly: true }).committed('group', 'logs'))], []);
+  },
+);
 
 t.test('a commit past the batch, or with too much metadata, ends the consumer', async (test) => {
   const log = await startLog(test, await createFolder(test));
   await log.ensureTopics([topicSpec('logs')]);
   await log.append('logs', 0, createRecords(0, 5));
-  for (const commit of [{ commit: 6, metadata: '' }, { commit: 5, metadata: 'x'.repeat(4001) }]) {
-    const consumer = await log.consume(consumeOptions('group', 'logs'), createCollector(() => commit));
+  for (const commit of [
+    { commit: 6, metadata: '' },
+    { commit: 5, metadata: 'x'.repeat(4001) },
+  ]) {
+    const consumer = await log.consume(
+      consumeOptions('group', 'logs'),
+      createCollector(() => commit),
+    );
     await test.rejects(consumer.finished, { code: 'TOPIC_COMMIT_INVALID' });
     await consumer.stop(1000);
   }
@@ -95,7 +113,12 @@ t.test('records that are gone or damaged are counted as lost, and reading goes o
   const folder = await createFolder(test);
   const first = await startLog(test, folder, { segmentBytes: 4096 });
   await first.ensureTopics([topicSpec('logs')]);
-  for (let from = 0; from < 60; from += 10) await first.append('logs', 0, Array.from({ length: 10 }, (_, index) => createRecord(from + index, 'x'.repeat(200))));
+  for (let from = 0; from < 60; from += 10)
+    await first.append(
+      'logs',
+      0,
+      Array.from({ length: 10 }, (_, index) => createRecord(from + index, 'x'.repeat(200))),
+    );
   await first.stop(1000);
   const partition = join(folder, 'topics', 'logs', '0');
   const segments = (await readdir(partition)).sort();
@@ -112,7 +135,10 @@ t.test('records that are gone or damaged are counted as lost, and reading goes o
   const consumer = await log.consume(consumeOptions('group', 'logs'), collector);
   await waitUntil('what is left', () => collector.keys.length === 40);
   await consumer.stop(1000);
-  test.same(collector.keys, [...createRecords(0, 20), ...createRecords(30, 10), ...createRecords(50, 10)].map((record) => record.key));
+  test.same(
+    collector.keys,
+    [...createRecords(0, 20), ...createRecords(30, 10), ...createRecords(50, 10)].map((record) => record.key),
+  );
   test.equal(await metricValue(registry, 'sluice_topic_records_lost_total', { group: 'group', topic: 'logs' }), 20);
   test.same([...(await log.committed('group', 'logs'))], [[0, 60]]);
 });
@@ -135,7 +161,10 @@ t.test('when acknowledged records were lost from the end, their offsets are not 
   const log = await startLog(test, folder, { registry });
   const late = createCollector();
   const other = await log.consume(consumeOptions('behind', 'logs'), late);
-  await waitUntil('the loss to be counted', async () => await metricValue(registry, 'sluice_topic_records_lost_total', { group: 'behind' }) === 5);
+  await waitUntil(
+    'the loss to be counted',
+    async () => (await metricValue(registry, 'sluice_topic_records_lost_total', { group: 'behind' })) === 5,
+  );
   await log.append('logs', 0, createRecords(10, 5));
   await waitUntil('5 records', () => late.keys.length === 5);
   await other.stop(1000);
@@ -165,7 +194,11 @@ t.test('lag, consumed and redelivered are counted', async (test) => {
   test.equal(await metricValue(registry, 'sluice_topic_records_consumed_total', labels), 10);
   test.equal(await metricValue(registry, 'sluice_topic_batches_redelivered_total', labels), 1);
   test.equal(await metricValue(registry, 'sluice_topic_records_appended_total', { topic: 'logs' }), 10);
-  test.equal(await metricValue(registry, 'sluice_topic_segments', { topic: 'logs' }), 0, 'gauges are shown every few seconds');
+  test.equal(
+    await metricValue(registry, 'sluice_topic_segments', { topic: 'logs' }),
+    0,
+    'gauges are shown every few seconds',
+  );
   await log.maintain();
   test.equal(await metricValue(registry, 'sluice_topic_segments', { topic: 'logs' }), 1);
 });

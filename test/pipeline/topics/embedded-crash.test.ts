@@ -37,8 +37,14 @@ t.test(`a writer killed ${rounds} times loses nothing that it acknowledged`, asy
     for (const [partition, end] of acknowledged) {
       const found = await readAll(beside, 'logs', partition);
       const keys = createRecords(0, found.length).map((record) => record.key);
-      test.ok(found.length >= end, `round ${round}, partition ${partition}: ${found.length} found, ${end} acknowledged`);
-      test.ok(found.every((record, index) => record.offset === index && record.key === keys[index]), 'without holes, in order');
+      test.ok(
+        found.length >= end,
+        `round ${round}, partition ${partition}: ${found.length} found, ${end} acknowledged`,
+      );
+      test.ok(
+        found.every((record, index) => record.offset === index && record.key === keys[index]),
+        'without holes, in order',
+      );
     }
   }
   const log = await startLog(test, folder);
@@ -58,7 +64,8 @@ t.test('another process reads whole records in order while this one writes and r
     const gaps = found.filter((record, index) => index > 0 && record.offset !== (found[index - 1]?.offset ?? 0) + 1);
     // Only what retention removed during the read may be missing, and then the read went on behind it.
     removals += gaps.length;
-    if (found.some((record) => record.key !== `run-0-${record.offset}`)) test.fail('a record with another offset than its own');
+    if (found.some((record) => record.key !== `run-0-${record.offset}`))
+      test.fail('a record with another offset than its own');
     reads += 1;
     records += found.length;
     const [state] = await beside.partitions('logs');
@@ -70,22 +77,29 @@ t.test('another process reads whole records in order while this one writes and r
   test.ok(((await beside.partitions('logs'))[0]?.earliest ?? 0) > 0, 'retention removed');
 });
 
-t.test('one that reads on from where it ended, look after look, misses nothing of a writer that is killed and starts again', async (test) => {
-  const folder = await createFolder(test);
-  const beside = createLog(test, folder, { readOnly: true });
-  const next = new Map<number, number>();
-  for (let round = 0; round < rounds; round += 1) {
-    const acknowledged = await writeAndKill(folder, 20 + Math.floor(Math.random() * 100));
-    for (const [partition, end] of acknowledged) {
-      for (let look = 0; look < 2; look += 1) {
-        await beside.read('logs', partition, next.get(partition) ?? 0, (records) => {
-          for (const { offset, key } of records) {
-            if (offset !== (next.get(partition) ?? 0) || key !== `run-0-${offset}`) test.fail(`partition ${partition}: ${key} at ${offset}, wanted ${next.get(partition) ?? 0}`);
-            next.set(partition, offset + 1);
-          }
-        });
+t.test(
+  'one that reads on from where it ended, look after look, misses nothing of a writer that is killed and starts again',
+  async (test) => {
+    const folder = await createFolder(test);
+    const beside = createLog(test, folder, { readOnly: true });
+    const next = new Map<number, number>();
+    for (let round = 0; round < rounds; round += 1) {
+      const acknowledged = await writeAndKill(folder, 20 + Math.floor(Math.random() * 100));
+      for (const [partition, end] of acknowledged) {
+        for (let look = 0; look < 2; look += 1) {
+          await beside.read('logs', partition, next.get(partition) ?? 0, (records) => {
+            for (const { offset, key } of records) {
+              if (offset !== (next.get(partition) ?? 0) || key !== `run-0-${offset}`)
+                test.fail(`partition ${partition}: ${key} at ${offset}, wanted ${next.get(partition) ?? 0}`);
+              next.set(partition, offset + 1);
+            }
+          });
+        }
+        test.ok(
+          (next.get(partition) ?? 0) >= end,
+          `round ${round}, partition ${partition}: read to ${next.get(partition)}, ${end} acknowledged`,
+        );
       }
-      test.ok((next.get(partition) ?? 0) >= end, `round ${round}, partition ${partition}: read to ${next.get(partition)}, ${end} acknowledged`);
     }
-  }
-});
+  },
+);

@@ -11,7 +11,10 @@ const keysOf = async (log: TopicLog) => (await readAll(log, 'logs')).map((record
 const failWith = (code: string) => Object.assign(new Error(`${code}: injected`), { code });
 
 /** Appends until one has to wait; returns it and how many were acknowledged before. */
-async function appendUntilRefused(log: TopicLog, batch: number): Promise<{ acknowledged: number; waiting: Promise<void> }> {
+async function appendUntilRefused(
+  log: TopicLog,
+  batch: number,
+): Promise<{ acknowledged: number; waiting: Promise<void> }> {
   let acknowledged = 0;
   for (;;) {
     let done = false;
@@ -26,39 +29,51 @@ async function appendUntilRefused(log: TopicLog, batch: number): Promise<{ ackno
   }
 }
 
-t.test('on a full disk appends wait, what was accepted stays readable, and all goes on when there is room', async (test) => {
-  const disk = await createSmallDisk(test, 8 * 2 ** 20);
-  if (disk === undefined) {
-    test.pass('left out: mounting a small disk is not allowed here; the injected ENOSPC below stands for it');
-    return;
-  }
-  const believing = { freeBytes: async () => Number.MAX_SAFE_INTEGER };
-  for (const [name, reserveBytes, changes] of [['the system refuses', 0, believing], ['without a reserve', 0, {}], ['with a reserve', 1_000_000, {}]] as const) {
-    const folder = join(disk, name.replaceAll(' ', '-'));
-    const ballast = join(disk, 'ballast');
-    await writeFile(ballast, Buffer.alloc(4_000_000));
-    const registry = new Registry();
-    const log = await startLog(test, folder, { reserveBytes, segmentBytes: 500_000, registry, ...changes });
-    await log.ensureTopics([topicSpec('logs')]);
-    const { acknowledged, waiting } = await appendUntilRefused(log, 100);
-    test.ok(acknowledged > 500, `${name}: ${acknowledged} records before the disk was full`);
-    test.match(log.writable(), { ok: false, reason: /disk of the topics is full/ });
-    test.ok(await metricValue(registry, 'sluice_topic_appends_refused_total', { reason: 'disk_full' }) > 0);
-    const keys = createRecords(0, acknowledged + 100).map((record) => record.key);
-    test.same(await keysOf(log), keys.slice(0, acknowledged));
-    await rm(ballast);
-    await waiting;
-    test.equal(log.writable().ok, true);
-    await log.stop(5000);
-    const next = await startLog(test, folder, { reserveBytes });
-    test.same(await keysOf(next), keys);
-    await next.stop(5000);
-    await rm(folder, { recursive: true });
-  }
-});
+t.test(
+  'on a full disk appends wait, what was accepted stays readable, and all goes on when there is room',
+  async (test) => {
+    const disk = await createSmallDisk(test, 8 * 2 ** 20);
+    if (disk === undefined) {
+      test.pass('left out: mounting a small disk is not allowed here; the injected ENOSPC below stands for it');
+      return;
+    }
+    const believing = { freeBytes: async () => Number.MAX_SAFE_INTEGER };
+    for (const [name, reserveBytes, changes] of [
+      ['the system refuses', 0, believing],
+      ['without a reserve', 0, {}],
+      ['with a reserve', 1_000_000, {}],
+    ] as const) {
+      const folder = join(disk, name.replaceAll(' ', '-'));
+      const ballast = join(disk, 'ballast');
+      await writeFile(ballast, Buffer.alloc(4_000_000));
+      const registry = new Registry();
+      const log = await startLog(test, folder, { reserveBytes, segmentBytes: 500_000, registry, ...changes });
+      await log.ensureTopics([topicSpec('logs')]);
+      const { acknowledged, waiting } = await appendUntilRefused(log, 100);
+      test.ok(acknowledged > 500, `${name}: ${acknowledged} records before the disk was full`);
+      test.match(log.writable(), { ok: false, reason: /disk of the topics is full/ });
+      test.ok((await metricValue(registry, 'sluice_topic_appends_refused_total', { reason: 'disk_full' })) > 0);
+      const keys = createRecords(0, acknowledged + 100).map((record) => record.key);
+      test.same(await keysOf(log), keys.slice(0, acknowledged));
+      await rm(ballast);
+      await waiting;
+      test.equal(log.writable().ok, true);
+      await log.stop(5000);
+      const next = await startLog(test, folder, { reserveBytes });
+      test.same(await keysOf(next), keys);
+      await next.stop(5000);
+      await rm(folder, { recursive: true });
+    }
+  },
+);
 
 t.test('a write that fails, is short or cannot be synced is done again as a whole', async (test) => {
-  for (const [name, code, faulty] of [['write fails', 'EIO', 'write'], ['no space', 'ENOSPC', 'write'], ['sync fails', 'EIO', 'sync'], ['short writes', '', 'short']] as const) {
+  for (const [name, code, faulty] of [
+    ['write fails', 'EIO', 'write'],
+    ['no space', 'ENOSPC', 'write'],
+    ['sync fails', 'EIO', 'sync'],
+    ['short writes', '', 'short'],
+  ] as const) {
     const folder = await createFolder(test);
     const registry = new Registry();
     let failures = 0;
@@ -88,11 +103,19 @@ t.test('a write that fails, is short or cannot be synced is done again as a whol
     await log.append('logs', 0, createRecords(50, 50));
     await log.append('logs', 0, createRecords(100, 50));
     test.equal(failures, faulty === 'short' ? 2 : 0, name);
-    test.equal(await metricValue(registry, 'sluice_topic_appends_refused_total') > 0, faulty !== 'short', name);
+    test.equal((await metricValue(registry, 'sluice_topic_appends_refused_total')) > 0, faulty !== 'short', name);
     await log.stop(1000);
     const next = await startLog(test, folder);
-    test.same(await keysOf(next), createRecords(0, 150).map((record) => record.key), name);
-    test.same((await readAll(next, 'logs')).map(({ offset }) => offset), Array.from({ length: 150 }, (_, index) => index), name);
+    test.same(
+      await keysOf(next),
+      createRecords(0, 150).map((record) => record.key),
+      name,
+    );
+    test.same(
+      (await readAll(next, 'logs')).map(({ offset }) => offset),
+      Array.from({ length: 150 }, (_, index) => index),
+      name,
+    );
   }
 });
 
@@ -100,11 +123,14 @@ t.test('the reserve is kept by the free space that the system tells, before anyt
   const folder = await createFolder(test);
   let [free, writes] = [1_000_000, 0];
   const log = await startLog(test, folder, {
-    reserveBytes: 1_000_000, freeBytes: async () => free,
-    faults: { beforeWrite: (bytes) => {
-      writes += 1;
-      return bytes;
-    } },
+    reserveBytes: 1_000_000,
+    freeBytes: async () => free,
+    faults: {
+      beforeWrite: (bytes) => {
+        writes += 1;
+        return bytes;
+      },
+    },
   });
   await log.ensureTopics([topicSpec('logs')]);
   const { acknowledged, waiting } = await appendUntilRefused(log, 1);
@@ -120,7 +146,9 @@ t.test('a stop while appends wait for room rejects them at the deadline, and clo
   const folder = await createFolder(test);
   const log = await startLog(test, folder, { reserveBytes: 1_000_000, freeBytes: async () => 10 });
   await log.ensureTopics([topicSpec('logs')]);
-  const waiting = [log.append('logs', 0, createRecords(0, 1)), log.append('logs', 0, createRecords(1, 1))].map((append) => test.rejects(append, { code: 'TOPIC_LOG_STOPPED' }));
+  const waiting = [log.append('logs', 0, createRecords(0, 1)), log.append('logs', 0, createRecords(1, 1))].map(
+    (append) => test.rejects(append, { code: 'TOPIC_LOG_STOPPED' }),
+  );
   await log.stop(100);
   await Promise.all(waiting);
   const next = await startLog(test, folder);

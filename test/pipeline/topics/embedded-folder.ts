@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { createEmbeddedTopicLog, type EmbeddedLog, type EmbeddedTopicLogOptions } from '../../../pipeline/topics/embedded.js';
+import {
+  createEmbeddedTopicLog,
+  type EmbeddedLog,
+  type EmbeddedTopicLogOptions,
+} from '../../../pipeline/topics/embedded.js';
 
 export async function createFolder(test: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-topics-'));
@@ -26,20 +30,37 @@ export async function createSmallDisk(test: Test, bytes: number): Promise<string
 }
 
 export function createLog(test: Test, folder: string, changes: Partial<EmbeddedTopicLogOptions> = {}): EmbeddedLog {
-  const log = createEmbeddedTopicLog({ folder, segmentBytes: 64 * 1024, reserveBytes: 1, log: silentLog, registry: new Registry(), ...changes });
+  const log = createEmbeddedTopicLog({
+    folder,
+    segmentBytes: 64 * 1024,
+    reserveBytes: 1,
+    log: silentLog,
+    registry: new Registry(),
+    ...changes,
+  });
   test.teardown(() => log.stop(1000));
   return log;
 }
 
-export async function startLog(test: Test, folder: string, changes: Partial<EmbeddedTopicLogOptions> = {}): Promise<EmbeddedLog> {
+export async function startLog(
+  test: Test,
+  folder: string,
+  changes: Partial<EmbeddedTopicLogOptions> = {},
+): Promise<EmbeddedLog> {
   const log = createLog(test, folder, changes);
   await log.start();
   return log;
 }
 
 /** The value of a counter or gauge, summed over the label sets that match. */
-export async function metricValue(registry: Registry, name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+export async function metricValue(
+  registry: Registry,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const metric = await registry.getSingleMetric(name)?.get();
-  const matching = (metric?.values ?? []).filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted));
+  const matching = (metric?.values ?? []).filter((value) =>
+    Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted),
+  );
   return matching.reduce((sum, { value }) => sum + value, 0);
 }

@@ -6,12 +6,24 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { Registry } from '../../../core/metrics.js';
 import type { ConsumedRecord, TopicRecord } from '../../../pipeline/topics/contract.js';
-import { checkFrame, decodeHeader, encodeFrames, headerBytes, RecordCursor, recordBound } from '../../../pipeline/topics/embedded/frame.js';
+import {
+  checkFrame,
+  decodeHeader,
+  encodeFrames,
+  headerBytes,
+  RecordCursor,
+  recordBound,
+} from '../../../pipeline/topics/embedded/frame.js';
 import { createRecords, readAll, topicSpec } from './collect.js';
 import { createFolder, createLog, metricValue, startLog } from './embedded-folder.js';
 
 const seed = 20261121;
-const readable = ({ key, value, timestamp, origin }: TopicRecord) => ({ key, value: value.toString('base64'), timestamp, origin });
+const readable = ({ key, value, timestamp, origin }: TopicRecord) => ({
+  key,
+  value: value.toString('base64'),
+  timestamp,
+  origin,
+});
 
 const record = fc.record({
   key: fc.string({ unit: 'binary-ascii', maxLength: 255 }),
@@ -23,7 +35,7 @@ const record = fc.record({
 function decodeAll(frames: Buffer): ConsumedRecord[] {
   const cursor = new RecordCursor();
   const records: ConsumedRecord[] = [];
-  for (let position = 0; position < frames.length;) {
+  for (let position = 0; position < frames.length; ) {
     const header = decodeHeader(frames, position);
     if (header === undefined || !checkFrame(frames, position, header)) throw new Error(`no frame at ${position}`);
     if (header.lead !== position) throw new Error(`wrong lead ${header.lead} at ${position}`);
@@ -35,23 +47,34 @@ function decodeAll(frames: Buffer): ConsumedRecord[] {
 }
 
 t.test('records come out of frames as they went in', (test) => {
-  fc.assert(fc.property(fc.array(record, { minLength: 1, maxLength: 40 }), fc.nat(2 ** 50), (records, baseOffset) => {
-    const bound = records.reduce((sum, each) => sum + recordBound(each) + headerBytes, 0);
-    const target = Buffer.alloc(bound, 0xee);
-    const decoded = decodeAll(target.subarray(0, encodeFrames(target, records, baseOffset)));
-    test.strictSame(decoded.map(readable), records.map(readable));
-    test.strictSame(decoded.map(({ offset }) => offset), records.map((_, index) => baseOffset + index));
-  }), { seed, numRuns: 200 });
+  fc.assert(
+    fc.property(fc.array(record, { minLength: 1, maxLength: 40 }), fc.nat(2 ** 50), (records, baseOffset) => {
+      const bound = records.reduce((sum, each) => sum + recordBound(each) + headerBytes, 0);
+      const target = Buffer.alloc(bound, 0xee);
+      const decoded = decodeAll(target.subarray(0, encodeFrames(target, records, baseOffset)));
+      test.strictSame(decoded.map(readable), records.map(readable));
+      test.strictSame(
+        decoded.map(({ offset }) => offset),
+        records.map((_, index) => baseOffset + index),
+      );
+    }),
+    { seed, numRuns: 200 },
+  );
   test.end();
 });
 
 t.test('a frame is closed at its largest size, and a larger record has one for itself', (test) => {
-  const records = [400_000, 400_000, 400_000, 3_000_000, 10].map((bytes, index) => ({ key: `k${index}`, value: randomBytes(bytes), timestamp: index, origin: 'o' }));
+  const records = [400_000, 400_000, 400_000, 3_000_000, 10].map((bytes, index) => ({
+    key: `k${index}`,
+    value: randomBytes(bytes),
+    timestamp: index,
+    origin: 'o',
+  }));
   const target = Buffer.alloc(5_000_000);
   const frames = target.subarray(0, encodeFrames(target, records, 7));
   test.same(decodeAll(frames).map(readable), records.map(readable));
   const counts: number[] = [];
-  for (let position = 0; position < frames.length;) {
+  for (let position = 0; position < frames.length; ) {
     const header = decodeHeader(frames, position);
     counts.push(header?.count ?? 0);
     position += header?.bytes ?? frames.length;
@@ -61,7 +84,10 @@ t.test('a frame is closed at its largest size, and a larger record has one for i
 });
 
 /** A log with one topic whose one segment was written by appends of these sizes; `ends` are the file sizes after each. */
-async function createSegment(test: Test, sizes: readonly number[]): Promise<{ folder: string; file: string; ends: number[] }> {
+async function createSegment(
+  test: Test,
+  sizes: readonly number[],
+): Promise<{ folder: string; file: string; ends: number[] }> {
   const folder = await createFolder(test);
   const log = await startLog(test, folder, { segmentBytes: 2 ** 30 });
   await log.ensureTopics([topicSpec('logs')]);
@@ -79,29 +105,42 @@ async function createSegment(test: Test, sizes: readonly number[]): Promise<{ fo
 }
 
 const sizes = [3, 1, 5, 2, 4];
-const startsOf = (counts: readonly number[]) => counts.map((_, index) => counts.slice(0, index).reduce((sum, count) => sum + count, 0));
+const startsOf = (counts: readonly number[]) =>
+  counts.map((_, index) => counts.slice(0, index).reduce((sum, count) => sum + count, 0));
 
 t.test('whatever is cut off the end, the whole appends before it stay and the log goes on after them', async (test) => {
   const { folder, file, ends } = await createSegment(test, sizes);
   const whole = await readFile(file);
-  await fc.assert(fc.asyncProperty(fc.nat(whole.length), async (length) => {
-    await writeFile(file, whole);
-    await truncate(file, length);
-    const kept = sizes.slice(0, ends.filter((end) => end <= length).length).reduce((sum, count) => sum + count, 0);
-    const beside = await readAll(createLog(test, folder, { readOnly: true }), 'logs');
-    test.equal(beside.length, kept);
-    const log = await startLog(test, folder, { segmentBytes: 2 ** 30 });
-    await log.append('logs', 0, createRecords(kept, 2));
-    test.strictSame((await readAll(log, 'logs')).map(({ offset, key }) => `${offset} ${key}`), createRecords(0, kept + 2).map(({ key }, index) => `${index} ${key}`));
-    await log.stop(1000);
-  }), { seed, numRuns: 40 });
+  await fc.assert(
+    fc.asyncProperty(fc.nat(whole.length), async (length) => {
+      await writeFile(file, whole);
+      await truncate(file, length);
+      const kept = sizes.slice(0, ends.filter((end) => end <= length).length).reduce((sum, count) => sum + count, 0);
+      const beside = await readAll(createLog(test, folder, { readOnly: true }), 'logs');
+      test.equal(beside.length, kept);
+      const log = await startLog(test, folder, { segmentBytes: 2 ** 30 });
+      await log.append('logs', 0, createRecords(kept, 2));
+      test.strictSame(
+        (await readAll(log, 'logs')).map(({ offset, key }) => `${offset} ${key}`),
+        createRecords(0, kept + 2).map(({ key }, index) => `${index} ${key}`),
+      );
+      await log.stop(1000);
+    }),
+    { seed, numRuns: 40 },
+  );
 });
 
 t.test('garbage behind the last append is cut off and counted', async (test) => {
   const { folder, file, ends } = await createSegment(test, sizes);
   const whole = await readFile(file);
   const unsynced = Buffer.concat([whole.subarray(0, 50), Buffer.alloc(100), whole.subarray(50, 90)]);
-  for (const garbage of [Buffer.alloc(10_000), randomBytes(10_000), whole.subarray(0, 40), unsynced, Buffer.from([1])]) {
+  for (const garbage of [
+    Buffer.alloc(10_000),
+    randomBytes(10_000),
+    whole.subarray(0, 40),
+    unsynced,
+    Buffer.from([1]),
+  ]) {
     await writeFile(file, whole);
     await appendFile(file, garbage);
     const registry = new Registry();
@@ -117,14 +156,23 @@ t.test('a damaged byte costs its own append and no other', async (test) => {
   const { folder, file, ends } = await createSegment(test, sizes);
   const whole = await readFile(file);
   const starts = startsOf(sizes);
-  await fc.assert(fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (position, change) => {
-    const damaged = Buffer.from(whole);
-    damaged[position] = (damaged[position] as number) ^ change;
-    await writeFile(file, damaged);
-    const hit = ends.findIndex((end) => position < end);
-    const expected = starts.flatMap((start, index) => index === hit ? [] : Array.from({ length: sizes[index] as number }, (_, each) => start + each));
-    const log = await startLog(test, folder, { segmentBytes: 2 ** 30 });
-    test.strictSame((await readAll(log, 'logs')).map(({ offset }) => offset), expected, `byte ${position} ^ ${change}, append ${hit}`);
-    await log.stop(1000);
-  }), { seed, numRuns: 60 });
+  await fc.assert(
+    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (position, change) => {
+      const damaged = Buffer.from(whole);
+      damaged[position] = (damaged[position] as number) ^ change;
+      await writeFile(file, damaged);
+      const hit = ends.findIndex((end) => position < end);
+      const expected = starts.flatMap((start, index) =>
+        index === hit ? [] : Array.from({ length: sizes[index] as number }, (_, each) => start + each),
+      );
+      const log = await startLog(test, folder, { segmentBytes: 2 ** 30 });
+      test.strictSame(
+        (await readAll(log, 'logs')).map(({ offset }) => offset),
+        expected,
+        `byte ${position} ^ ${change}, append ${hit}`,
+      );
+      await log.stop(1000);
+    }),
+    { seed, numRuns: 60 },
+  );
 });

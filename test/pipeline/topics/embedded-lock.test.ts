@@ -27,7 +27,10 @@ t.test('a writing process keeps others out, and its lock is taken over when it w
   const folder = await createFolder(test);
   const child = spawn(process.execPath, [writer, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
-  await test.rejects(createLog(test, folder).start(), { code: 'TOPIC_FOLDER_IN_USE', message: new RegExp(`process ${child.pid}\\b`) });
+  await test.rejects(createLog(test, folder).start(), {
+    code: 'TOPIC_FOLDER_IN_USE',
+    message: new RegExp(`process ${child.pid}\\b`),
+  });
   child.kill('SIGKILL');
   child.stdout.resume();
   await once(child, 'close');
@@ -35,32 +38,43 @@ t.test('a writing process keeps others out, and its lock is taken over when it w
   test.ok((await readAll(log, 'logs', 0)).length + (await readAll(log, 'logs', 1)).length > 0);
 });
 
-t.test('the lock of a process that has ended is taken over: its id unused, given to another process, or unreadable', async (test) => {
-  const folder = await createFolder(test);
-  const log = await startLog(test, folder);
-  const own = JSON.parse(await readFile(join(folder, 'lock'), 'utf8')) as { started: string };
-  await log.stop(1000);
-  for (const content of [JSON.stringify({ ...own, pid: 2 ** 22 + 1 }), JSON.stringify({ ...own, started: '1' }), 'null', '']) {
-    await writeFile(join(folder, 'lock'), content);
-    const next = await startLog(test, folder);
-    await next.stop(1000);
-  }
-});
+t.test(
+  'the lock of a process that has ended is taken over: its id unused, given to another process, or unreadable',
+  async (test) => {
+    const folder = await createFolder(test);
+    const log = await startLog(test, folder);
+    const own = JSON.parse(await readFile(join(folder, 'lock'), 'utf8')) as { started: string };
+    await log.stop(1000);
+    for (const content of [
+      JSON.stringify({ ...own, pid: 2 ** 22 + 1 }),
+      JSON.stringify({ ...own, started: '1' }),
+      'null',
+      '',
+    ]) {
+      await writeFile(join(folder, 'lock'), content);
+      const next = await startLog(test, folder);
+      await next.stop(1000);
+    }
+  },
+);
 
-t.test('a process of another container keeps the folder while it touches its lock, and loses it when it does not', async (test) => {
-  const folder = await createFolder(test);
-  const lock = join(folder, 'lock');
-  const other = JSON.stringify({ pid: process.pid, started: '1', world: 'another', id: 'other' });
-  await writeFile(lock, other);
-  const timer = setInterval(() => {
-    const now = new Date();
-    utimes(lock, now, now).catch(() => {});
-  }, 200);
-  await test.rejects(createLog(test, folder).start(), { code: 'TOPIC_FOLDER_IN_USE', message: /another container/ });
-  clearInterval(timer);
-  test.equal(await readFile(lock, 'utf8'), other);
-  await startLog(test, folder);
-});
+t.test(
+  'a process of another container keeps the folder while it touches its lock, and loses it when it does not',
+  async (test) => {
+    const folder = await createFolder(test);
+    const lock = join(folder, 'lock');
+    const other = JSON.stringify({ pid: process.pid, started: '1', world: 'another', id: 'other' });
+    await writeFile(lock, other);
+    const timer = setInterval(() => {
+      const now = new Date();
+      utimes(lock, now, now).catch(() => {});
+    }, 200);
+    await test.rejects(createLog(test, folder).start(), { code: 'TOPIC_FOLDER_IN_USE', message: /another container/ });
+    clearInterval(timer);
+    test.equal(await readFile(lock, 'utf8'), other);
+    await startLog(test, folder);
+  },
+);
 
 t.test('what was written by a newer version is refused with a sentence, what cannot be read too', async (test) => {
   const folder = await createFolder(test);
@@ -69,7 +83,11 @@ t.test('what was written by a newer version is refused with a sentence, what can
   await log.stop(1000);
   const file = join(folder, 'topics', 'logs', 'topic.json');
   const content = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  for (const [text, code] of [[JSON.stringify({ ...content, format_version: 2 }), 'TOPIC_FORMAT_NEWER'], ['{', 'TOPIC_FILE_CORRUPT'], ['{}', 'TOPIC_FILE_CORRUPT']] as const) {
+  for (const [text, code] of [
+    [JSON.stringify({ ...content, format_version: 2 }), 'TOPIC_FORMAT_NEWER'],
+    ['{', 'TOPIC_FILE_CORRUPT'],
+    ['{}', 'TOPIC_FILE_CORRUPT'],
+  ] as const) {
     await writeFile(file, text);
     await test.rejects(createLog(test, folder).start(), { code });
     await test.rejects(createLog(test, folder, { readOnly: true }).partitions('logs'), { code });
@@ -87,18 +105,21 @@ t.test('a folder that cannot be made is one clear error', async (test) => {
   await test.rejects(createLog(test, join(folder, 'topics')).start(), { code: 'TOPIC_FOLDER_UNWRITABLE' });
 });
 
-t.test('stop is safe without start and twice; before start and after stop everything that writes is refused', async (test) => {
-  const folder = await createFolder(test);
-  const log = createLog(test, folder);
-  await test.rejects(log.ensureTopics([topicSpec('logs')]), { code: 'TOPIC_LOG_NOT_STARTED' });
-  await test.rejects(log.append('logs', 0, createRecords(0, 1)), { code: 'TOPIC_LOG_NOT_STARTED' });
-  test.equal(log.writable().ok, false);
-  await log.stop(100);
-  await log.stop(100);
-  await test.rejects(log.start(), { code: 'TOPIC_LOG_STOPPED' });
-  test.equal(log.writable().ok, false);
-  test.same(await readdir(folder), [], 'nothing was written');
-});
+t.test(
+  'stop is safe without start and twice; before start and after stop everything that writes is refused',
+  async (test) => {
+    const folder = await createFolder(test);
+    const log = createLog(test, folder);
+    await test.rejects(log.ensureTopics([topicSpec('logs')]), { code: 'TOPIC_LOG_NOT_STARTED' });
+    await test.rejects(log.append('logs', 0, createRecords(0, 1)), { code: 'TOPIC_LOG_NOT_STARTED' });
+    test.equal(log.writable().ok, false);
+    await log.stop(100);
+    await log.stop(100);
+    await test.rejects(log.start(), { code: 'TOPIC_LOG_STOPPED' });
+    test.equal(log.writable().ok, false);
+    test.same(await readdir(folder), [], 'nothing was written');
+  },
+);
 
 t.test('a log opened for reading creates nothing and refuses to write', async (test) => {
   const folder = await createFolder(test);
@@ -106,7 +127,13 @@ t.test('a log opened for reading creates nothing and refuses to write', async (t
   await log.start();
   await test.rejects(log.ensureTopics([topicSpec('logs')]), { code: 'TOPIC_READ_ONLY' });
   await test.rejects(log.append('logs', 0, createRecords(0, 1)), { code: 'TOPIC_READ_ONLY' });
-  await test.rejects(log.consume({ group: 'g', topics: [], maxBatchBytes: 1, maxBatchRecords: 1, concurrency: 1 }, { assigned: async () => {}, batch: async () => ({ commit: 0, metadata: '' }), revoked: () => {} }), { code: 'TOPIC_READ_ONLY' });
+  await test.rejects(
+    log.consume(
+      { group: 'g', topics: [], maxBatchBytes: 1, maxBatchRecords: 1, concurrency: 1 },
+      { assigned: async () => {}, batch: async () => ({ commit: 0, metadata: '' }), revoked: () => {} },
+    ),
+    { code: 'TOPIC_READ_ONLY' },
+  );
   await test.rejects(log.partitions('logs'), { code: 'TOPIC_UNKNOWN' });
   test.same(await readdir(folder), []);
 });
@@ -124,7 +151,10 @@ t.test('a start counts as a new generation of every group', async (test) => {
   const folder = await createFolder(test);
   for (const expected of [1, 2, 3]) {
     const log = await startLog(test, folder);
-    test.equal((JSON.parse(await readFile(join(folder, 'starts.json'), 'utf8')) as { starts: number }).starts, expected);
+    test.equal(
+      (JSON.parse(await readFile(join(folder, 'starts.json'), 'utf8')) as { starts: number }).starts,
+      expected,
+    );
     await log.stop(1000);
   }
   test.ok((await stat(join(folder, 'topics'))).isDirectory());

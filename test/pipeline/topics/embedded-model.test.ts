@@ -9,9 +9,23 @@ const seed = 20261121;
 const partitions = 2;
 
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), partition: fc.nat(partitions - 1), counts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('append' as const),
+      partition: fc.nat(partitions - 1),
+      counts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('fail' as const), writes: fc.integer({ min: 1, max: 2 }) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('consume' as const), behind: fc.nat(30), maxBatchRecords: fc.integer({ min: 1, max: 50 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('consume' as const),
+      behind: fc.nat(30),
+      maxBatchRecords: fc.integer({ min: 1, max: 50 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.constant({ kind: 'restart' as const }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'maintain' as const }) },
 );
@@ -57,11 +71,13 @@ class World {
   }
 
   async #append(log: EmbeddedLog, partition: number, counts: readonly number[]): Promise<void> {
-    await Promise.all(counts.map((count) => {
-      const from = this.#ends[partition] ?? 0;
-      this.#ends[partition] = from + count;
-      return log.append('logs', partition, createRecords(from, count));
-    }));
+    await Promise.all(
+      counts.map((count) => {
+        const from = this.#ends[partition] ?? 0;
+        this.#ends[partition] = from + count;
+        return log.append('logs', partition, createRecords(from, count));
+      }),
+    );
   }
 
   /** Reads to the end of all partitions and commits so many records behind what it read. */
@@ -70,7 +86,8 @@ class World {
     const next = [...this.#committed];
     const collector = createCollector(({ partition, records, nextOffset }) => {
       for (const record of records) {
-        if (record.offset !== next[partition] || record.key !== `run-0-${record.offset}`) throw new Error(`offset ${record.offset} with key ${record.key}, expected ${next[partition]}`);
+        if (record.offset !== next[partition] || record.key !== `run-0-${record.offset}`)
+          throw new Error(`offset ${record.offset} with key ${record.key}, expected ${next[partition]}`);
         next[partition] = record.offset + 1;
       }
       const commit = Math.max(this.#committed[partition] ?? 0, nextOffset - behind);
@@ -78,21 +95,34 @@ class World {
       return { commit, metadata: String(commit) };
     });
     const consumer = await log.consume(consumeOptions('group', 'logs', { maxBatchRecords }), collector);
-    const failure = consumer.finished.then(() => undefined, (thrown: unknown) => thrown);
-    await waitUntil(`the ends ${this.#ends.join()}, got ${next.join()}`, () => next.every((offset, partition) => offset === this.#ends[partition]), 10_000);
+    const failure = consumer.finished.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    await waitUntil(
+      `the ends ${this.#ends.join()}, got ${next.join()}`,
+      () => next.every((offset, partition) => offset === this.#ends[partition]),
+      10_000,
+    );
     await consumer.stop(5000);
     this.#test.equal(await failure, undefined);
   }
 }
 
-t.test('every record comes in order at its own offset, however often the log fails, restarts and removes', async (test) => {
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
-    const world = new World(test, await createFolder(test));
-    // The group is known from the begin: retention minds it.
-    await world.consume(0, 10);
-    for (const each of steps) await world.run(each);
-    await world.run({ kind: 'restart' });
-    await world.consume(0, 100);
-    await world.close();
-  }), { seed, numRuns: 15 });
-});
+t.test(
+  'every record comes in order at its own offset, however often the log fails, restarts and removes',
+  async (test) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+        const world = new World(test, await createFolder(test));
+        // The group is known from the begin: retention minds it.
+        await world.consume(0, 10);
+        for (const each of steps) await world.run(each);
+        await world.run({ kind: 'restart' });
+        await world.consume(0, 100);
+        await world.close();
+      }),
+      { seed, numRuns: 15 },
+    );
+  },
+);

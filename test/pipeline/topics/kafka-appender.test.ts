@@ -36,24 +36,45 @@ function createBroker(answers: (number | Error)[]) {
   return { transport, sent, mostTogether: () => most };
 }
 
-function createAppender(transport: AppendTransport, changes: { batchBytes?: number; isKnown?: boolean } = {}): PartitionAppender {
+function createAppender(
+  transport: AppendTransport,
+  changes: { batchBytes?: number; isKnown?: boolean } = {},
+): PartitionAppender {
   return new PartitionAppender(
     {
-      topic: 'logs', partition: 0, codec: undefined, timeoutMs: 1000, batchBytes: () => changes.batchBytes ?? 1_000_000, isKnown: () => changes.isKnown ?? true,
-      onAppended: () => undefined, onFailed: () => undefined, onResent: () => undefined,
+      topic: 'logs',
+      partition: 0,
+      codec: undefined,
+      timeoutMs: 1000,
+      batchBytes: () => changes.batchBytes ?? 1_000_000,
+      isKnown: () => changes.isKnown ?? true,
+      onAppended: () => undefined,
+      onFailed: () => undefined,
+      onResent: () => undefined,
     },
     transport,
   );
 }
 
-const append = (appender: PartitionAppender, records: readonly TopicRecord[]) => appender.append(records, records.reduce((sum, record) => sum + recordBytes(record), 0));
+const append = (appender: PartitionAppender, records: readonly TopicRecord[]) =>
+  appender.append(
+    records,
+    records.reduce((sum, record) => sum + recordBytes(record), 0),
+  );
 
 t.test('one request is under way at a time, and appends that wait share the next one', async (test) => {
   const { transport, sent, mostTogether } = createBroker([]);
   const appender = createAppender(transport);
-  await Promise.all([append(appender, createRecords(0, 1)), append(appender, createRecords(1, 3)), append(appender, createRecords(4, 2))]);
+  await Promise.all([
+    append(appender, createRecords(0, 1)),
+    append(appender, createRecords(1, 3)),
+    append(appender, createRecords(4, 2)),
+  ]);
   test.equal(mostTogether(), 1);
-  test.same(sent, [{ producer: 1n, sequence: 0, count: 1 }, { producer: 1n, sequence: 1, count: 5 }]);
+  test.same(sent, [
+    { producer: 1n, sequence: 0, count: 1 },
+    { producer: 1n, sequence: 1, count: 5 },
+  ]);
   test.equal(appender.waitingBytes, 0);
 });
 
@@ -62,13 +83,19 @@ t.test('without an answer the same batch is sent again under the same sequence',
   const appender = createAppender(transport);
   const first = append(appender, createRecords(0, 3));
   await Promise.all([first, append(appender, createRecords(3, 2))]);
-  test.same(sent, [...Array.from({ length: 3 }, () => ({ producer: 1n, sequence: 0, count: 3 })), { producer: 1n, sequence: 3, count: 2 }]);
+  test.same(sent, [
+    ...Array.from({ length: 3 }, () => ({ producer: 1n, sequence: 0, count: 3 })),
+    { producer: 1n, sequence: 3, count: 2 },
+  ]);
 });
 
 t.test('a record whose time the topic does not take is held until it does', async (test) => {
   const { transport, sent } = createBroker([invalidTimestamp, invalidTimestamp]);
   await append(createAppender(transport), createRecords(0, 2));
-  test.same(sent, Array.from({ length: 3 }, () => ({ producer: 1n, sequence: 0, count: 2 })));
+  test.same(
+    sent,
+    Array.from({ length: 3 }, () => ({ producer: 1n, sequence: 0, count: 2 })),
+  );
 });
 
 t.test('when the broker has lost the numbering, the same records go out under a new producer', async (test) => {
@@ -85,33 +112,44 @@ t.test('when the broker has lost the numbering, the same records go out under a 
   ]);
 });
 
-t.test('a batch that is too large for the broker is split; one record that is too large is refused alone', async (test) => {
-  const { transport, sent } = createBroker([tooLarge, tooLarge]);
-  const appender = createAppender(transport);
-  await append(appender, createRecords(0, 8));
-  test.equal(sent[0]?.count, 8);
-  test.ok(sent.slice(2).every(({ count }) => count <= 2));
-  test.equal(sent.slice(2).reduce((sum, { count }) => sum + count, 0), 8);
-  const { transport: strict } = createBroker([tooLarge]);
-  const other = createAppender(strict);
-  const refused = append(other, createRecords(0, 1));
-  const accepted = append(other, createRecords(1, 1));
-  await test.rejects(refused, { code: 'TOPIC_RECORD_TOO_LARGE' });
-  await accepted;
-});
+t.test(
+  'a batch that is too large for the broker is split; one record that is too large is refused alone',
+  async (test) => {
+    const { transport, sent } = createBroker([tooLarge, tooLarge]);
+    const appender = createAppender(transport);
+    await append(appender, createRecords(0, 8));
+    test.equal(sent[0]?.count, 8);
+    test.ok(sent.slice(2).every(({ count }) => count <= 2));
+    test.equal(
+      sent.slice(2).reduce((sum, { count }) => sum + count, 0),
+      8,
+    );
+    const { transport: strict } = createBroker([tooLarge]);
+    const other = createAppender(strict);
+    const refused = append(other, createRecords(0, 1));
+    const accepted = append(other, createRecords(1, 1));
+    await test.rejects(refused, { code: 'TOPIC_RECORD_TOO_LARGE' });
+    await accepted;
+  },
+);
 
 t.test('batches stay below their bound of bytes', async (test) => {
   const { transport, sent } = createBroker([]);
   const records = createRecords(0, 10);
   const size = recordBytes(records[0] as TopicRecord);
   await append(createAppender(transport, { batchBytes: size * 3 }), records);
-  test.same(sent.map(({ count }) => count), [3, 3, 3, 1]);
+  test.same(
+    sent.map(({ count }) => count),
+    [3, 3, 3, 1],
+  );
 });
 
 t.test('a topic that was never seen is refused after some attempts; one that was seen is waited for', async (test) => {
   const unknown = () => topicErrors.create('TOPIC_UNKNOWN');
   const { transport } = createBroker(Array.from({ length: 20 }, unknown));
-  await test.rejects(append(createAppender(transport, { isKnown: false }), createRecords(0, 1)), { code: 'TOPIC_UNKNOWN' });
+  await test.rejects(append(createAppender(transport, { isKnown: false }), createRecords(0, 1)), {
+    code: 'TOPIC_UNKNOWN',
+  });
   const { transport: back } = createBroker(Array.from({ length: 5 }, unknown));
   await append(createAppender(back), createRecords(0, 1));
 });

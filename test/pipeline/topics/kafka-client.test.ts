@@ -9,7 +9,8 @@ import { kafkaConfig } from '../../../pipeline/topics/kafka/client.js';
 import { kafkaSettings, type KafkaTopicLogOptions } from '../../../pipeline/topics/kafka/options.js';
 import { createKafkaTopicLog } from '../../../pipeline/topics/kafka.js';
 
-const configOf = (changes: Partial<KafkaTopicLogOptions> = {}) => kafkaConfig(kafkaSettings({ brokers: ['127.0.0.1:9092'], log: silentLog, registry: new Registry(), ...changes }));
+const configOf = (changes: Partial<KafkaTopicLogOptions> = {}) =>
+  kafkaConfig(kafkaSettings({ brokers: ['127.0.0.1:9092'], log: silentLog, registry: new Registry(), ...changes }));
 const noTls = { enabled: false, ca_file: '', cert_file: '', key_file: '', reject_unauthorized: true };
 
 t.test('without TLS and login neither is asked for', async (test) => {
@@ -23,12 +24,19 @@ t.test('TLS takes its files; an empty one is left to the system', async (test) =
   test.teardown(() => rm(folder, { recursive: true }));
   const ca_file = join(folder, 'ca.pem');
   await writeFile(ca_file, 'authorities');
-  test.same(configOf({ tls: { ...noTls, enabled: true, ca_file, reject_unauthorized: false } }).ssl, { ca: Buffer.from('authorities'), rejectUnauthorized: false });
+  test.same(configOf({ tls: { ...noTls, enabled: true, ca_file, reject_unauthorized: false } }).ssl, {
+    ca: Buffer.from('authorities'),
+    rejectUnauthorized: false,
+  });
 });
 
 t.test('each login mechanism is handed on', async (test) => {
   for (const mechanism of ['plain', 'scram-sha-256', 'scram-sha-512'] as const) {
-    test.same(configOf({ sasl: { mechanism, username: 'sluice', password: 'secret' } }).sasl, { mechanism, username: 'sluice', password: 'secret' });
+    test.same(configOf({ sasl: { mechanism, username: 'sluice', password: 'secret' } }).sasl, {
+      mechanism,
+      username: 'sluice',
+      password: 'secret',
+    });
   }
 });
 

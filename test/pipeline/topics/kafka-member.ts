@@ -6,7 +6,10 @@ import { createMemberNotes } from '../../../pipeline/topics/kafka/member-notes.j
 const [, , brokers = '', dataFolder = '', group = '', topic = ''] = process.argv;
 const notes = createMemberNotes(dataFolder, group);
 const patience = { sessionTimeout: 600_000, rebalanceTimeout: 600_000, heartbeatInterval: 500 };
-const consumer = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING }).consumer({ groupId: group, ...patience });
+const consumer = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING }).consumer({
+  groupId: group,
+  ...patience,
+});
 await consumer.connect();
 await consumer.subscribe({ topics: [topic], fromBeginning: true });
 consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberId } }) => {

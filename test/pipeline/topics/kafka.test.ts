@@ -26,9 +26,13 @@ async function removeAll(brokers: string[], suffix: string): Promise<void> {
   await admin.connect();
   const topics = (await admin.listTopics()).filter((name) => name.includes(suffix));
   if (topics.length > 0) await admin.deleteTopics({ topics });
-  const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((name) => name.includes(suffix));
+  const groups = (await admin.listGroups()).groups
+    .map(({ groupId }) => groupId)
+    .filter((name) => name.includes(suffix));
   if (groups.length > 0) await admin.deleteGroups(groups).catch(() => undefined);
   await admin.disconnect();
 }
 
-await t.test('Kafka', { ...skipWithoutKafka(), timeout: 120_000 }, (test) => testTopicLog(test, { name: 'kafka', createPlace }));
+await t.test('Kafka', { ...skipWithoutKafka(), timeout: 120_000 }, (test) =>
+  testTopicLog(test, { name: 'kafka', createPlace }),
+);

@@ -3,9 +3,13 @@ import { createDecoder } from '../../../receivers/decode/decoder.js';
 
 const decoder = createDecoder();
 
-function parse(input: string | Buffer): { readonly code: string; readonly text: string } | { readonly root: unknown; readonly extraDocuments: boolean } {
+function parse(
+  input: string | Buffer,
+): { readonly code: string; readonly text: string } | { readonly root: unknown; readonly extraDocuments: boolean } {
   const parsed = decoder.parse(Buffer.isBuffer(input) ? input : Buffer.from(input));
-  return 'error' in parsed ? { code: parsed.error.code, text: parsed.error.message } : { root: parsed.root, extraDocuments: parsed.extraDocuments };
+  return 'error' in parsed
+    ? { code: parsed.error.code, text: parsed.error.message }
+    : { root: parsed.root, extraDocuments: parsed.extraDocuments };
 }
 
 t.test('what real senders send is accepted', async (t) => {
@@ -51,9 +55,17 @@ t.test('what is no message is refused with its reason', async (t) => {
     ['a leading plus', '{"short_message":"x","_a":+7}', 'DECODE_JSON_INVALID'],
     ['a bad escape', '{"short_message":"\\x"}', 'DECODE_JSON_INVALID'],
     ['text behind the message', '{"short_message":"x"}xyz', 'DECODE_JSON_INVALID'],
-    ['nesting of 1,001 levels', `{"short_message":"x","_a":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'DECODE_JSON_TOO_DEEP'],
+    [
+      'nesting of 1,001 levels',
+      `{"short_message":"x","_a":${'['.repeat(1000)}${']'.repeat(1000)}}`,
+      'DECODE_JSON_TOO_DEEP',
+    ],
     ['unclosed nesting of a million levels', '['.repeat(1_000_000), 'DECODE_JSON_TOO_DEEP'],
-    ['lenient nesting of 1,001 levels', `{"short_message":"x","_a":${'['.repeat(1000)}${']'.repeat(1000)},}`, 'DECODE_JSON_TOO_DEEP'],
+    [
+      'lenient nesting of 1,001 levels',
+      `{"short_message":"x","_a":${'['.repeat(1000)}${']'.repeat(1000)},}`,
+      'DECODE_JSON_TOO_DEEP',
+    ],
     ['null', 'null', 'DECODE_ROOT_NOT_OBJECT'],
     ['an array', '[{"short_message":"x"}]', 'DECODE_ROOT_NOT_OBJECT'],
     ['a string', '"x"', 'DECODE_ROOT_NOT_OBJECT'],
@@ -68,7 +80,11 @@ t.test('what is no message is refused with its reason', async (t) => {
     ['a blank short_message', '{"short_message":" \\n "}', 'DECODE_MESSAGE_BLANK'],
     ['a blank message', '{"message":" "}', 'DECODE_MESSAGE_BLANK'],
     ['a short_message that is a number', '{"short_message":42}', 'DECODE_MESSAGE_INVALID'],
-    ['a short_message that is a number beside a message', '{"short_message":42,"message":"x"}', 'DECODE_MESSAGE_INVALID'],
+    [
+      'a short_message that is a number beside a message',
+      '{"short_message":42,"message":"x"}',
+      'DECODE_MESSAGE_INVALID',
+    ],
     ['a message that is a number', '{"message":42}', 'DECODE_MESSAGE_INVALID'],
     ['a message that is an object', '{"message":{"a":1}}', 'DECODE_MESSAGE_INVALID'],
     ['_message only', '{"_message":"x"}', 'DECODE_MESSAGE_MISSING'],
@@ -77,7 +93,9 @@ t.test('what is no message is refused with its reason', async (t) => {
 });
 
 t.test('an error says where, what came and what is allowed', async (t) => {
-  t.match(parse('{"short_message":"x" "host":"h"}'), { text: 'character 22: The message is not valid JSON. Got "\\"host\\":\\"h\\"}". Allowed: a comma or }.' });
+  t.match(parse('{"short_message":"x" "host":"h"}'), {
+    text: 'character 22: The message is not valid JSON. Got "\\"host\\":\\"h\\"}". Allowed: a comma or }.',
+  });
   t.match(parse('{"host":42,"short_message":"x"}'), { text: /host: .* Got 42\. Allowed: a text that is not blank/ });
   t.match(parse('{"short_message":"x"'), { text: /Got the end of the message/ });
 });
@@ -90,7 +108,12 @@ t.test('of several documents the first is taken, and the others are told', async
 });
 
 t.test('long text that cannot be an object is refused by its beginning, as short text is', async (t) => {
-  for (const input of ['a'.repeat(2 ** 20), `1${'2'.repeat(2 ** 18)}`, `nul${'l'.repeat(2 ** 18)}`, `<11>${'x'.repeat(2 ** 18)}`]) {
+  for (const input of [
+    'a'.repeat(2 ** 20),
+    `1${'2'.repeat(2 ** 18)}`,
+    `nul${'l'.repeat(2 ** 18)}`,
+    `<11>${'x'.repeat(2 ** 18)}`,
+  ]) {
     const found = parse(input);
     t.match(found, { code: /^DECODE_(JSON_INVALID|ROOT_NOT_OBJECT)$/ }, input.slice(0, 10));
     t.match(parse(input.slice(0, 300)), { code: 'code' in found ? found.code : '' }, input.slice(0, 10));
@@ -99,7 +122,8 @@ t.test('long text that cannot be an object is refused by its beginning, as short
 });
 
 t.test('a message of very many fields says so, and is no other message for it', async (t) => {
-  const message = (fields: number, value: string) => Buffer.from(`{"short_message":"x",${Array.from({ length: fields }, (_, at) => `"_f${at}":"${value}"`).join(',')}}`);
+  const message = (fields: number, value: string) =>
+    Buffer.from(`{"short_message":"x",${Array.from({ length: fields }, (_, at) => `"_f${at}":"${value}"`).join(',')}}`);
   const many = decoder.parse(message(2_000, 'some text'));
   const few = decoder.parse(message(900, 'some longer text than that one'));
   t.ok('root' in many && many.manyFields === true && Object.keys(many.root).length === 2_001);
@@ -108,6 +132,14 @@ t.test('a message of very many fields says so, and is no other message for it', 
 
 t.test('refusing deep or broken input takes linear time', async (t) => {
   const started = process.cpuUsage();
-  for (const input of ['['.repeat(2 ** 20), `{"short_message":"${'\\"'.repeat(2 ** 19)}`, `{"a":[${'1,'.repeat(2 ** 18)}`, `{"short_message":"x",${'"a":1,'.repeat(2 ** 16)}}`, `${' '.repeat(2 ** 20)}x`, `{"short_message":"x"}${'\0'.repeat(2 ** 20)}x`]) parse(input);
+  for (const input of [
+    '['.repeat(2 ** 20),
+    `{"short_message":"${'\\"'.repeat(2 ** 19)}`,
+    `{"a":[${'1,'.repeat(2 ** 18)}`,
+    `{"short_message":"x",${'"a":1,'.repeat(2 ** 16)}}`,
+    `${' '.repeat(2 ** 20)}x`,
+    `{"short_message":"x"}${'\0'.repeat(2 ** 20)}x`,
+  ])
+    parse(input);
   t.ok(process.cpuUsage(started).user < 4e6);
 });

@@ -6,12 +6,20 @@ import { createChunkAssembler, type ChunkAssembler } from '../../../receivers/fr
 const peer = '10.0.0.7:5000';
 
 function chunk(id: string, number: number, count: number, data: string | Buffer): Buffer {
-  return Buffer.concat([Buffer.from([0x1e, 0x0f]), Buffer.from(id.padEnd(8, '_').slice(0, 8), 'latin1'), Buffer.from([number, count]), Buffer.from(data)]);
+  return Buffer.concat([
+    Buffer.from([0x1e, 0x0f]),
+    Buffer.from(id.padEnd(8, '_').slice(0, 8), 'latin1'),
+    Buffer.from([number, count]),
+    Buffer.from(data),
+  ]);
 }
 
 function create(limits: { maxSets?: number; maxBytes?: number } = {}) {
   const clock = { time: 1_000_000 };
-  const assembler = createChunkAssembler({ maxSets: 100, maxBytes: 10_000_000, timeoutMs: 5000, ...limits }, () => clock.time);
+  const assembler = createChunkAssembler(
+    { maxSets: 100, maxBytes: 10_000_000, timeoutMs: 5000, ...limits },
+    () => clock.time,
+  );
   return { clock, assembler };
 }
 
@@ -153,28 +161,44 @@ t.test('a set beyond the bytes of all sets is evicted itself', async (t) => {
 });
 
 t.test('whatever the order and the duplicates, each message comes once and whole', async (t) => {
-  const messages = fc.array(fc.record({ sender: fc.constantFrom('10.0.0.1:1', '10.0.0.2:1'), parts: fc.array(fc.string({ maxLength: 5 }), { minLength: 1, maxLength: 6 }) }), { minLength: 1, maxLength: 5 });
-  fc.assert(fc.property(messages, fc.array(fc.nat()), (sent, shuffle) => {
-    const { assembler } = create();
-    const datagrams = sent.flatMap(({ sender, parts }, id) => parts.flatMap((part, number) => {
-      const datagram = { sender, bytes: chunk(`m${id}`, number, parts.length, part) };
-      return number % 2 === 0 ? [datagram, datagram] : [datagram];
-    }));
-    shuffle.forEach((value, index) => {
-      const [a, b] = [index % datagrams.length, value % datagrams.length];
-      [datagrams[a], datagrams[b]] = [datagrams[b] as typeof datagrams[0], datagrams[a] as typeof datagrams[0]];
-    });
-    const got = datagrams.map(({ sender, bytes }) => add(assembler, bytes, sender)).filter((outcome) => outcome !== undefined);
-    t.same(got.sort(), sent.map(({ parts }) => parts.join('')).sort());
-    t.equal(assembler.counters.waitingBytes, 0);
-  }), { seed: 20261121, numRuns: 200 });
+  const messages = fc.array(
+    fc.record({
+      sender: fc.constantFrom('10.0.0.1:1', '10.0.0.2:1'),
+      parts: fc.array(fc.string({ maxLength: 5 }), { minLength: 1, maxLength: 6 }),
+    }),
+    { minLength: 1, maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(messages, fc.array(fc.nat()), (sent, shuffle) => {
+      const { assembler } = create();
+      const datagrams = sent.flatMap(({ sender, parts }, id) =>
+        parts.flatMap((part, number) => {
+          const datagram = { sender, bytes: chunk(`m${id}`, number, parts.length, part) };
+          return number % 2 === 0 ? [datagram, datagram] : [datagram];
+        }),
+      );
+      shuffle.forEach((value, index) => {
+        const [a, b] = [index % datagrams.length, value % datagrams.length];
+        [datagrams[a], datagrams[b]] = [datagrams[b] as (typeof datagrams)[0], datagrams[a] as (typeof datagrams)[0]];
+      });
+      const got = datagrams
+        .map(({ sender, bytes }) => add(assembler, bytes, sender))
+        .filter((outcome) => outcome !== undefined);
+      t.same(got.sort(), sent.map(({ parts }) => parts.join('')).sort());
+      t.equal(assembler.counters.waitingBytes, 0);
+    }),
+    { seed: 20261121, numRuns: 200 },
+  );
 });
 
 t.test('random datagrams are refused or kept, and never throw', async (t) => {
   const { assembler } = create({ maxSets: 10, maxBytes: 5000 });
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-    assembler.add(Buffer.concat([Buffer.from([0x1e, 0x0f]), bytes]), peer);
-    return assembler.counters.waitingSets <= 10 && assembler.counters.waitingBytes <= 5000;
-  }), { seed: 20261121, numRuns: 2000 });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+      assembler.add(Buffer.concat([Buffer.from([0x1e, 0x0f]), bytes]), peer);
+      return assembler.counters.waitingSets <= 10 && assembler.counters.waitingBytes <= 5000;
+    }),
+    { seed: 20261121, numRuns: 2000 },
+  );
   t.ok(assembler.counters.chunks >= 2000);
 });

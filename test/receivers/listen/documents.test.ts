@@ -4,41 +4,70 @@ import { splitArray, splitDocuments, splitLines, trim, type Documents } from '..
 import { patience } from '../../patience.js';
 
 const seed = 20_260_102;
-const textsOf = (documents: Documents): string[] | string => ('problem' in documents ? documents.problem : documents.documents.map((document) => document.toString()));
+const textsOf = (documents: Documents): string[] | string =>
+  'problem' in documents ? documents.problem : documents.documents.map((document) => document.toString());
 /** Any JSON value, as text with white space where JSON allows it. */
-const jsonText = fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(0, 1, 2)).map(([value, indent]) => JSON.stringify(value, undefined, indent));
-const jsonObject = fc.tuple(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })), fc.constantFrom(0, 2)).map(([value, indent]) => JSON.stringify(value, undefined, indent));
+const jsonText = fc
+  .tuple(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(0, 1, 2))
+  .map(([value, indent]) => JSON.stringify(value, undefined, indent));
+const jsonObject = fc
+  .tuple(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })), fc.constantFrom(0, 2))
+  .map(([value, indent]) => JSON.stringify(value, undefined, indent));
 const space = fc.constantFrom('', ' ', '\n', '\r\n', '\t ', '  \n ');
 
 t.test('the elements of any array come out as they were written', (t) => {
-  fc.assert(fc.property(fc.array(jsonText, { maxLength: 8 }), space, (elements, gap) => {
-    const array = Buffer.from(`${gap}[${gap}${elements.join(`${gap},${gap}`)}${gap}]${gap}`);
-    return JSON.stringify(textsOf(splitArray(array, 100))) === JSON.stringify(elements);
-  }), { seed, numRuns: 2000 });
+  fc.assert(
+    fc.property(fc.array(jsonText, { maxLength: 8 }), space, (elements, gap) => {
+      const array = Buffer.from(`${gap}[${gap}${elements.join(`${gap},${gap}`)}${gap}]${gap}`);
+      return JSON.stringify(textsOf(splitArray(array, 100))) === JSON.stringify(elements);
+    }),
+    { seed, numRuns: 2000 },
+  );
   t.end();
 });
 
 t.test('objects in a row come out as they were written', (t) => {
-  fc.assert(fc.property(fc.array(jsonObject, { maxLength: 8 }), space, (objects, gap) =>
-    JSON.stringify(textsOf(splitDocuments(Buffer.from(`${gap}${objects.join(gap)}${gap}`), 100))) === JSON.stringify(objects)), { seed, numRuns: 2000 });
+  fc.assert(
+    fc.property(
+      fc.array(jsonObject, { maxLength: 8 }),
+      space,
+      (objects, gap) =>
+        JSON.stringify(textsOf(splitDocuments(Buffer.from(`${gap}${objects.join(gap)}${gap}`), 100))) ===
+        JSON.stringify(objects),
+    ),
+    { seed, numRuns: 2000 },
+  );
   t.end();
 });
 
 t.test('no bytes throw, and no document reaches beyond them', (t) => {
-  const mixed = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ' ', '\n', 'a', '1', ':'), maxLength: 60 }).map((text) => Buffer.from(text)));
-  fc.assert(fc.property(mixed, (input) => {
-    const bytes = Buffer.from(input);
-    for (const split of [splitArray, splitDocuments, splitLines]) {
-      const result = split(bytes, 50);
-      if ('documents' in result && result.documents.reduce((sum, document) => sum + document.length, 0) > bytes.length) return false;
-    }
-    return trim(bytes).length <= bytes.length;
-  }), { seed, numRuns: 5000 });
+  const mixed = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc
+      .string({ unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ' ', '\n', 'a', '1', ':'), maxLength: 60 })
+      .map((text) => Buffer.from(text)),
+  );
+  fc.assert(
+    fc.property(mixed, (input) => {
+      const bytes = Buffer.from(input);
+      for (const split of [splitArray, splitDocuments, splitLines]) {
+        const result = split(bytes, 50);
+        if (
+          'documents' in result &&
+          result.documents.reduce((sum, document) => sum + document.length, 0) > bytes.length
+        )
+          return false;
+      }
+      return trim(bytes).length <= bytes.length;
+    }),
+    { seed, numRuns: 5000 },
+  );
   t.end();
 });
 
 t.test('arrays that are none', (t) => {
-  for (const text of ['', '[', '[1', '[1,', '[1,2', '{}', '[1 2]', '[1]]', '[1] x', '[,]', '["a]', '[{"a":1]', '[}']) t.equal(textsOf(splitArray(Buffer.from(text), 10)), 'not_an_array', text);
+  for (const text of ['', '[', '[1', '[1,', '[1,2', '{}', '[1 2]', '[1]]', '[1] x', '[,]', '["a]', '[{"a":1]', '[}'])
+    t.equal(textsOf(splitArray(Buffer.from(text), 10)), 'not_an_array', text);
   t.same(textsOf(splitArray(Buffer.from('[1,2,]'), 10)), ['1', '2'], 'a last comma is forgiven');
   t.same(textsOf(splitArray(Buffer.from('[]'), 10)), []);
   t.end();

@@ -1,12 +1,14 @@
 import t from 'tap';
 import { createLoopWatch } from '../../../sinks/outputs/loops.js';
 
-const message = (number: number): Buffer => Buffer.from(`{"host":"h","short_message":"number ${number}","timestamp":${1_700_000_000 + number}}`);
+const message = (number: number): Buffer =>
+  Buffer.from(`{"host":"h","short_message":"number ${number}","timestamp":${1_700_000_000 + number}}`);
 /** Rounds of these messages, each with ids of its own. */
 function loops(rounds: number, messages: number, pauseMs = 1_000): boolean {
   const watch = createLoopWatch();
   for (let round = 0; round < rounds; round += 1) {
-    for (let number = 0; number < messages; number += 1) if (watch.sees(message(number), `${round}-${number}`, round * pauseMs)) return true;
+    for (let number = 0; number < messages; number += 1)
+      if (watch.sees(message(number), `${round}-${number}`, round * pauseMs)) return true;
   }
   return false;
 }
@@ -21,7 +23,12 @@ t.test('what only looks like one is none', async (t) => {
   t.notOk(loops(1_000, 3), 'a few texts, repeated for ever');
   t.notOk(loops(30, 1_000, 24 * 3_600_000), 'the same file each day');
   const watch = createLoopWatch();
-  t.notOk(Array.from({ length: 10 }).some(() => Array.from({ length: 1_000 }).some((_, number) => watch.sees(message(number), `same-${number}`, 0))), 'deliveries of the same messages');
+  t.notOk(
+    Array.from({ length: 10 }).some(() =>
+      Array.from({ length: 1_000 }).some((_, number) => watch.sees(message(number), `same-${number}`, 0)),
+    ),
+    'deliveries of the same messages',
+  );
 });
 
 t.test('what was first seen longest ago is forgotten first', async (t) => {

@@ -29,7 +29,11 @@ export interface StreamDestination {
 const slowTickMs = 50;
 
 /** With `take` bytes go there instead of being kept. */
-export async function createStreamDestination(t: Teardown, firstTls?: TlsOptions, take?: (bytes: Buffer, connection: number) => void): Promise<StreamDestination> {
+export async function createStreamDestination(
+  t: Teardown,
+  firstTls?: TlsOptions,
+  take?: (bytes: Buffer, connection: number) => void,
+): Promise<StreamDestination> {
   const sockets = new Set<Socket>();
   let tls = firstTls;
   const perConnection: Buffer[][] = [];
@@ -42,22 +46,28 @@ export async function createStreamDestination(t: Teardown, firstTls?: TlsOptions
     const parts: Buffer[] = [];
     const connection = perConnection.push(parts) - 1;
     sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket)).on('data', (bytes: Buffer) => {
-      if (take === undefined) parts.push(bytes);
-      else take(bytes, connection);
-      if (slow === undefined) return;
-      const left = (budgets.get(socket) ?? 0) - bytes.length;
-      budgets.set(socket, left);
-      if (left < 0) socket.pause();
-    });
+    socket
+      .on('error', () => undefined)
+      .on('close', () => sockets.delete(socket))
+      .on('data', (bytes: Buffer) => {
+        if (take === undefined) parts.push(bytes);
+        else take(bytes, connection);
+        if (slow === undefined) return;
+        const left = (budgets.get(socket) ?? 0) - bytes.length;
+        budgets.set(socket, left);
+        if (left < 0) socket.pause();
+      });
     if (hangs) socket.pause();
   };
   const listen = async (): Promise<void> => {
-    server = tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket).on('tlsClientError', () => undefined);
+    server =
+      tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket).on('tlsClientError', () => undefined);
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
     ({ port } = server.address() as AddressInfo);
   };
-  const reset = (): void => { for (const socket of sockets) socket.resetAndDestroy(); };
+  const reset = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
   const resume = (): void => {
     hangs = false;
     clearInterval(slow);
@@ -72,11 +82,15 @@ export async function createStreamDestination(t: Teardown, firstTls?: TlsOptions
   await listen();
   t.teardown(close);
   return {
-    get port() { return port; },
+    get port() {
+      return port;
+    },
     bytes: () => Buffer.concat(perConnection.flat()),
     frames: (delimiter) => perConnection.flatMap((parts) => splitFrames(Buffer.concat(parts), delimiter)),
     connections: () => perConnection.length,
-    reset, close, listen,
+    reset,
+    close,
+    listen,
     hang: () => {
       hangs = true;
       for (const socket of sockets) socket.pause();
@@ -92,7 +106,9 @@ export async function createStreamDestination(t: Teardown, firstTls?: TlsOptions
         }
       }, slowTickMs);
     },
-    secure: (options) => { tls = options; },
+    secure: (options) => {
+      tls = options;
+    },
   };
 }
 

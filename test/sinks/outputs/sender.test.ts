@@ -13,7 +13,9 @@ interface Confirmed {
 /** A destination that reads everything and takes part in an orderly end when `finishes` resolves. */
 function createLink(finishes: () => Promise<boolean>): { readonly link: Link; readonly written: Promise<void> } {
   let onWritten = (): void => undefined;
-  const written = new Promise<void>((resolve) => { onWritten = resolve; });
+  const written = new Promise<void>((resolve) => {
+    onWritten = resolve;
+  });
   const connection: Connection = {
     write: async () => {
       onWritten();
@@ -33,8 +35,17 @@ t.teardown(() => clearInterval(alive));
 
 function createSender(link: Link, onConfirmed: (one: Confirmed) => void): Sender {
   return new Sender({
-    link, confirmAfterMs: 50, unconfirmedBytes: 2 ** 20, idleTimeoutMs: 60_000, retryMostMs: 1_000, log: silentLog,
-    onConfirmed: (nextOffset, messages) => onConfirmed({ nextOffset, messages }), onFailed: () => undefined, onStopped: (error) => { throw error; },
+    link,
+    confirmAfterMs: 50,
+    unconfirmedBytes: 2 ** 20,
+    idleTimeoutMs: 60_000,
+    retryMostMs: 1_000,
+    log: silentLog,
+    onConfirmed: (nextOffset, messages) => onConfirmed({ nextOffset, messages }),
+    onFailed: () => undefined,
+    onStopped: (error) => {
+      throw error;
+    },
   });
 }
 
@@ -51,7 +62,9 @@ async function sendAndStop(sender: Sender, written: Promise<void>): Promise<void
 t.test('everything is confirmed by the time while the connection ends: nothing is confirmed twice', async (t) => {
   const confirmed: Confirmed[] = [];
   let onFirst = (): void => undefined;
-  const first = new Promise<void>((resolve) => { onFirst = resolve; });
+  const first = new Promise<void>((resolve) => {
+    onFirst = resolve;
+  });
   const { link, written } = createLink(() => first.then(() => true));
   const sender = createSender(link, (one) => {
     confirmed.push(one);
@@ -65,7 +78,9 @@ t.test('everything is confirmed by the time while the connection ends: nothing i
 t.test('a connection that ends in order confirms what was written', async (t) => {
   const confirmed: Confirmed[] = [];
   const { link, written } = createLink(async () => true);
-  const sender = createSender(link, (one) => { confirmed.push(one); });
+  const sender = createSender(link, (one) => {
+    confirmed.push(one);
+  });
   await sendAndStop(sender, written);
   t.same(confirmed, [{ nextOffset: 1, messages: 1 }]);
 });

@@ -21,7 +21,14 @@ t.test('OpenSearch: a cancelled search gives its connection up, which ends its t
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const store = createOpenSearchStore({ nodes: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`], requestTimeoutMs: 60_000, bulkBytes: 1_000_000, maxFields: 900, log: silentLog, registry: new Registry() });
+  const store = createOpenSearchStore({
+    nodes: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`],
+    requestTimeoutMs: 60_000,
+    bulkBytes: 1_000_000,
+    maxFields: 900,
+    log: silentLog,
+    registry: new Registry(),
+  });
   t.teardown(async () => {
     await store.stop(1_000);
     server.closeAllConnections();
@@ -29,7 +36,10 @@ t.test('OpenSearch: a cancelled search gives its connection up, which ends its t
   });
   await store.start();
   const request = { indices: ['a_0'], query: { kind: 'all' as const } };
-  const starts: readonly ((signal: AbortSignal) => Promise<object>)[] = [(signal) => store.search({ ...request, limit: 1, signal }), (signal) => store.aggregate({ ...request, groups: [], metrics: [], signal })];
+  const starts: readonly ((signal: AbortSignal) => Promise<object>)[] = [
+    (signal) => store.search({ ...request, limit: 1, signal }),
+    (signal) => store.aggregate({ ...request, groups: [], metrics: [], signal }),
+  ];
   for (const start of starts) {
     const cancelling = new AbortController();
     const arrived = once(server, 'search');
@@ -44,21 +54,61 @@ t.test('OpenSearch: a cancelled search gives its connection up, which ends its t
 
 t.test('embedded: a cancelled search is interrupted, and the next ones run', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cancel-'));
-  const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({
+    folder,
+    memoryBytes: 256 * 2 ** 20,
+    threads: 2,
+    checkpointBytes: 16 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+  });
   t.teardown(async () => {
     await store.stop(5_000);
     rmSync(folder, { recursive: true, force: true });
   });
   await store.start();
-  const indices = [await createFilled(store, samples(20_000).map((document, at) => ({ ...document, message: `${document['message'] as string} ${'lorem ipsum '.repeat(20)} ${at}` })))];
-  const query = { kind: 'or' as const, children: Array.from({ length: 200 }, (_, at) => ({ kind: 'regex' as const, field: 'message', pattern: `.*x${at}[yz].*q` })) };
+  const indices = [
+    await createFilled(
+      store,
+      samples(20_000).map((document, at) => ({
+        ...document,
+        message: `${document['message'] as string} ${'lorem ipsum '.repeat(20)} ${at}`,
+      })),
+    ),
+  ];
+  const query = {
+    kind: 'or' as const,
+    children: Array.from({ length: 200 }, (_, at) => ({
+      kind: 'regex' as const,
+      field: 'message',
+      pattern: `.*x${at}[yz].*q`,
+    })),
+  };
   const started = Array.from({ length: 6 }, () => {
     const cancelling = new AbortController();
-    return { cancelling, ended: store.aggregate({ indices, query, groups: [{ kind: 'values', field: 'source' }], metrics: [], signal: cancelling.signal }).then(() => 'an answer', (thrown: unknown) => (thrown as { code?: unknown }).code) };
+    return {
+      cancelling,
+      ended: store
+        .aggregate({
+          indices,
+          query,
+          groups: [{ kind: 'values', field: 'source' }],
+          metrics: [],
+          signal: cancelling.signal,
+        })
+        .then(
+          () => 'an answer',
+          (thrown: unknown) => (thrown as { code?: unknown }).code,
+        ),
+    };
   });
   await new Promise((resolve) => setImmediate(resolve));
   for (const { cancelling } of started) cancelling.abort();
   const outcomes = await Promise.all(started.map(({ ended }) => ended));
-  t.same(outcomes, outcomes.map(() => 'STORE_SEARCH_CANCELLED'));
+  t.same(
+    outcomes,
+    outcomes.map(() => 'STORE_SEARCH_CANCELLED'),
+  );
   t.equal((await store.search({ indices, query: { kind: 'all' }, limit: 1 })).total, 20_000);
 });

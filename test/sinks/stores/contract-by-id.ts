@@ -5,13 +5,25 @@ import { batchOf, createFilled, idOf, samples, type StoredDocument } from './con
 
 const id = (at: number): string => `${idOf(at)}-0`;
 
-function replayOf(index: string, documents: readonly StoredDocument[], first = 0, stubs: ReadonlyMap<string, string> = new Map()): WriteRequest {
+function replayOf(
+  index: string,
+  documents: readonly StoredDocument[],
+  first = 0,
+  stubs: ReadonlyMap<string, string> = new Map(),
+): WriteRequest {
   return { ...batchOf(index, documents, first), topic: 'replay', replay: { stubs } };
 }
 
 async function search(store: IndexStore, index: string): Promise<readonly StoredDocument[]> {
   await store.refresh([index]);
-  return (await store.search({ indices: [index], query: { kind: 'all' }, limit: 1_000, sort: { field: '_id', direction: 'asc' } })).hits.map(({ document }) => document);
+  return (
+    await store.search({
+      indices: [index],
+      query: { kind: 'all' },
+      limit: 1_000,
+      sort: { field: '_id', direction: 'asc' },
+    })
+  ).hits.map(({ document }) => document);
 }
 
 export async function byId(test: Test, store: IndexStore): Promise<void> {
@@ -27,7 +39,13 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
   await test.test('an update replaces the document it was made for, and only that', async (t) => {
     const index = await createFilled(store, samples(30));
     const before = await store.read(index, [id(1), id(2)]);
-    const next = { ...samples(30)[1], message: 'changed', level: 7, replays: 1, note: 'raw a\u0000b\u0001\u2028 text "quoted"' };
+    const next = {
+      ...samples(30)[1],
+      message: 'changed',
+      level: 7,
+      replays: 1,
+      note: 'raw a\u0000b\u0001\u2028 text "quoted"',
+    };
     const expected = before.get(id(1))?.revision ?? '';
     const [revision, foreign, missing] = await store.update(index, [
       { id: id(1), document: JSON.stringify(next), expected },
@@ -38,18 +56,32 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
     t.not(revision, expected);
     t.equal(foreign, undefined);
     t.equal(missing, undefined);
-    t.same(await store.update(index, [{ id: id(1), document: '{}', expected }]), [undefined], 'the revision of before is none any more');
+    t.same(
+      await store.update(index, [{ id: id(1), document: '{}', expected }]),
+      [undefined],
+      'the revision of before is none any more',
+    );
     const now = await store.read(index, [id(1), id(2)]);
     t.same(now.get(id(1)), { document: next, revision, stub: false });
     t.same(now.get(id(2)), before.get(id(2)));
-    t.same(await search(store, index), samples(30).map((document, at) => (at === 1 ? next : document)), 'searches find it so, and all others');
+    t.same(
+      await search(store, index),
+      samples(30).map((document, at) => (at === 1 ? next : document)),
+      'searches find it so, and all others',
+    );
     t.same(await store.update(index, []), []);
   });
   await test.test('an update may leave fields out, and add them again', async (t) => {
     const index = await createFilled(store, samples(3));
     let revision = (await store.read(index, [id(0)])).get(id(0))?.revision ?? '';
-    for (const document of [{ message: 'only this' }, { message: 'more', ...samples(1)[0] }, { message: 'again', application: 'other' }]) {
-      [revision = ''] = await store.update(index, [{ id: id(0), document: JSON.stringify(document), expected: revision }]);
+    for (const document of [
+      { message: 'only this' },
+      { message: 'more', ...samples(1)[0] },
+      { message: 'again', application: 'other' },
+    ]) {
+      [revision = ''] = await store.update(index, [
+        { id: id(0), document: JSON.stringify(document), expected: revision },
+      ]);
       t.same((await store.read(index, [id(0)])).get(id(0)), { document, revision, stub: false });
     }
     t.equal((await search(store, index)).length, 3);
@@ -57,7 +89,11 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
   await test.test('of two updates side by side one wins', async (t) => {
     const index = await createFilled(store, samples(1));
     const expected = (await store.read(index, [id(0)])).get(id(0))?.revision ?? '';
-    const results = await Promise.all([1, 2, 3].map((by) => store.update(index, [{ id: id(0), document: JSON.stringify({ message: 'm', by }), expected }])));
+    const results = await Promise.all(
+      [1, 2, 3].map((by) =>
+        store.update(index, [{ id: id(0), document: JSON.stringify({ message: 'm', by }), expected }]),
+      ),
+    );
     t.equal(results.flat().filter((revision) => revision !== undefined).length, 1);
   });
   await test.test('a replayed document is written once, whatever its offset says', async (t) => {
@@ -65,16 +101,27 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
     const markers = await store.markers(index, 'logs', 1);
     const result = await store.write(replayOf(index, samples(4, 48), 48));
     t.match(result, { stored: 2, alreadyStored: 2, alreadyStoredAt: [0, 1], failures: [] });
-    t.match(await store.write(replayOf(index, samples(4, 48), 48)), { stored: 0, alreadyStored: 4, alreadyStoredAt: [0, 1, 2, 3] });
+    t.match(await store.write(replayOf(index, samples(4, 48), 48)), {
+      stored: 0,
+      alreadyStored: 4,
+      alreadyStoredAt: [0, 1, 2, 3],
+    });
     t.same(await store.markers(index, 'logs', 1), markers, 'markers stay');
     t.same(await store.markers(index, 'replay', 1), new Map());
     t.equal((await search(store, index)).length, 52);
-    t.match(await store.write(batchOf(index, samples(10, 50), 52)), { stored: 10 }, 'later offsets of the topic go on where they were');
+    t.match(
+      await store.write(batchOf(index, samples(10, 50), 52)),
+      { stored: 10 },
+      'later offsets of the topic go on where they were',
+    );
   });
   await test.test('replays at once and twice over', async (t) => {
     const index = await createFilled(store, []);
     const results = await Promise.all([1, 2, 3].map(() => store.write(replayOf(index, samples(40)))));
-    t.equal(results.reduce((sum, { stored }) => sum + stored, 0), 40);
+    t.equal(
+      results.reduce((sum, { stored }) => sum + stored, 0),
+      40,
+    );
     t.equal((await search(store, index)).length, 40);
   });
   await test.test('a missing or closed index says so', async (t) => {
@@ -100,19 +147,34 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
     t.match(await store.write(replayOf(index, samples(1))), { stored: 0, alreadyStoredAt: [0] });
     const found = (await store.read(index, [id(0)])).get(id(0));
     t.match(found, { stub: true, document: {} });
-    t.match(await store.write(replayOf(index, samples(2), 0, new Map([[id(0), found?.revision ?? '']]))), { stored: 2, alreadyStored: 0, failures: [] });
+    t.match(await store.write(replayOf(index, samples(2), 0, new Map([[id(0), found?.revision ?? '']]))), {
+      stored: 2,
+      alreadyStored: 0,
+      failures: [],
+    });
     t.match((await store.read(index, [id(0)])).get(id(0)), { stub: false, document: samples(1)[0] });
     t.same(await search(store, index), samples(2));
-    t.same([...(await store.stubsAmong?.(index, [id(0), id(1)])) ?? []], []);
-    t.match(await store.write(batchOf(index, samples(1))), { stored: 0, alreadyStored: 1 }, 'the late copy still meets the id');
+    t.same([...((await store.stubsAmong?.(index, [id(0), id(1)])) ?? [])], []);
+    t.match(
+      await store.write(batchOf(index, samples(1))),
+      { stored: 0, alreadyStored: 1 },
+      'the late copy still meets the id',
+    );
   });
   await test.test('a stub that was written anew does not give way to who knew it before', async (t) => {
     const index = await createFilled(store, []);
     await store.writeStubs(index, [{ id: id(0) }]);
     const first = (await store.read(index, [id(0)])).get(id(0))?.revision ?? '';
     t.same(await store.writeStubs(index, [{ id: id(0), renews: first }]), [true]);
-    t.same(await store.writeStubs(index, [{ id: id(0), renews: first }]), [true], 'renewing an older one leaves the newer one');
-    t.match(await store.write(replayOf(index, samples(1), 0, new Map([[id(0), first]]))), { stored: 0, alreadyStoredAt: [0] });
+    t.same(
+      await store.writeStubs(index, [{ id: id(0), renews: first }]),
+      [true],
+      'renewing an older one leaves the newer one',
+    );
+    t.match(await store.write(replayOf(index, samples(1), 0, new Map([[id(0), first]]))), {
+      stored: 0,
+      alreadyStoredAt: [0],
+    });
     t.match((await store.read(index, [id(0)])).get(id(0)), { stub: true });
   });
   await test.test('where the document itself stands no stub is written', async (t) => {
@@ -128,7 +190,16 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
     const revisions = await store.read(index, [id(2), id(3)]);
     const renews = revisions.get(id(3))?.revision ?? '';
     const rest = Array.from({ length: 2_100 }, (_, at) => ({ id: id(at + 4) }));
-    t.same(await store.writeStubs(index, [{ id: id(0) }, ...rest, { id: id(2) }, { id: id(1), renews: '7/1' }, { id: id(3), renews }]), [false, ...rest.map(() => true), true, false, true]);
+    t.same(
+      await store.writeStubs(index, [
+        { id: id(0) },
+        ...rest,
+        { id: id(2) },
+        { id: id(1), renews: '7/1' },
+        { id: id(3), renews },
+      ]),
+      [false, ...rest.map(() => true), true, false, true],
+    );
     const now = await store.read(index, [id(0), id(1), id(2), id(3), ...rest.map((stub) => stub.id)]);
     t.same([...now.values()].filter(({ stub }) => stub).length, 2_102);
     t.equal(now.get(id(2))?.revision, revisions.get(id(2))?.revision, 'what stood there stays as it was');

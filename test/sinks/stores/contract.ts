@@ -37,16 +37,29 @@ export function idOf(offset: number): string {
 export function batchOf(index: string, documents: readonly StoredDocument[], first = 0, partition = 0): WriteRequest {
   const offsets = documents.map((_, at) => first + at);
   return {
-    index, topic: 'logs', topicGeneration: 1, partition, nextOffset: first + documents.length,
-    ids: offsets.map((offset) => `${idOf(offset)}-${partition}`), offsets, documents: documents.map((document) => JSON.stringify(document)),
+    index,
+    topic: 'logs',
+    topicGeneration: 1,
+    partition,
+    nextOffset: first + documents.length,
+    ids: offsets.map((offset) => `${idOf(offset)}-${partition}`),
+    offsets,
+    documents: documents.map((document) => JSON.stringify(document)),
   };
 }
 
 export function sampleDocument(at: number): StoredDocument {
   const time = new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString();
   return {
-    timestamp: time, receive_time: time, source: `host-${at % 3}`, message: `Message number ${at} of the suite`, level: at % 8,
-    streams: ['000000000000000000000001'], application: `app-${at % 5}`, duration: at / 4, ok: at % 2 === 0,
+    timestamp: time,
+    receive_time: time,
+    source: `host-${at % 3}`,
+    message: `Message number ${at} of the suite`,
+    level: at % 8,
+    streams: ['000000000000000000000001'],
+    application: `app-${at % 5}`,
+    duration: at / 4,
+    ok: at % 2 === 0,
   };
 }
 
@@ -99,7 +112,8 @@ export function storeContract(harness: StoreHarness): void {
     await suite.test('groups and measures', (test) => aggregations(test, store));
     await suite.test('reads, replaces and replays by id', (test) => byId(test, store));
     await suite.test('lists, closes, opens and deletes', (test) => lifecycle(test, store));
-    if (harness.reopen !== undefined) await suite.test('keeps everything over a restart', (test) => restart(test, harness));
+    if (harness.reopen !== undefined)
+      await suite.test('keeps everything over a restart', (test) => restart(test, harness));
   });
 }
 
@@ -108,27 +122,44 @@ async function writes(test: Test, store: IndexStore): Promise<void> {
     const index = await createFilled(store, samples(50));
     t.match(await store.write(batchOf(index, samples(50))), { stored: 0, alreadyStored: 50, failures: [] });
     t.match(await store.write(batchOf(index, samples(40, 30), 30)), { stored: 20, alreadyStored: 20, failures: [] });
-    t.same(await idsOf(store, [index]), Array.from({ length: 70 }, (_, at) => `${idOf(at)}-0`));
+    t.same(
+      await idsOf(store, [index]),
+      Array.from({ length: 70 }, (_, at) => `${idOf(at)}-0`),
+    );
   });
   await test.test('partitions are told apart', async (t) => {
     const index = await createFilled(store, samples(5));
     t.match(await store.write(batchOf(index, samples(5), 0, 1)), { stored: 5, alreadyStored: 0 });
     if (store.capabilities().deduplicates === 'offset') {
-      t.same(await store.markers(index, 'logs', 1), new Map([[0, 5], [1, 5]]));
+      t.same(
+        await store.markers(index, 'logs', 1),
+        new Map([
+          [0, 5],
+          [1, 5],
+        ]),
+      );
       t.same(await store.markers(index, 'logs', 2), new Map(), 'another generation of the topic begins anew');
     }
     t.equal((await idsOf(store, [index])).length, 10);
   });
   await test.test('many writes at once are all answered for themselves', async (t) => {
     const index = await createFilled(store, []);
-    const results = await Promise.all([0, 1, 2, 3, 4, 5].map((partition) => store.write(batchOf(index, samples(30 + partition), 0, partition))));
-    t.same(results.map((result) => result.stored), [30, 31, 32, 33, 34, 35]);
+    const results = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map((partition) => store.write(batchOf(index, samples(30 + partition), 0, partition))),
+    );
+    t.same(
+      results.map((result) => result.stored),
+      [30, 31, 32, 33, 34, 35],
+    );
     t.equal((await idsOf(store, [index])).length, 195);
   });
   await test.test('what is no JSON object is refused by its position, the others are stored', async (t) => {
     const index = await createFilled(store, []);
     const batch = batchOf(index, samples(3));
-    const result = await store.write({ ...batch, documents: [batch.documents[0] as string, '{"broken', batch.documents[2] as string] });
+    const result = await store.write({
+      ...batch,
+      documents: [batch.documents[0] as string, '{"broken', batch.documents[2] as string],
+    });
     t.equal(result.stored, 2);
     t.match(result.failures, [{ position: 1, kind: 'refused', code: /^STORE_/ }]);
   });
@@ -141,11 +172,42 @@ async function writes(test: Test, store: IndexStore): Promise<void> {
 
 /** Documents that an adapter may find hard; all of different fields or of one type each. */
 const hardDocuments: readonly (readonly [string, StoredDocument])[] = [
-  ['odd names', { message: 'odd', 'a.b.c': 'dots', 'a-b': 'hyphen', 'quote"d': 'quote', "it's": 'apostrophe', 'with space': 'space', 'ключ': 'cyrillic', '😀': 'emoji', 'slash/tilde~': 'pointer', Case: 'upper', case: 'lower' }],
-  ['types', { message: 'types', text: '42', number_value: 42, big: 9007199254740991, fraction: 0.1, negative: -1.5e-7, yes: true, no: false, empty: '' }],
+  [
+    'odd names',
+    {
+      message: 'odd',
+      'a.b.c': 'dots',
+      'a-b': 'hyphen',
+      'quote"d': 'quote',
+      "it's": 'apostrophe',
+      'with space': 'space',
+      ключ: 'cyrillic',
+      '😀': 'emoji',
+      'slash/tilde~': 'pointer',
+      Case: 'upper',
+      case: 'lower',
+    },
+  ],
+  [
+    'types',
+    {
+      message: 'types',
+      text: '42',
+      number_value: 42,
+      big: 9007199254740991,
+      fraction: 0.1,
+      negative: -1.5e-7,
+      yes: true,
+      no: false,
+      empty: '',
+    },
+  ],
   ['lists', { message: 'lists', streams: ['a', 'b","c', ','], adjustments: [] }],
   ['a missing message', { source: 'only-source' }],
-  ['the year 2999', { message: 'future', timestamp: '2999-12-31T23:59:59.999Z', receive_time: '2026-01-01T00:00:00.000Z' }],
+  [
+    'the year 2999',
+    { message: 'future', timestamp: '2999-12-31T23:59:59.999Z', receive_time: '2026-01-01T00:00:00.000Z' },
+  ],
   ['control characters', { message: 'a\u0000b\u0001c\n\r\t\u2028', 'zero\u0000name': 'x' }],
   ['other scripts', { message: 'Привет, мир! 你好 İstanbul ΣΑΣ', source: 'Хост' }],
 ];
@@ -155,39 +217,86 @@ async function documents(test: Test, store: IndexStore, harness: StoreHarness): 
     if (!harness.storesUnfitted && name === 'control characters') continue;
     await test.test(name, async (t) => {
       const index = await createFilled(store, [document]);
-      t.same((await find(store, index)).hits.map((hit) => hit.document), [document]);
+      t.same(
+        (await find(store, index)).hits.map((hit) => hit.document),
+        [document],
+      );
     });
   }
   if (!harness.storesUnfitted) return;
   await test.test('values of different types under one name, in one batch and over several', async (t) => {
     const values = ['text', 1, true, '1', ['x'], { deep: [1, { er: null }] }, null, 'text', -0.5, [], [1, 'a']];
-    const mixed = Array.from({ length: 200 }, (_, at) => ({ message: `m${at}`, mixed: values[at % values.length], message_two: at }));
+    const mixed = Array.from({ length: 200 }, (_, at) => ({
+      message: `m${at}`,
+      mixed: values[at % values.length],
+      message_two: at,
+    }));
     await allReturned(t, store, mixed, 40);
-    await allReturned(t, store, [...samples(60).map((one) => ({ ...one, level: 'error', timestamp: 'yesterday', source: 7, message: false })), ...samples(60)], 60);
+    await allReturned(
+      t,
+      store,
+      [
+        ...samples(60).map((one) => ({ ...one, level: 'error', timestamp: 'yesterday', source: 7, message: false })),
+        ...samples(60),
+      ],
+      60,
+    );
   });
   await test.test('1,200 fields, and one of 100,000 bytes', async (t) => {
-    const wide = Object.fromEntries(Array.from({ length: 1200 }, (_, at) => [`field_${at}`, at % 2 === 0 ? `value ${at}` : at]));
-    await allReturned(t, store, [{ message: 'wide', ...wide }, { message: 'long', long: 'x'.repeat(100_000) }, ...samples(30).map((one) => ({ ...one, ...wide }))], 16);
+    const wide = Object.fromEntries(
+      Array.from({ length: 1200 }, (_, at) => [`field_${at}`, at % 2 === 0 ? `value ${at}` : at]),
+    );
+    await allReturned(
+      t,
+      store,
+      [
+        { message: 'wide', ...wide },
+        { message: 'long', long: 'x'.repeat(100_000) },
+        ...samples(30).map((one) => ({ ...one, ...wide })),
+      ],
+      16,
+    );
   });
   await test.test('text that is not well-formed Unicode', async (t) => {
-    await allReturned(t, store, [{ message: 'broken \ud800 pair', 'na\udc00me': 'x', fine: 'y', list: ['\ud900'] }, { message: 'paired \ud83d\ude00' }], 2);
+    await allReturned(
+      t,
+      store,
+      [
+        { message: 'broken \ud800 pair', 'na\udc00me': 'x', fine: 'y', list: ['\ud900'] },
+        { message: 'paired \ud83d\ude00' },
+      ],
+      2,
+    );
   });
   await test.test('names that mean something to JavaScript or SQL', async (t) => {
-    const strange = JSON.parse('{"__proto__":"p","constructor":1,"toString":"s","c0":"column","rowid":"row","other_fields":"o","overrides":"v","":"empty name"}') as StoredDocument;
+    const strange = JSON.parse(
+      '{"__proto__":"p","constructor":1,"toString":"s","c0":"column","rowid":"row","other_fields":"o","overrides":"v","":"empty name"}',
+    ) as StoredDocument;
     await allReturned(t, store, [strange, ...Array.from({ length: 60 }, () => strange)], 10);
   });
 }
 
 /** Writes in batches of that size and compares what a search returns, key by key. */
-async function allReturned(t: Test, store: IndexStore, documents: readonly StoredDocument[], batch: number): Promise<void> {
+async function allReturned(
+  t: Test,
+  store: IndexStore,
+  documents: readonly StoredDocument[],
+  batch: number,
+): Promise<void> {
   const prefix = newPrefix();
   await store.createIndex(`${prefix}_0`, indexOptions(prefix));
   for (let first = 0; first < documents.length; first += batch) {
     await store.write(batchOf(`${prefix}_0`, documents.slice(first, first + batch), first));
   }
-  const { hits, total } = await find(store, `${prefix}_0`, { limit: documents.length + 1, sort: { field: '_id', direction: 'asc' } });
+  const { hits, total } = await find(store, `${prefix}_0`, {
+    limit: documents.length + 1,
+    sort: { field: '_id', direction: 'asc' },
+  });
   t.equal(total, documents.length);
-  t.strictSame(hits.map((hit) => sortedJson(hit.document)), documents.map((document) => sortedJson(document)));
+  t.strictSame(
+    hits.map((hit) => sortedJson(hit.document)),
+    documents.map((document) => sortedJson(document)),
+  );
 }
 
 function sortedJson(document: StoredDocument): string {
@@ -208,7 +317,8 @@ async function searches(test: Test, store: IndexStore): Promise<void> {
 
 async function paging(test: Test, store: IndexStore): Promise<void> {
   const index = await createFilled(store, samples(40));
-  const numbers = (hits: readonly { readonly document: StoredDocument }[]) => hits.map((hit) => Number(hit.document['duration']) * 4);
+  const numbers = (hits: readonly { readonly document: StoredDocument }[]) =>
+    hits.map((hit) => Number(hit.document['duration']) * 4);
   await test.test('newest first by default, no more than the limit, and the total of all', async (t) => {
     const { hits, total } = await find(store, index, { limit: 3 });
     t.same(numbers(hits), [39, 38, 37]);
@@ -216,8 +326,15 @@ async function paging(test: Test, store: IndexStore): Promise<void> {
     t.same((await find(store, index, { limit: 0 })).hits, []);
   });
   await test.test('not counted, the same ones are found', async (t) => {
-    for (const query of [all, { kind: 'term', field: 'message', text: 'message' }, { kind: 'exists', field: 'level' }] as const) {
-      for (const sort of [{ field: 'timestamp', direction: 'desc' }, { field: 'level', direction: 'asc' }] as const) {
+    for (const query of [
+      all,
+      { kind: 'term', field: 'message', text: 'message' },
+      { kind: 'exists', field: 'level' },
+    ] as const) {
+      for (const sort of [
+        { field: 'timestamp', direction: 'desc' },
+        { field: 'level', direction: 'asc' },
+      ] as const) {
         const counted = await find(store, index, { query, limit: 3, sort });
         const { hits, total, next } = await find(store, index, { query, limit: 3, sort, count: false });
         t.same([hits, next, total], [counted.hits, counted.next, counted.hits.length], JSON.stringify([query, sort]));
@@ -231,7 +348,12 @@ async function paging(test: Test, store: IndexStore): Promise<void> {
     t.equal(total, 3);
   });
   await test.test('pages follow each other without gap or repetition, in both directions', async (t) => {
-    for (const [field, direction] of [['timestamp', 'desc'], ['timestamp', 'asc'], ['level', 'asc'], ['application', 'desc']] as const) {
+    for (const [field, direction] of [
+      ['timestamp', 'desc'],
+      ['timestamp', 'asc'],
+      ['level', 'asc'],
+      ['application', 'desc'],
+    ] as const) {
       const seen: number[] = [];
       let after: SearchRequest['after'];
       for (let page = 0; page < 10; page += 1) {
@@ -270,13 +392,28 @@ async function lifecycle(test: Test, store: IndexStore): Promise<void> {
     await store.createIndex(`${prefix}_1`, indexOptions(prefix));
     await store.refresh(names);
     const infos = await store.listIndices(prefix);
-    t.same(infos.map((info) => [info.name, info.open, info.documents]), [[`${prefix}_1`, true, 10], [`${prefix}_2`, true, 0], [`${prefix}_10`, true, 0]]);
+    t.same(
+      infos.map((info) => [info.name, info.open, info.documents]),
+      [
+        [`${prefix}_1`, true, 10],
+        [`${prefix}_2`, true, 0],
+        [`${prefix}_10`, true, 0],
+      ],
+    );
     t.ok(infos.every((info) => info.bytes > 0 && Math.abs(info.createdAt - Date.now()) < 60_000));
     t.same(await store.listIndices(`${prefix}x`), []);
   });
   await test.test('types of fields', async (t) => {
     const types = await store.fieldTypes(`${prefix}_1`);
-    t.match(Object.fromEntries(types), { message: 'text', timestamp: 'time', source: 'string', level: 'number', application: 'string', duration: 'number', ok: 'boolean' });
+    t.match(Object.fromEntries(types), {
+      message: 'text',
+      timestamp: 'time',
+      source: 'string',
+      level: 'number',
+      application: 'string',
+      duration: 'number',
+      ok: 'boolean',
+    });
   });
   await test.test('a closed index takes no writes, is skipped by searches, and comes back as it was', async (t) => {
     await store.closeIndex(`${prefix}_1`);
@@ -291,7 +428,10 @@ async function lifecycle(test: Test, store: IndexStore): Promise<void> {
   await test.test('a deleted index is gone', async (t) => {
     await store.deleteIndex(`${prefix}_1`);
     await store.deleteIndex(`${prefix}_1`);
-    t.same((await store.listIndices(prefix)).map((info) => info.name), [`${prefix}_2`, `${prefix}_10`]);
+    t.same(
+      (await store.listIndices(prefix)).map((info) => info.name),
+      [`${prefix}_2`, `${prefix}_10`],
+    );
     t.equal(await codeOf(store.write(batchOf(`${prefix}_1`, samples(1), 20))), 'STORE_INDEX_MISSING');
     t.equal(await codeOf(store.closeIndex(`${prefix}_1`)), 'STORE_INDEX_MISSING');
   });

@@ -25,7 +25,19 @@ function folderOf(t: { teardown(action: () => void): void }): string {
 }
 
 t.test('a file that nobody has used for a while is detached, and there again when it is asked for', async (t) => {
-  const catalog = new Catalog({ folder: folderOf(t), memoryBytes, threads: 1, checkpointBytes: 16 * mebibyte, lingerMs: 0, keptBytes: 2 ** 20, attachedIndices: 64, words: wordDefaults }, () => undefined);
+  const catalog = new Catalog(
+    {
+      folder: folderOf(t),
+      memoryBytes,
+      threads: 1,
+      checkpointBytes: 16 * mebibyte,
+      lingerMs: 0,
+      keptBytes: 2 ** 20,
+      attachedIndices: 64,
+      words: wordDefaults,
+    },
+    () => undefined,
+  );
   t.teardown(() => catalog.close());
   await catalog.open();
   await catalog.create('logs_0');
@@ -53,22 +65,45 @@ t.test('threads and writes at once are those that the memory has room for', (t) 
   t.end();
 });
 
-t.test('a commit that ran out of memory ends the thread, and nothing else is done first; other failures do not', (t) => {
-  const module = JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'sinks', 'stores', 'duckdb', 'failures.js')).href);
-  const outcome = (message: string): { readonly status: number | null; readonly output: string } => {
-    const script = `import { endIfDamaged } from ${module}; try { endIfDamaged(new Error(${JSON.stringify(message)})); console.log('goes on'); } catch (error) { console.log(error.code); }`;
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    return { status, output: stdout + stderr };
-  };
-  const ended = outcome('TransactionContext Error: Failed to commit: failed to pin block of size 256.0 KiB (48.1 MiB/48.0 MiB used)');
-  t.match(ended, { status: 1, output: /^STORE_UNAVAILABLE\n[\s\S]*store\.embedded\.memory_bytes/ });
-  t.match(outcome('Failed to append: failed to allocate data of size 32.0 KiB (47.9 MiB/48.0 MiB used)'), { status: 0, output: 'goes on' });
-  t.match(outcome('TransactionContext Error: Failed to commit: No space left on device'), { status: 0, output: 'goes on' });
-  t.end();
-});
+t.test(
+  'a commit that ran out of memory ends the thread, and nothing else is done first; other failures do not',
+  (t) => {
+    const module = JSON.stringify(
+      pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'sinks', 'stores', 'duckdb', 'failures.js')).href,
+    );
+    const outcome = (message: string): { readonly status: number | null; readonly output: string } => {
+      const script = `import { endIfDamaged } from ${module}; try { endIfDamaged(new Error(${JSON.stringify(message)})); console.log('goes on'); } catch (error) { console.log(error.code); }`;
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+        encoding: 'utf8',
+      });
+      return { status, output: stdout + stderr };
+    };
+    const ended = outcome(
+      'TransactionContext Error: Failed to commit: failed to pin block of size 256.0 KiB (48.1 MiB/48.0 MiB used)',
+    );
+    t.match(ended, { status: 1, output: /^STORE_UNAVAILABLE\n[\s\S]*store\.embedded\.memory_bytes/ });
+    t.match(outcome('Failed to append: failed to allocate data of size 32.0 KiB (47.9 MiB/48.0 MiB used)'), {
+      status: 0,
+      output: 'goes on',
+    });
+    t.match(outcome('TransactionContext Error: Failed to commit: No space left on device'), {
+      status: 0,
+      output: 'goes on',
+    });
+    t.end();
+  },
+);
 
 t.test('messages of a large index are found by their ids, looked for again and again while others come', async (t) => {
-  const store = createDuckStore({ folder: folderOf(t), memoryBytes, threads: 2, checkpointBytes: 16 * mebibyte, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({
+    folder: folderOf(t),
+    memoryBytes,
+    threads: 2,
+    checkpointBytes: 16 * mebibyte,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+  });
   t.teardown(() => store.stop(5_000));
   await store.start();
   const prefix = newPrefix();
@@ -77,22 +112,47 @@ t.test('messages of a large index are found by their ids, looked for again and a
   const rows = 60_000;
   const batch = 10_000;
   const fill = async (first: number, partition: number): Promise<void> => {
-    const documents = Array.from({ length: batch }, (_, at) => ({ message: `number ${first + at} of ${partition}`, source: 'h', timestamp: new Date(1_760_000_000_000 + first + at).toISOString() }));
+    const documents = Array.from({ length: batch }, (_, at) => ({
+      message: `number ${first + at} of ${partition}`,
+      source: 'h',
+      timestamp: new Date(1_760_000_000_000 + first + at).toISOString(),
+    }));
     await store.write(batchOf(index, documents, first, partition));
   };
   for (let first = 0; first < rows; first += batch) for (const partition of [0, 1]) await fill(first, partition);
   const look = async (numbers: readonly (readonly [number, number])[]): Promise<void> => {
-    const found = await store.read(index, numbers.map(([number, partition]) => `${idOf(number)}-${partition}`));
-    t.same([...found.values()].map(({ document }) => document['message']).sort(), numbers.filter(([number]) => number < rows + 2 * batch).map(([number, partition]) => `number ${number} of ${partition}`).sort());
+    const found = await store.read(
+      index,
+      numbers.map(([number, partition]) => `${idOf(number)}-${partition}`),
+    );
+    t.same(
+      [...found.values()].map(({ document }) => document['message']).sort(),
+      numbers
+        .filter(([number]) => number < rows + 2 * batch)
+        .map(([number, partition]) => `number ${number} of ${partition}`)
+        .sort(),
+    );
   };
   for (let round = 0; round < 5; round += 1) {
     await look([[0, 0]]);
-    await look([[59_999, 1], [31_234, 0], [8_191, 1], [8_192, 1]]);
+    await look([
+      [59_999, 1],
+      [31_234, 0],
+      [8_191, 1],
+      [8_192, 1],
+    ]);
     await look([[900_000, 0]]);
     await look(Array.from({ length: 60 }, (_, at) => [at * 997, at % 2] as const));
   }
   await fill(rows, 0);
-  await look([[rows + 77, 0], [5, 1]]);
+  await look([
+    [rows + 77, 0],
+    [5, 1],
+  ]);
   await fill(rows + batch, 0);
-  await look([[rows + 77, 0], [rows + batch + 77, 0], [5, 1]]);
+  await look([
+    [rows + 77, 0],
+    [rows + batch + 77, 0],
+    [5, 1],
+  ]);
 });

@@ -15,7 +15,16 @@ import { batchOf, idOf, indexOptions, samples } from './contract.js';
 t.setTimeout(90_000);
 
 function storeIn(folder: string, more: Partial<DuckStoreOptions> = {}): IndexStore {
-  return createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 4 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry(), ...more });
+  return createDuckStore({
+    folder,
+    memoryBytes: 256 * 2 ** 20,
+    threads: 2,
+    checkpointBytes: 4 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+    ...more,
+  });
 }
 
 async function ids(store: IndexStore, index: string): Promise<string[]> {
@@ -84,7 +93,10 @@ t.test('a disk that is full below the engine', { timeout: 60_000 }, async (t) =>
   /** Writes batches that do not compress until one is refused. */
   const writeOn = async (batches: number): Promise<void> => {
     for (let batch = 0; batch < batches; batch += 1) {
-      const documents = samples(200, next).map((document) => ({ ...document, filler: randomBytes(600).toString('base64') }));
+      const documents = samples(200, next).map((document) => ({
+        ...document,
+        filler: randomBytes(600).toString('base64'),
+      }));
       try {
         await store.write(batchOf('full_0', documents, next));
         next += documents.length;

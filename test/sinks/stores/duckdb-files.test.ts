@@ -24,7 +24,16 @@ function temporaryFolder(t: Test): string {
 }
 
 async function startIn(t: Test, folder: string, more: Partial<DuckStoreOptions> = {}): Promise<IndexStore> {
-  const store = createDuckStore({ folder, memoryBytes: 512 * 2 ** 20, threads: 2, checkpointBytes: 64 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry(), ...more });
+  const store = createDuckStore({
+    folder,
+    memoryBytes: 512 * 2 ** 20,
+    threads: 2,
+    checkpointBytes: 64 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+    ...more,
+  });
   t.teardown(() => store.stop(5000));
   await store.start();
   return store;
@@ -39,29 +48,41 @@ t.test('a corrupt file blocks its index and no other', async (t) => {
   t.match(await store.write(batchOf('set_2', samples(3))), { stored: 3 });
   await t.rejects(store.write(batchOf('set_1', samples(3))), { code: 'STORE_INDEX_BLOCKED', retryable: true });
   t.match(await store.search({ indices: ['set_1', 'set_2'], query: all, limit: 10 }), { total: 3, skipped: ['set_1'] });
-  t.same((await store.listIndices('set')).map((info) => [info.name, info.documents]), [['set_1', 0], ['set_2', 3]]);
+  t.same(
+    (await store.listIndices('set')).map((info) => [info.name, info.documents]),
+    [
+      ['set_1', 0],
+      ['set_2', 3],
+    ],
+  );
   t.match(await store.health(), { ok: true, reason: /set_1 is blocked/ });
   await store.deleteIndex('set_1');
   t.same(await store.health(), { ok: true, reason: 'ok' });
 });
 
-t.test('each write says the bytes of its index with those to come, and a checkpoint folds the log into the file', async (t) => {
-  const folder = temporaryFolder(t);
-  const store = await startIn(t, folder);
-  await store.createIndex('set_1', indexOptions('set'));
-  let bytes = 0;
-  for (let first = 0; first < 10_000; first += 2000) {
-    const documents = samples(2000, first).map((document) => ({ ...document, message: 'a long message that compresses well, '.repeat(15) }));
-    ({ indexBytes: bytes = 0 } = await store.write(batchOf('set_1', documents, first)));
-  }
-  const [info] = await store.listIndices('set');
-  t.equal((info?.bytes ?? 0) + (info?.pendingBytes ?? 0), bytes);
-  t.ok((info?.pendingBytes ?? 0) > 0, 'its words are to come');
-  await store.checkpoint?.('set_1');
-  const folded = (await store.listIndices('set'))[0]?.bytes ?? 0;
-  t.ok(folded > 0 && folded < bytes / 2, `${bytes} with the log, ${folded} after`);
-  t.equal((await store.search({ indices: ['set_1'], query: all, limit: 1 })).total, 10_000);
-});
+t.test(
+  'each write says the bytes of its index with those to come, and a checkpoint folds the log into the file',
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const store = await startIn(t, folder);
+    await store.createIndex('set_1', indexOptions('set'));
+    let bytes = 0;
+    for (let first = 0; first < 10_000; first += 2000) {
+      const documents = samples(2000, first).map((document) => ({
+        ...document,
+        message: 'a long message that compresses well, '.repeat(15),
+      }));
+      ({ indexBytes: bytes = 0 } = await store.write(batchOf('set_1', documents, first)));
+    }
+    const [info] = await store.listIndices('set');
+    t.equal((info?.bytes ?? 0) + (info?.pendingBytes ?? 0), bytes);
+    t.ok((info?.pendingBytes ?? 0) > 0, 'its words are to come');
+    await store.checkpoint?.('set_1');
+    const folded = (await store.listIndices('set'))[0]?.bytes ?? 0;
+    t.ok(folded > 0 && folded < bytes / 2, `${bytes} with the log, ${folded} after`);
+    t.equal((await store.search({ indices: ['set_1'], query: all, limit: 1 })).total, 10_000);
+  },
+);
 
 t.test('deleted indices leave no file, and leftovers of a crash are swept', async (t) => {
   const folder = temporaryFolder(t);
@@ -81,7 +102,10 @@ t.test('more indices than may be attached at once', async (t) => {
   for (const name of names) await store.createIndex(name, indexOptions('many'));
   await Promise.all(names.map((name) => store.write(batchOf(name, samples(20)))));
   t.equal((await store.search({ indices: names, query: all, limit: 10 })).total, 160);
-  t.same((await store.listIndices('many')).map((info) => info.documents), names.map(() => 20));
+  t.same(
+    (await store.listIndices('many')).map((info) => info.documents),
+    names.map(() => 20),
+  );
   await Promise.all(names.map((name) => store.write(batchOf(name, samples(30)))));
   t.equal((await store.search({ indices: names, query: all, limit: 10 })).total, 240);
 });
@@ -94,10 +118,21 @@ t.test('a search over a range of time leaves the files of other times alone', as
   await store.write(batchOf('set_2', samples(100, 100), 100));
   // The first one had to make room for the second: now it cannot be attached again.
   writeFileSync(join(folder, 'indices', 'set_1.duckdb'), 'this is not a database '.repeat(1000));
-  const since = (number: number) => ({ indices: ['set_1', 'set_2'], query: all, from: Date.UTC(2026, 0, 1) + number * 1000 });
+  const since = (number: number) => ({
+    indices: ['set_1', 'set_2'],
+    query: all,
+    from: Date.UTC(2026, 0, 1) + number * 1000,
+  });
   t.match(await store.search({ ...since(100), limit: 10 }), { total: 100, skipped: [] });
-  t.match(await store.aggregate({ ...since(150), groups: [], metrics: [{ kind: 'count' }] }), { total: 50, skipped: [] });
-  t.match(await store.search({ ...since(99), limit: 10 }), { total: 100, skipped: ['set_1'] }, 'one of its rows lies in the range');
+  t.match(await store.aggregate({ ...since(150), groups: [], metrics: [{ kind: 'count' }] }), {
+    total: 50,
+    skipped: [],
+  });
+  t.match(
+    await store.search({ ...since(99), limit: 10 }),
+    { total: 100, skipped: ['set_1'] },
+    'one of its rows lies in the range',
+  );
   const before = { ...since(0), from: undefined, to: Date.UTC(2026, 0, 1) };
   t.match(await store.search({ ...before, limit: 10 }), { total: 0, skipped: [] }, 'no row is that old');
   const old = { ...samples(1)[0], timestamp: '2025-12-31T23:59:59.000Z' };
@@ -110,7 +145,8 @@ t.test('small writes wait for the other partitions that wrote lately, and only f
   const store = await startIn(t, folder, { lingerMs: 120_000 });
   await store.createIndex('set_1', indexOptions('set'));
   const found = async (): Promise<number> => (await store.search({ indices: ['set_1'], query: all, limit: 0 })).total;
-  const small = (partition: number, first: number) => store.write(batchOf('set_1', samples(10, first), first, partition));
+  const small = (partition: number, first: number) =>
+    store.write(batchOf('set_1', samples(10, first), first, partition));
   await small(0, 0);
   await small(0, 10);
   t.equal(await found(), 20, 'who is alone never waits');
@@ -128,7 +164,8 @@ t.test('small writes wait for the other partitions that wrote lately, and only f
 t.test('a running search is cancelled by its signal, and writes do not wait for it', async (t) => {
   const store = await startIn(t, temporaryFolder(t));
   await store.createIndex('set_1', indexOptions('set'));
-  for (let batch = 0; batch < 6; batch += 1) await store.write(batchOf('set_1', samples(5000, batch * 5000), batch * 5000));
+  for (let batch = 0; batch < 6; batch += 1)
+    await store.write(batchOf('set_1', samples(5000, batch * 5000), batch * 5000));
   const slow: QueryNode = { kind: 'regex', field: 'message', pattern: '(?:[^z]*e){2,}r?' };
   const controller = new AbortController();
   const search = store.search({ indices: ['set_1'], query: slow, limit: 10, signal: controller.signal });
@@ -152,7 +189,12 @@ t.test('a stopped store refuses, and may be stopped again', async (t) => {
 t.test('names that are no file names are refused', async (t) => {
   const folder = temporaryFolder(t);
   const store = await startIn(t, folder);
-  for (const name of ['', '../up_1', 'a/b_1', '.hidden_1', `${'x'.repeat(300)}_1`]) await t.rejects(store.createIndex(name, indexOptions('a')), { code: 'STORE_INDEX_NAME_INVALID' }, name.slice(0, 20));
+  for (const name of ['', '../up_1', 'a/b_1', '.hidden_1', `${'x'.repeat(300)}_1`])
+    await t.rejects(
+      store.createIndex(name, indexOptions('a')),
+      { code: 'STORE_INDEX_NAME_INVALID' },
+      name.slice(0, 20),
+    );
   t.notOk(existsSync(join(folder, 'up_1.duckdb')));
 });
 
@@ -160,13 +202,18 @@ t.test('an expression that the engine does not take is an error of the query', a
   const store = await startIn(t, temporaryFolder(t));
   await store.createIndex('set_1', indexOptions('set'));
   await store.write(batchOf('set_1', samples(10)));
-  await t.rejects(store.search({ indices: ['set_1'], query: { kind: 'regex', field: 'source', pattern: '(' }, limit: 1 }), { code: 'STORE_QUERY_INVALID' });
+  await t.rejects(
+    store.search({ indices: ['set_1'], query: { kind: 'regex', field: 'source', pattern: '(' }, limit: 1 }),
+    { code: 'STORE_QUERY_INVALID' },
+  );
 });
 
 for (const work of ['search', 'write']) {
   t.test(`a process that ends during a ${work} ends with its own exit code`, async (t) => {
     const code = await new Promise((resolve) => {
-      execFile(process.execPath, [exitProcess, temporaryFolder(t), work], (error) => resolve(error === null ? 0 : (error.code ?? error.signal)));
+      execFile(process.execPath, [exitProcess, temporaryFolder(t), work], (error) =>
+        resolve(error === null ? 0 : (error.code ?? error.signal)),
+      );
     });
     t.equal(code, 3);
   });

@@ -39,24 +39,44 @@ function writeAndKill(folder: string, afterBatches: number, delayMs: number): Pr
       if (batches === afterBatches) setTimeout(() => child.kill('SIGKILL'), delayMs);
     });
     child.on('error', reject);
-    child.on('close', (code, signal) => (signal === 'SIGKILL' ? resolve(acknowledged) : reject(new Error(`the writer ended with ${code}`))));
+    child.on('close', (code, signal) =>
+      signal === 'SIGKILL' ? resolve(acknowledged) : reject(new Error(`the writer ended with ${code}`)),
+    );
   });
 }
 
 async function check(t: Test, store: IndexStore, acknowledged: ReadonlyMap<number, number>): Promise<void> {
   const markers = await store.markers('crash_0', 'logs', 1);
-  for (const [partition, next] of acknowledged) t.ok((markers.get(partition) ?? 0) >= next, `partition ${partition}: marker ${markers.get(partition)}, acknowledged ${next}`);
-  const expected = () => [...markers].flatMap(([partition, next]) => Array.from({ length: next }, (_, offset) => `${idOf(offset)}-${partition}`)).sort();
+  for (const [partition, next] of acknowledged)
+    t.ok(
+      (markers.get(partition) ?? 0) >= next,
+      `partition ${partition}: marker ${markers.get(partition)}, acknowledged ${next}`,
+    );
+  const expected = () =>
+    [...markers]
+      .flatMap(([partition, next]) => Array.from({ length: next }, (_, offset) => `${idOf(offset)}-${partition}`))
+      .sort();
   t.strictSame(await ids(store), expected(), 'exactly what lies below the markers');
   for (const [partition, next] of markers) {
     const first = Math.max(0, next - 300);
-    t.match(await store.write(batchOf('crash_0', samples(next - first, first), first, partition)), { stored: 0, alreadyStored: next - first });
+    t.match(await store.write(batchOf('crash_0', samples(next - first, first), first, partition)), {
+      stored: 0,
+      alreadyStored: next - first,
+    });
   }
   t.equal((await ids(store)).length, expected().length, 'a redelivery doubles nothing');
   const written = [...markers.values()].flatMap((next) => samples(next));
-  const count = async (query: QueryNode): Promise<number> => (await store.search({ indices: ['crash_0'], query, limit: 0 })).total;
-  t.equal(await count({ kind: 'term', field: undefined, text: 'suite' }), written.length, 'words of every message are found');
-  t.equal(await count({ kind: 'term', field: undefined, text: 'host-1' }), written.filter(({ source }) => source === 'host-1').length);
+  const count = async (query: QueryNode): Promise<number> =>
+    (await store.search({ indices: ['crash_0'], query, limit: 0 })).total;
+  t.equal(
+    await count({ kind: 'term', field: undefined, text: 'suite' }),
+    written.length,
+    'words of every message are found',
+  );
+  t.equal(
+    await count({ kind: 'term', field: undefined, text: 'host-1' }),
+    written.filter(({ source }) => source === 'host-1').length,
+  );
 }
 
 async function ids(store: IndexStore): Promise<string[]> {
@@ -80,12 +100,24 @@ t.test(`kill -9 of a writer, ${rounds} times`, async (t) => {
     const acknowledged = await writeAndKill(folder, 1 + Math.floor(random() * 30), Math.floor(random() * 40));
     const registry = new Registry();
     // What the killed process knew of the words, and no more.
-    const store = createDuckStore({ folder, memoryBytes: 256 * 2 ** 20, threads: 2, checkpointBytes: 2 ** 20, reserveBytes: 0, log: silentLog, registry, words: { everyMs: 10, mostPerSecond: -1 } });
+    const store = createDuckStore({
+      folder,
+      memoryBytes: 256 * 2 ** 20,
+      threads: 2,
+      checkpointBytes: 2 ** 20,
+      reserveBytes: 0,
+      log: silentLog,
+      registry,
+      words: { everyMs: 10, mostPerSecond: -1 },
+    });
     try {
       await store.start();
       await t.test(`round ${round}`, (t) => check(t, store, acknowledged));
       const documents = (await store.listIndices('crash'))[0]?.documents ?? 0;
-      known = Math.max(known, documents - (await metricValue(registry, 'sluice_store_words_behind', { store: 'embedded' })));
+      known = Math.max(
+        known,
+        documents - (await metricValue(registry, 'sluice_store_words_behind', { store: 'embedded' })),
+      );
     } finally {
       await store.stop(5000);
     }

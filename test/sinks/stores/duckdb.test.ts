@@ -11,7 +11,15 @@ import { storeContract } from './contract.js';
 const folders = new WeakMap<IndexStore, string>();
 
 async function openIn(test: Test, folder: string): Promise<IndexStore> {
-  const store = createDuckStore({ folder, memoryBytes: 512 * 2 ** 20, threads: 2, checkpointBytes: 16 * 2 ** 20, reserveBytes: 0, log: silentLog, registry: new Registry() });
+  const store = createDuckStore({
+    folder,
+    memoryBytes: 512 * 2 ** 20,
+    threads: 2,
+    checkpointBytes: 16 * 2 ** 20,
+    reserveBytes: 0,
+    log: silentLog,
+    registry: new Registry(),
+  });
   test.teardown(() => store.stop(5000));
   await store.start();
   folders.set(store, folder);

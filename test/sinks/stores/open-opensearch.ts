@@ -7,7 +7,15 @@ import { openSearchNode } from '../../engines.js';
 
 /** A started store that deletes at teardown the indices it has created. */
 export async function openStore(test: Test, options: Partial<OpenSearchStoreOptions> = {}): Promise<IndexStore> {
-  const store = createOpenSearchStore({ nodes: [openSearchNode() ?? ''], requestTimeoutMs: 60_000, bulkBytes: 5 * 2 ** 20, maxFields: 900, log: silentLog, registry: new Registry(), ...options });
+  const store = createOpenSearchStore({
+    nodes: [openSearchNode() ?? ''],
+    requestTimeoutMs: 60_000,
+    bulkBytes: 5 * 2 ** 20,
+    maxFields: 900,
+    log: silentLog,
+    registry: new Registry(),
+    ...options,
+  });
   const created = new Set<string>();
   const createIndex = store.createIndex.bind(store);
   store.createIndex = async (name, indexOptions) => {

@@ -11,9 +11,20 @@ import { patience } from '../../patience.js';
 
 const node = openSearchNode() ?? '';
 
-async function openBehindProxy(test: Test, options: Partial<OpenSearchStoreOptions> = {}): Promise<{ store: IndexStore; proxy: HttpProxy; index: string }> {
+async function openBehindProxy(
+  test: Test,
+  options: Partial<OpenSearchStoreOptions> = {},
+): Promise<{ store: IndexStore; proxy: HttpProxy; index: string }> {
   const proxy = await startHttpProxy(node);
-  const store = createOpenSearchStore({ nodes: [proxy.url], requestTimeoutMs: 10_000, bulkBytes: 5 * 2 ** 20, maxFields: 900, log: silentLog, registry: new Registry(), ...options });
+  const store = createOpenSearchStore({
+    nodes: [proxy.url],
+    requestTimeoutMs: 10_000,
+    bulkBytes: 5 * 2 ** 20,
+    maxFields: 900,
+    log: silentLog,
+    registry: new Registry(),
+    ...options,
+  });
   await store.start();
   const prefix = newPrefix();
   const index = `${prefix}_0`;
@@ -51,23 +62,32 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     await test.rejects(store.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
     const resent = await store.write(batch);
     const [late] = await proxy.lateAnswers();
-    const items = (JSON.parse(String(late?.body)) as { items: readonly { create: { status: number } }[] }).items.map(({ create }) => create.status);
+    const items = (JSON.parse(String(late?.body)) as { items: readonly { create: { status: number } }[] }).items.map(
+      ({ create }) => create.status,
+    );
     test.same(resent.failures, []);
     test.equal(resent.stored + resent.alreadyStored, 100);
-    test.equal(items.filter((status) => status === 409).length, resent.stored, 'whichever comes second meets the first');
+    test.equal(
+      items.filter((status) => status === 409).length,
+      resent.stored,
+      'whichever comes second meets the first',
+    );
     test.equal(items.filter((status) => status === 201).length, resent.alreadyStored);
     test.same(await idsIn(store, index), [...batch.ids].sort());
   });
 
-  await suite.test('a bulk of which the answer was cut is answered as already stored when it is sent again', async (test) => {
-    const { store, proxy, index } = await openBehindProxy(test);
-    const batch = batchOf(index, samples(100));
-    proxy.inject({ fault: { kind: 'cut' }, times: 1 });
-    await test.rejects(store.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
-    test.match(await store.write(batch), { stored: 0, alreadyStored: 100, failures: [] });
-    await store.sync(index);
-    test.equal((await idsIn(store, index)).length, 100);
-  });
+  await suite.test(
+    'a bulk of which the answer was cut is answered as already stored when it is sent again',
+    async (test) => {
+      const { store, proxy, index } = await openBehindProxy(test);
+      const batch = batchOf(index, samples(100));
+      proxy.inject({ fault: { kind: 'cut' }, times: 1 });
+      await test.rejects(store.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
+      test.match(await store.write(batch), { stored: 0, alreadyStored: 100, failures: [] });
+      await store.sync(index);
+      test.equal((await idsIn(store, index)).length, 100);
+    },
+  );
 
   await suite.test('a late bulk cannot bring a deleted index back', async (test) => {
     const { store, proxy, index } = await openBehindProxy(test);
@@ -93,7 +113,10 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     proxy.inject({ fault: { kind: 'item_429', every: 3 }, times: 1 });
     const result = await store.write(batch);
     test.equal(result.stored, 6);
-    test.match(result.failures, [2, 5, 8].map((position) => ({ position, kind: 'retry', code: 'STORE_OVERLOADED' })));
+    test.match(
+      result.failures,
+      [2, 5, 8].map((position) => ({ position, kind: 'retry', code: 'STORE_OVERLOADED' })),
+    );
     test.match(await store.write(batch), { stored: 3, alreadyStored: 6, failures: [] });
   });
 
@@ -111,19 +134,29 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     test.match(await store.health(), { ok: true });
   });
 
-  await suite.test('413 halves the bulk until it fits; a single document that is too large is refused', async (test) => {
-    const { store, proxy, index } = await openBehindProxy(test);
-    proxy.inject({ fault: { kind: 'status', status: 413 }, times: 2 });
-    test.match(await store.write(batchOf(index, samples(8))), { stored: 8, failures: [] });
-    proxy.inject({ fault: { kind: 'status', status: 413 }, times: 1 });
-    test.match(await store.write(batchOf(index, samples(1), 8)), { stored: 0, failures: [{ position: 0, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED' }] });
-  });
+  await suite.test(
+    '413 halves the bulk until it fits; a single document that is too large is refused',
+    async (test) => {
+      const { store, proxy, index } = await openBehindProxy(test);
+      proxy.inject({ fault: { kind: 'status', status: 413 }, times: 2 });
+      test.match(await store.write(batchOf(index, samples(8))), { stored: 8, failures: [] });
+      proxy.inject({ fault: { kind: 'status', status: 413 }, times: 1 });
+      test.match(await store.write(batchOf(index, samples(1), 8)), {
+        stored: 0,
+        failures: [{ position: 0, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED' }],
+      });
+    },
+  );
 
   await suite.test('a write block and the flood stage concern this index only', async (test) => {
     const { store, index } = await openBehindProxy(test);
     for (const block of ['index.blocks.read_only_allow_delete', 'index.blocks.write', 'index.blocks.read_only']) {
       await send('PUT', `/${index}/_settings`, { [block]: true });
-      await test.rejects(store.write(batchOf(index, samples(2))), { code: 'STORE_INDEX_BLOCKED', retryable: true, place: index }, block);
+      await test.rejects(
+        store.write(batchOf(index, samples(2))),
+        { code: 'STORE_INDEX_BLOCKED', retryable: true, place: index },
+        block,
+      );
       await send('PUT', `/${index}/_settings`, { [block]: null });
     }
     test.match(await store.write(batchOf(index, samples(2))), { stored: 2 });
@@ -145,7 +178,16 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     test.same(await store.stubsAmong?.(index, [...batch.ids, 'unknown']), new Set([id]));
     await test.rejects(async () => store.stubsAmong?.(`${index}9`, [id]), { code: 'STORE_INDEX_MISSING' });
     test.same(await idsIn(store, index), [batch.ids[1]]);
-    test.equal((await store.search({ indices: [index], query: { kind: 'not', child: { kind: 'exists', field: 'message' } }, limit: 10 })).total, 0);
+    test.equal(
+      (
+        await store.search({
+          indices: [index],
+          query: { kind: 'not', child: { kind: 'exists', field: 'message' } },
+          limit: 10,
+        })
+      ).total,
+      0,
+    );
     test.match(await store.listIndices(index.slice(0, -2)), [{ documents: 1 }]);
     test.notOk((await store.fieldTypes(index)).has('_stub'));
   });

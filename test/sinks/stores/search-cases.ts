@@ -2,11 +2,58 @@
 import type { QueryNode } from '../../../schemas/query.js';
 
 export const searchDocuments: readonly Readonly<Record<string, unknown>>[] = [
-  { name: 'a', timestamp: '2026-03-01T10:00:00.000Z', source: 'Web-01', message: 'Connection refused: retrying in 5 seconds', level: 3, port: 8080, ok: false, user: 'alice', 'k8s.namespace-name': 'shop', streams: ['s1', 's2'] },
-  { name: 'b', timestamp: '2026-03-01T11:00:00.000Z', source: 'web-02', message: 'connection established', full_message: 'java.lang.IllegalStateException: refused\n\tat com.shop.Main', level: 6, port: 80.5, ok: true, user: 'Alice', code: '8080', streams: ['s1'] },
-  { name: 'c', timestamp: '2026-03-01T12:00:00.000Z', source: 'db', message: 'refused the connection', level: 6, port: -5, user: 'bob smith', text: 'true' },
-  { name: 'd', timestamp: '2026-03-02T00:00:00.000Z', source: 'DB', message: 'Заказ №42 принят ΟΔΟΣ', level: 4, user: '', 'odd "name"': 'x', streams: [] },
-  { name: 'e', timestamp: '2999-01-01T00:00:00.000Z', message: 'user_id=17 path=/api/v1/orders', code: 'a*b', user: 'c\\d' },
+  {
+    name: 'a',
+    timestamp: '2026-03-01T10:00:00.000Z',
+    source: 'Web-01',
+    message: 'Connection refused: retrying in 5 seconds',
+    level: 3,
+    port: 8080,
+    ok: false,
+    user: 'alice',
+    'k8s.namespace-name': 'shop',
+    streams: ['s1', 's2'],
+  },
+  {
+    name: 'b',
+    timestamp: '2026-03-01T11:00:00.000Z',
+    source: 'web-02',
+    message: 'connection established',
+    full_message: 'java.lang.IllegalStateException: refused\n\tat com.shop.Main',
+    level: 6,
+    port: 80.5,
+    ok: true,
+    user: 'Alice',
+    code: '8080',
+    streams: ['s1'],
+  },
+  {
+    name: 'c',
+    timestamp: '2026-03-01T12:00:00.000Z',
+    source: 'db',
+    message: 'refused the connection',
+    level: 6,
+    port: -5,
+    user: 'bob smith',
+    text: 'true',
+  },
+  {
+    name: 'd',
+    timestamp: '2026-03-02T00:00:00.000Z',
+    source: 'DB',
+    message: 'Заказ №42 принят ΟΔΟΣ',
+    level: 4,
+    user: '',
+    'odd "name"': 'x',
+    streams: [],
+  },
+  {
+    name: 'e',
+    timestamp: '2999-01-01T00:00:00.000Z',
+    message: 'user_id=17 path=/api/v1/orders',
+    code: 'a*b',
+    user: 'c\\d',
+  },
 ];
 
 const term = (field: string | undefined, text: string): QueryNode => ({ kind: 'term', field, text });
@@ -18,7 +65,8 @@ const not = (child: QueryNode): QueryNode => ({ kind: 'not', child });
 const and = (...children: QueryNode[]): QueryNode => ({ kind: 'and', children });
 const or = (...children: QueryNode[]): QueryNode => ({ kind: 'or', children });
 const range = (field: string, from?: string | number, to?: string | number, inclusive = true): QueryNode => ({
-  kind: 'range', field,
+  kind: 'range',
+  field,
   from: from === undefined ? undefined : { value: from, inclusive },
   to: to === undefined ? undefined : { value: to, inclusive },
 });
@@ -85,5 +133,12 @@ export const searchCases: readonly (readonly [title: string, query: QueryNode, n
   ['or', or(term('user', 'alice'), term('port', '-5')), ['a', 'c']],
   ['nothing to join', and(), ['a', 'b', 'c', 'd', 'e']],
   ['nothing to choose from', or(), []],
-  ['nested', and(not(and(term('level', '6'), not(term('source', 'db')))), or(term('message', 'connection'), exists('odd "name"'))), ['a', 'c', 'd']],
+  [
+    'nested',
+    and(
+      not(and(term('level', '6'), not(term('source', 'db')))),
+      or(term('message', 'connection'), exists('odd "name"')),
+    ),
+    ['a', 'c', 'd'],
+  ],
 ];

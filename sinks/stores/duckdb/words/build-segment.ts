@@ -31,7 +31,11 @@ export interface BuiltSegment {
 }
 
 /** The rows must have been committed. With many words it ends before the range does. */
-export async function buildSegment(connection: DuckDBConnection, file: IndexFile, { range: { firstRow, endRow }, table, maxPostings, assertGoesOn }: SegmentPlan): Promise<BuiltSegment> {
+export async function buildSegment(
+  connection: DuckDBConnection,
+  file: IndexFile,
+  { range: { firstRow, endRow }, table, maxPostings, assertGoesOn }: SegmentPlan,
+): Promise<BuiltSegment> {
   const builder = new SegmentBuilder(maxPostings);
   // Of a text that is too long one character more than too many is enough to see it.
   const texts = wordFields.map((name) => `left(c${file.fields.get(name)?.slot ?? 0}, ${maxTextLength + 1})`);
@@ -40,7 +44,9 @@ export async function buildSegment(connection: DuckDBConnection, file: IndexFile
   let pageRows = firstPageRows;
   while (next < endRow && !builder.isFull) {
     const end = Math.min(endRow, next + pageRows);
-    const result = await connection.run(`SELECT rowid::DOUBLE, ${timeColumn(file.fields)}, ${texts.join(', ')} FROM ${file.alias}.documents WHERE rowid >= ${next} AND rowid < ${end} ORDER BY rowid`);
+    const result = await connection.run(
+      `SELECT rowid::DOUBLE, ${timeColumn(file.fields)}, ${texts.join(', ')} FROM ${file.alias}.documents WHERE rowid >= ${next} AND rowid < ${end} ORDER BY rowid`,
+    );
     const before = builder.characters;
     for (const chunk of await result.fetchAllChunks()) {
       assertGoesOn();
@@ -49,22 +55,41 @@ export async function buildSegment(connection: DuckDBConnection, file: IndexFile
       times = widened(times, added);
       await turn();
     }
-    pageRows = Math.max(1, Math.min(mostPageRows, Math.floor((pageRows * pageCharacters) / Math.max(1, builder.characters - before))));
+    pageRows = Math.max(
+      1,
+      Math.min(mostPageRows, Math.floor((pageRows * pageCharacters) / Math.max(1, builder.characters - before))),
+    );
   }
   const bytes = await writeWords(connection, builder, table, assertGoesOn);
-  return { table, segment: { firstRow, endRow: next, times, exceptions: builder.exceptions.map((row) => firstRow + row), bytes } };
+  return {
+    table,
+    segment: { firstRow, endRow: next, times, exceptions: builder.exceptions.map((row) => firstRow + row), bytes },
+  };
 }
 
 /** Returns the times of the rows that were added: those after the one that made it full are not. */
 function addChunk(builder: SegmentBuilder, chunk: DuckDBDataChunk, firstRow: number): readonly unknown[] {
-  const [rows = [], times = [], ...texts] = chunk.getColumns() as unknown as [readonly number[], readonly unknown[], ...Texts[]];
+  const [rows = [], times = [], ...texts] = chunk.getColumns() as unknown as [
+    readonly number[],
+    readonly unknown[],
+    ...Texts[],
+  ];
   let added = 0;
-  for (; added < rows.length && !builder.isFull; added += 1) builder.add((rows[added] as number) - firstRow, texts.map((column) => column[added] ?? null));
+  for (; added < rows.length && !builder.isFull; added += 1)
+    builder.add(
+      (rows[added] as number) - firstRow,
+      texts.map((column) => column[added] ?? null),
+    );
   return times.slice(0, added);
 }
 
 /** Returns about how many bytes they take in an index file: the engine's compression and its blocks make up for each other, to within a third. */
-async function writeWords(connection: DuckDBConnection, builder: SegmentBuilder, table: string, assertGoesOn: () => void): Promise<number> {
+async function writeWords(
+  connection: DuckDBConnection,
+  builder: SegmentBuilder,
+  table: string,
+  assertGoesOn: () => void,
+): Promise<number> {
   let size = 0;
   await connection.run(`CREATE TABLE memory.main.${table} (hash INTEGER, word VARCHAR, postings BLOB)`);
   const appender = await connection.createAppender(table, 'main', 'memory');

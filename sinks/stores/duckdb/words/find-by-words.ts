@@ -24,7 +24,13 @@ export interface Candidates {
 }
 
 /** `covered`: every row of the part is in one of these segments. Undefined: the texts have to be looked at. */
-export async function findByWords(connection: DuckDBConnection, part: LookedAt, covered: readonly WordSegment[], query: QueryNode, most: number): Promise<Candidates | undefined> {
+export async function findByWords(
+  connection: DuckDBConnection,
+  part: LookedAt,
+  covered: readonly WordSegment[],
+  query: QueryNode,
+  most: number,
+): Promise<Candidates | undefined> {
   const { firstRow, endRow } = part;
   if (endRow - firstRow < Math.min(fewRows, (covered[0]?.endRow ?? 0) - (covered[0]?.firstRow ?? 0))) return undefined;
   const split = splitQuery(query, part.fields);
@@ -33,29 +39,53 @@ export async function findByWords(connection: DuckDBConnection, part: LookedAt, 
   const rows = await findWordRows(connection, part.alias, split.words, segments, most);
   if (rows === undefined) return undefined;
   const within = (row: number): boolean => row >= firstRow && row < endRow;
-  return { rows: rows.filter(within), rest: { kind: 'and', children: split.rest }, unknown: segments.flatMap(({ exceptions }) => exceptions).filter(within) };
+  return {
+    rows: rows.filter(within),
+    rest: { kind: 'and', children: split.rest },
+    unknown: segments.flatMap(({ exceptions }) => exceptions).filter(within),
+  };
 }
 
 /** Of these rows, the ones that match. */
-export async function listCandidates(connection: DuckDBConnection, part: LookedAt, { rows, rest, unknown }: Candidates, query: QueryNode): Promise<FoundRow[]> {
+export async function listCandidates(
+  connection: DuckDBConnection,
+  part: LookedAt,
+  { rows, rest, unknown }: Candidates,
+  query: QueryNode,
+): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
-  for (const [some, condition] of [[rows, rest], [unknown, query]] as const) {
+  for (const [some, condition] of [
+    [rows, rest],
+    [unknown, query],
+  ] as const) {
     if (some.length === 0) continue;
     const few = readsTexts(condition) ? await findFew(connection, part, condition, some.length, some) : undefined;
     if (few !== undefined) {
       found.push(...few);
       continue;
     }
-    const result = await selectRows(connection, part, some, condition, (select) => connection.runAndReadAll(...select(['rowid::DOUBLE', timeColumn(part.fields), '_id'])));
-    for (const row of result.getRows()) found.push({ row: row[0] as number, time: row[1] as number | null, id: row[2] as string });
+    const result = await selectRows(connection, part, some, condition, (select) =>
+      connection.runAndReadAll(...select(['rowid::DOUBLE', timeColumn(part.fields), '_id'])),
+    );
+    for (const row of result.getRows())
+      found.push({ row: row[0] as number, time: row[1] as number | null, id: row[2] as string });
   }
   return found;
 }
 
 /** Into the table, with columns `place` and `time`. Returns how many. */
-export async function insertCandidates(connection: DuckDBConnection, table: string, part: LookedAt, { rows, rest, unknown }: Candidates, query: QueryNode): Promise<number> {
+export async function insertCandidates(
+  connection: DuckDBConnection,
+  table: string,
+  part: LookedAt,
+  { rows, rest, unknown }: Candidates,
+  query: QueryNode,
+): Promise<number> {
   let inserted = 0;
-  for (const [some, condition] of [[rows, rest], [unknown, query]] as const) {
+  for (const [some, condition] of [
+    [rows, rest],
+    [unknown, query],
+  ] as const) {
     if (some.length === 0) continue;
     const result = await selectRows(connection, part, some, condition, (select) => {
       const [sql, values] = select(['rowid', timeColumn(part.fields)]);
@@ -68,13 +98,27 @@ export async function insertCandidates(connection: DuckDBConnection, table: stri
 
 type Select = (columns: readonly string[]) => [sql: string, values: string[]];
 
-async function selectRows<Result>(connection: DuckDBConnection, part: LookedAt, rows: readonly number[], condition: QueryNode, run: (select: Select) => Promise<Result>): Promise<Result> {
-  const select = (source: string | undefined): Select => (columns) => {
-    const parameters = new SqlParameters();
-    const conditions = [...rowsSql(rows, source), ...timesSql(timeColumn(part.fields), part), querySql(condition, { fields: part.fields, parameters })];
-    const { sql, values } = parameters.statement(`SELECT ${columns.join(', ')} FROM ${part.alias}.documents WHERE ${conditions.join(' AND ')}`);
-    return [sql, values];
-  };
+async function selectRows<Result>(
+  connection: DuckDBConnection,
+  part: LookedAt,
+  rows: readonly number[],
+  condition: QueryNode,
+  run: (select: Select) => Promise<Result>,
+): Promise<Result> {
+  const select =
+    (source: string | undefined): Select =>
+    (columns) => {
+      const parameters = new SqlParameters();
+      const conditions = [
+        ...rowsSql(rows, source),
+        ...timesSql(timeColumn(part.fields), part),
+        querySql(condition, { fields: part.fields, parameters }),
+      ];
+      const { sql, values } = parameters.statement(
+        `SELECT ${columns.join(', ')} FROM ${part.alias}.documents WHERE ${conditions.join(' AND ')}`,
+      );
+      return [sql, values];
+    };
   if (rows.length <= mostInStatement) return run(select(undefined));
   await connection.run('CREATE OR REPLACE TEMP TABLE candidates (place INTEGER)');
   await append(await connection.createAppender('candidates', 'main', 'temp'), rows);

@@ -26,4 +26,11 @@ export interface WordFigures {
   readonly onFailed: (failure: WordFailure) => void;
 }
 
-export const wordDefaults: WordIndexerOptions = { segmentRows: 49_152, segmentPostings: 2 ** 22, idleMs: 60_000, everyMs: 1_000, mostPerSecond: 8_000, reserveBytes: 0 };
+export const wordDefaults: WordIndexerOptions = {
+  segmentRows: 49_152,
+  segmentPostings: 2 ** 22,
+  idleMs: 60_000,
+  everyMs: 1_000,
+  mostPerSecond: 8_000,
+  reserveBytes: 0,
+};

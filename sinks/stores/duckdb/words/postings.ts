@@ -33,7 +33,7 @@ export class PostingsBuffer {
 
 /** Calls with each row, ascending, that has the word in one of the fields (a bit each). */
 export function eachRow(bytes: Uint8Array, fields: number, onRow: (row: number) => void): void {
-  for (let at = 0, row = 0; at < bytes.length;) {
+  for (let at = 0, row = 0; at < bytes.length; ) {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
       const byte = bytes[at++] as number;

@@ -18,22 +18,26 @@ export class RowSet {
 
   /** Takes out what the other one does not have. */
   intersect(other: RowSet): void {
-    for (let at = 0; at < this.#bits.length; at += 1) this.#bits[at] = (this.#bits[at] as number) & (other.#bits[at] as number);
+    for (let at = 0; at < this.#bits.length; at += 1)
+      this.#bits[at] = (this.#bits[at] as number) & (other.#bits[at] as number);
   }
 
   unite(other: RowSet): void {
-    for (let at = 0; at < this.#bits.length; at += 1) this.#bits[at] = (this.#bits[at] as number) | (other.#bits[at] as number);
+    for (let at = 0; at < this.#bits.length; at += 1)
+      this.#bits[at] = (this.#bits[at] as number) | (other.#bits[at] as number);
   }
 
   invert(): void {
     for (let at = 0; at < this.#bits.length; at += 1) this.#bits[at] = ~(this.#bits[at] as number);
-    if (this.#rows % 32 > 0) this.#bits[this.#bits.length - 1] = (this.#bits.at(-1) as number) & ((1 << this.#rows % 32) - 1);
+    if (this.#rows % 32 > 0)
+      this.#bits[this.#bits.length - 1] = (this.#bits.at(-1) as number) & ((1 << (this.#rows % 32)) - 1);
   }
 
   /** Adds `first` to each and appends them to the list, ascending. */
   appendTo(list: number[], first: number): void {
     for (let at = 0; at < this.#bits.length; at += 1) {
-      for (let bits = this.#bits[at] as number; bits !== 0; bits &= bits - 1) list.push(first + at * 32 + 31 - Math.clz32(bits & -bits));
+      for (let bits = this.#bits[at] as number; bits !== 0; bits &= bits - 1)
+        list.push(first + at * 32 + 31 - Math.clz32(bits & -bits));
     }
   }
 }

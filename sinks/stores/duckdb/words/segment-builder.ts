@@ -52,7 +52,9 @@ export class SegmentBuilder {
       this.exceptions.push(row);
       return;
     }
-    const cut = texts.map((text, field) => (text === null ? [] : field === wholeField ? [lowerCase(text)] : wordsOf(text)));
+    const cut = texts.map((text, field) =>
+      text === null ? [] : field === wholeField ? [lowerCase(text)] : wordsOf(text),
+    );
     if (cut.some((words) => words.some((word) => word.length >= maxWordLength))) {
       this.exceptions.push(row);
       return;

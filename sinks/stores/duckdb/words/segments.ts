@@ -23,23 +23,56 @@ export interface RowRange {
 }
 
 export async function loadSegments(connection: DuckDBConnection, alias: string): Promise<WordSegment[]> {
-  const known = await connection.runAndReadAll(`SELECT 1 FROM duckdb_tables() WHERE database_name = '${alias}' AND table_name = 'word_segments'`);
+  const known = await connection.runAndReadAll(
+    `SELECT 1 FROM duckdb_tables() WHERE database_name = '${alias}' AND table_name = 'word_segments'`,
+  );
   if (known.currentRowCount === 0) return [];
-  const rows = (await connection.runAndReadAll(`SELECT first_row, end_row, least_time, most_time, exceptions, bytes FROM ${alias}.word_segments ORDER BY first_row`)).getRows();
+  const rows = (
+    await connection.runAndReadAll(
+      `SELECT first_row, end_row, least_time, most_time, exceptions, bytes FROM ${alias}.word_segments ORDER BY first_row`,
+    )
+  ).getRows();
   return rows.map((row) => {
-    const [firstRow, endRow, least, most, exceptions, bytes] = row as [number, number, number | null, number | null, string, number];
-    return { firstRow, endRow, times: { least: least ?? Infinity, most: most ?? -Infinity }, exceptions: JSON.parse(exceptions) as number[], bytes };
+    const [firstRow, endRow, least, most, exceptions, bytes] = row as [
+      number,
+      number,
+      number | null,
+      number | null,
+      string,
+      number,
+    ];
+    return {
+      firstRow,
+      endRow,
+      times: { least: least ?? Infinity, most: most ?? -Infinity },
+      exceptions: JSON.parse(exceptions) as number[],
+      bytes,
+    };
   });
 }
 
 /** In the connection's transaction: `source` has the columns of the table of words but the segment. */
-export async function insertSegment(connection: DuckDBConnection, alias: string, { firstRow, endRow, times, exceptions, bytes }: WordSegment, source: string): Promise<void> {
-  await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.word_segments (first_row DOUBLE, end_row DOUBLE, least_time DOUBLE, most_time DOUBLE, exceptions VARCHAR, bytes DOUBLE)`);
-  await connection.run(`CREATE TABLE IF NOT EXISTS ${alias}.words (segment INTEGER, hash INTEGER, word VARCHAR, postings BLOB USING COMPRESSION zstd)`);
+export async function insertSegment(
+  connection: DuckDBConnection,
+  alias: string,
+  { firstRow, endRow, times, exceptions, bytes }: WordSegment,
+  source: string,
+): Promise<void> {
+  await connection.run(
+    `CREATE TABLE IF NOT EXISTS ${alias}.word_segments (first_row DOUBLE, end_row DOUBLE, least_time DOUBLE, most_time DOUBLE, exceptions VARCHAR, bytes DOUBLE)`,
+  );
+  await connection.run(
+    `CREATE TABLE IF NOT EXISTS ${alias}.words (segment INTEGER, hash INTEGER, word VARCHAR, postings BLOB USING COMPRESSION zstd)`,
+  );
   // In order, so that the engine passes by the parts of a segment where a word cannot be; by hash, since telling numbers apart takes a third of the time.
-  await connection.run(`INSERT INTO ${alias}.words SELECT ${firstRow}, hash, word, postings FROM ${source} ORDER BY hash`);
+  await connection.run(
+    `INSERT INTO ${alias}.words SELECT ${firstRow}, hash, word, postings FROM ${source} ORDER BY hash`,
+  );
   const [least, most] = [times.least, times.most].map((time) => (Number.isFinite(time) ? String(time) : 'NULL'));
-  await connection.run(`INSERT INTO ${alias}.word_segments VALUES (${firstRow}, ${endRow}, ${least}, ${most}, $1, ${bytes})`, [JSON.stringify(exceptions)]);
+  await connection.run(
+    `INSERT INTO ${alias}.word_segments VALUES (${firstRow}, ${endRow}, ${least}, ${most}, $1, ${bytes})`,
+    [JSON.stringify(exceptions)],
+  );
 }
 
 /** In the connection's transaction: the rows have changed. */
@@ -57,7 +90,12 @@ export function pendingBytes(segments: readonly WordSegment[], rows: number, exa
     bytes += segment.bytes;
   }
   if (known >= rows) return 0;
-  const bytesOfRow = known > 0 ? bytes / known : example === undefined ? unknownBytesOfRow : example.bytes / (example.endRow - example.firstRow);
+  const bytesOfRow =
+    known > 0
+      ? bytes / known
+      : example === undefined
+        ? unknownBytesOfRow
+        : example.bytes / (example.endRow - example.firstRow);
   return Math.round((rows - known) * bytesOfRow);
 }
 
@@ -75,6 +113,12 @@ export function uncovered(segments: readonly WordSegment[], { firstRow, endRow }
 }
 
 /** Those in which rows of the range of time can be. A row without a timestamp matches no range. */
-export function segmentsOf(segments: readonly WordSegment[], { firstRow, endRow }: RowRange, range: Parameters<typeof mayMatch>[1]): WordSegment[] {
-  return segments.filter((segment) => segment.endRow > firstRow && segment.firstRow < endRow && mayMatch(segment.times, range));
+export function segmentsOf(
+  segments: readonly WordSegment[],
+  { firstRow, endRow }: RowRange,
+  range: Parameters<typeof mayMatch>[1],
+): WordSegment[] {
+  return segments.filter(
+    (segment) => segment.endRow > firstRow && segment.firstRow < endRow && mayMatch(segment.times, range),
+  );
 }

@@ -90,7 +90,8 @@ export class WordIndexer {
       behind += gaps.reduce((sum, { firstRow, endRow }) => sum + endRow - firstRow, 0);
       const range = performance.now() < (this.#again.get(entry) ?? 0) ? undefined : this.#rangeOf(file, gaps);
       // What was written last is looked for most.
-      if (range !== undefined && (chosen === undefined || file.times.most > chosen.file.times.most)) chosen = { entry, file, range };
+      if (range !== undefined && (chosen === undefined || file.times.most > chosen.file.times.most))
+        chosen = { entry, file, range };
     }
     this.#told.onBehind(behind);
     if (chosen === undefined || this.#load().perSecond > this.#options.mostPerSecond) return false;
@@ -110,7 +111,8 @@ export class WordIndexer {
     const { path } = this.#catalog.folder;
     const { bavail, bsize } = statfsSync(path);
     const needed = this.#options.reserveBytes + segmentBytes;
-    if (bavail * bsize < needed) throw storeError('STORE_DISK_FULL', path, `${formatBytes(bavail * bsize)} free, ${formatBytes(needed)} needed`);
+    if (bavail * bsize < needed)
+      throw storeError('STORE_DISK_FULL', path, `${formatBytes(bavail * bsize)} free, ${formatBytes(needed)} needed`);
   }
 
   #rangeOf(file: IndexFile, gaps: readonly RowRange[]): RowRange | undefined {
@@ -119,9 +121,12 @@ export class WordIndexer {
     const seen = before?.documents === file.documents ? before : { documents: file.documents, at: performance.now() };
     this.#seen.set(file, seen);
     const isIdle = performance.now() - seen.at > idleMs;
-    const least = (endRow: number): number => (endRow === file.documents && !isIdle ? segmentRows : segmentRows / leastShare);
+    const least = (endRow: number): number =>
+      endRow === file.documents && !isIdle ? segmentRows : segmentRows / leastShare;
     const gap = gaps.findLast(({ firstRow, endRow }) => endRow - firstRow >= least(endRow));
-    return gap === undefined ? undefined : { firstRow: gap.firstRow, endRow: Math.min(gap.endRow, gap.firstRow + segmentRows) };
+    return gap === undefined
+      ? undefined
+      : { firstRow: gap.firstRow, endRow: Math.min(gap.endRow, gap.firstRow + segmentRows) };
   }
 
   async #index(entry: IndexEntry, file: IndexFile, range: RowRange): Promise<void> {
@@ -135,25 +140,31 @@ export class WordIndexer {
     try {
       assertGoesOn();
       entry.readers += 1;
-      const built = await this.#catalog.use(() => buildSegment(connection, file, { range, table, maxPostings: this.#options.segmentPostings, assertGoesOn })).finally(() => {
-        entry.readers -= 1;
-      });
-      await entry.exclusive(() => this.#catalog.inTurn(async () => {
-        assertGoesOn();
-        try {
-          await this.#catalog.use(async () => {
-            await file.connection.run('BEGIN');
-            await insertSegment(file.connection, file.alias, built.segment, `memory.main.${table}`);
-            await file.connection.run('COMMIT');
-          });
-          this.#catalog.addSegment(file, built.segment);
-        } catch (thrown) {
-          endIfDamaged(thrown);
-          // Whether it is there is read when the file is attached again.
-          await this.#catalog.detachLocked(entry).catch(() => undefined);
-          throw thrown;
-        }
-      }));
+      const built = await this.#catalog
+        .use(() =>
+          buildSegment(connection, file, { range, table, maxPostings: this.#options.segmentPostings, assertGoesOn }),
+        )
+        .finally(() => {
+          entry.readers -= 1;
+        });
+      await entry.exclusive(() =>
+        this.#catalog.inTurn(async () => {
+          assertGoesOn();
+          try {
+            await this.#catalog.use(async () => {
+              await file.connection.run('BEGIN');
+              await insertSegment(file.connection, file.alias, built.segment, `memory.main.${table}`);
+              await file.connection.run('COMMIT');
+            });
+            this.#catalog.addSegment(file, built.segment);
+          } catch (thrown) {
+            endIfDamaged(thrown);
+            // Whether it is there is read when the file is attached again.
+            await this.#catalog.detachLocked(entry).catch(() => undefined);
+            throw thrown;
+          }
+        }),
+      );
     } catch (thrown) {
       if (isFatal(thrown)) await this.#catalog.reopen();
       throw thrown;

@@ -70,7 +70,9 @@ function wordTest(node: QueryNode, fields: FieldTable, exactly: boolean): WordTe
     case 'wildcard': {
       const small = lowerCase(node.pattern);
       const pattern = wildcardPattern(small);
-      return inFields(node.field, fields, (field) => (field !== wholeField && !mayBeWord(small) ? nothing : { kind: 'pattern', field: 1 << field, pattern }));
+      return inFields(node.field, fields, (field) =>
+        field !== wholeField && !mayBeWord(small) ? nothing : { kind: 'pattern', field: 1 << field, pattern },
+      );
     }
     case 'regex': {
       const pattern: WordPattern = { expression: node.pattern, ...expressionHints(node.pattern) };
@@ -82,7 +84,11 @@ function wordTest(node: QueryNode, fields: FieldTable, exactly: boolean): WordTe
 }
 
 /** Undefined where a value of a field may lie outside of its column. */
-function inFields(name: string | undefined, fields: FieldTable, test: (field: number) => WordTest): WordTest | undefined {
+function inFields(
+  name: string | undefined,
+  fields: FieldTable,
+  test: (field: number) => WordTest,
+): WordTest | undefined {
   const names: readonly string[] = name === undefined ? defaultFields : [name];
   const places = names.map((one) => (isPlain(fields, one) ? (wordFields as readonly string[]).indexOf(one) : -1));
   return places.includes(-1) ? undefined : { kind: 'or', children: places.map(test) };
@@ -90,14 +96,20 @@ function inFields(name: string | undefined, fields: FieldTable, test: (field: nu
 
 function isPlain(fields: FieldTable, name: string): boolean {
   const field = fields.get(name);
-  return field?.slot !== undefined && !mayBeInOtherFields(fields, field) && (field.kind === 'text' || field.kind === 'string');
+  return (
+    field?.slot !== undefined &&
+    !mayBeInOtherFields(fields, field) &&
+    (field.kind === 'text' || field.kind === 'string')
+  );
 }
 
 const nothing: WordTest = { kind: 'or', children: [] };
 
 function wordsTest(field: number, text: string): WordTest {
   const words = field === wholeField ? [lowerCase(text)] : wordsOf(text);
-  return words.length === 0 ? nothing : { kind: 'and', children: words.map((word) => ({ kind: 'word', field: 1 << field, word })) };
+  return words.length === 0
+    ? nothing
+    : { kind: 'and', children: words.map((word) => ({ kind: 'word', field: 1 << field, word })) };
 }
 
 const separator = /[\p{Z}\p{P}\p{S}\p{Cc}]/u;
@@ -111,5 +123,9 @@ function mayBeWord(pattern: string): boolean {
 function wildcardPattern(pattern: string): WordPattern {
   const literals = pattern.split(/[*?]+/);
   const expression = /^[^*?]+\*+$/.test(pattern) ? undefined : wildcardExpression(pattern, '(?s:.)');
-  return { expression, prefix: literals[0] ?? '', literal: literals.reduce((best, part) => (part.length > best.length ? part : best)) };
+  return {
+    expression,
+    prefix: literals[0] ?? '',
+    literal: literals.reduce((best, part) => (part.length > best.length ? part : best)),
+  };
 }

@@ -19,7 +19,13 @@ interface FoundWords {
 }
 
 /** Ascending; undefined: more than `most`, or too many words. */
-export async function findWordRows(connection: DuckDBConnection, alias: string, test: WordTest, segments: readonly WordSegment[], most: number): Promise<number[] | undefined> {
+export async function findWordRows(
+  connection: DuckDBConnection,
+  alias: string,
+  test: WordTest,
+  segments: readonly WordSegment[],
+  most: number,
+): Promise<number[] | undefined> {
   const wanted = collect(test, { words: new Set<string>(), patterns: new Set<WordPattern>() });
   const rows: number[] = [];
   for (let from = 0; from < segments.length; from += segmentsAtOnce) {
@@ -53,13 +59,23 @@ function nothingFound(): FoundWords {
 }
 
 /** By first row of the segment. */
-async function lookUp(connection: DuckDBConnection, alias: string, { words, patterns }: Wanted, segments: readonly WordSegment[]): Promise<Map<number, FoundWords> | undefined> {
+async function lookUp(
+  connection: DuckDBConnection,
+  alias: string,
+  { words, patterns }: Wanted,
+  segments: readonly WordSegment[],
+): Promise<Map<number, FoundWords> | undefined> {
   const found = new Map(segments.map(({ firstRow }) => [firstRow, nothingFound()]));
   const [least, most] = [segments[0]?.firstRow ?? 0, segments.at(-1)?.firstRow ?? 0];
   let bytes = 0;
-  const ask = async (condition: (parameters: SqlParameters) => string, take: (found: FoundWords, word: string, postings: Uint8Array) => void): Promise<boolean> => {
+  const ask = async (
+    condition: (parameters: SqlParameters) => string,
+    take: (found: FoundWords, word: string, postings: Uint8Array) => void,
+  ): Promise<boolean> => {
     const parameters = new SqlParameters();
-    const statement = parameters.statement(`SELECT segment, word, postings FROM ${alias}.words WHERE segment >= ${least} AND segment <= ${most} AND ${condition(parameters)} LIMIT ${maxWords + 1}`);
+    const statement = parameters.statement(
+      `SELECT segment, word, postings FROM ${alias}.words WHERE segment >= ${least} AND segment <= ${most} AND ${condition(parameters)} LIMIT ${maxWords + 1}`,
+    );
     const rows = (await connection.runAndReadAll(statement.sql, statement.values)).getRows();
     for (const [segment, word, blob] of rows) {
       const { bytes: postings } = blob as unknown as { readonly bytes: Uint8Array };
@@ -69,10 +85,23 @@ async function lookUp(connection: DuckDBConnection, alias: string, { words, patt
     }
     return rows.length <= maxWords && bytes <= maxBytes;
   };
-  for (const word of words) if (!(await ask((parameters) => `hash = ${wordHash(word)} AND word = ${parameters.text(word)}`, ({ byWord }, key, postings) => byWord.set(key, postings)))) return undefined;
+  for (const word of words)
+    if (
+      !(await ask(
+        (parameters) => `hash = ${wordHash(word)} AND word = ${parameters.text(word)}`,
+        ({ byWord }, key, postings) => byWord.set(key, postings),
+      ))
+    )
+      return undefined;
   for (const pattern of patterns) {
     for (const { byPattern } of found.values()) byPattern.set(pattern, []);
-    if (!(await ask((parameters) => patternSql(pattern, parameters), ({ byPattern }, _, postings) => byPattern.get(pattern)?.push(postings)))) return undefined;
+    if (
+      !(await ask(
+        (parameters) => patternSql(pattern, parameters),
+        ({ byPattern }, _, postings) => byPattern.get(pattern)?.push(postings),
+      ))
+    )
+      return undefined;
   }
   return found;
 }

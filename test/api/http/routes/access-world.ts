@@ -8,7 +8,11 @@ import { userRoutes } from '../../../../api/http/routes/users.js';
 import { createTestAccess, type TestAccess, type TestAccessOptions } from '../../../access/support.js';
 import { basic, createWorld, type AskOptions, type World } from '../world.js';
 
-export const passwords: Readonly<Record<string, string>> = { Admin: 'admin-secret', Operator: 'operator-secret', AuditViewer: 'viewer-secret' };
+export const passwords: Readonly<Record<string, string>> = {
+  Admin: 'admin-secret',
+  Operator: 'operator-secret',
+  AuditViewer: 'viewer-secret',
+};
 
 export interface AccessWorld extends Pick<World, 'recorded' | 'table'> {
   readonly access: TestAccess;
@@ -18,9 +22,18 @@ export interface AccessWorld extends Pick<World, 'recorded' | 'table'> {
 
 export async function createAccessWorld(test: Test, options: TestAccessOptions = {}): Promise<AccessWorld> {
   const access = await createTestAccess(test, options);
-  const world = await createWorld(test, { access, routes: [sessionRoutes, userRoutes, roleRoutes, tokenRoutes, authenticationRoutes] });
+  const world = await createWorld(test, {
+    access,
+    routes: [sessionRoutes, userRoutes, roleRoutes, tokenRoutes, authenticationRoutes],
+  });
   return {
-    access, recorded: world.recorded, table: world.table,
-    ask: (method, path, { as, headers = {}, ...rest } = {}) => world.ask(method, path, { ...rest, headers: { ...(as === undefined ? {} : { authorization: basic(as, passwords[as]) }), ...headers } }),
+    access,
+    recorded: world.recorded,
+    table: world.table,
+    ask: (method, path, { as, headers = {}, ...rest } = {}) =>
+      world.ask(method, path, {
+        ...rest,
+        headers: { ...(as === undefined ? {} : { authorization: basic(as, passwords[as]) }), ...headers },
+      }),
   };
 }

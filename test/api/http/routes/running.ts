@@ -17,7 +17,11 @@ export interface Running extends World {
   readonly sluice: Sluice;
   readonly rulesFolder: string;
   /** The status of an answer and its body. */
-  told(method: string, path: string, options?: AskOptions): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
+  told(
+    method: string,
+    path: string,
+    options?: AskOptions,
+  ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
 }
 
 export interface RunningParts {
@@ -38,30 +42,64 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
   mkdirSync(rulesFolder);
   for (const [name, text] of Object.entries(parts.files ?? {})) writeFileSync(join(rulesFolder, name), text);
   const { config } = loadConfig({
-    folder, environment: {},
-    overrides: { 'rules.folder': rulesFolder, 'store.embedded.memory_bytes': 256 * 2 ** 20, 'store.embedded.threads': 1, receivers: [{ type: 'gelf_tcp', name: 'gelf-tcp', host: '127.0.0.1', port: 0 }], ...parts.settings },
+    folder,
+    environment: {},
+    overrides: {
+      'rules.folder': rulesFolder,
+      'store.embedded.memory_bytes': 256 * 2 ** 20,
+      'store.embedded.threads': 1,
+      receivers: [{ type: 'gelf_tcp', name: 'gelf-tcp', host: '127.0.0.1', port: 0 }],
+      ...parts.settings,
+    },
   });
   const registry = new Registry();
-  const sluice = new Sluice({ config, roles: { receiver: true, processor: true, output: true, api: true }, registry, log: silentLog, onFatal: (error) => { throw error; } });
+  const sluice = new Sluice({
+    config,
+    roles: { receiver: true, processor: true, output: true, api: true },
+    registry,
+    log: silentLog,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
   t.teardown(() => sluice.stop(10_000));
   await sluice.start();
   await sluice.startRuntimeReceivers();
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
-    config, access: (await parts.access?.(sluice)) ?? fakeAccess, searcher: { ...(sluice.searcher as Searcher), ...parts.searcher }, state: sluice.state as NonNullable<typeof sluice.state>, sluice, rules: () => sluice.rules(),
-    audit: { ...noAudit, record: (message) => void recorded.push(message) }, registry, log: parts.log ?? silentLog,
+    config,
+    access: (await parts.access?.(sluice)) ?? fakeAccess,
+    searcher: { ...(sluice.searcher as Searcher), ...parts.searcher },
+    state: sluice.state as NonNullable<typeof sluice.state>,
+    sluice,
+    rules: () => sluice.rules(),
+    audit: { ...noAudit, record: (message) => void recorded.push(message) },
+    registry,
+    log: parts.log ?? silentLog,
   } as ApiServices;
   const server = await createApiServer({ options: config.api, services, routes: parts.routes });
   t.teardown(() => server.stop(1_000));
   const authorization = parts.authorization ?? basic;
-  const ask: World['ask'] = (method, path, { as = 'admin', body, headers = {} } = {}) => server.app.inject({
-    method: method as 'GET', url: path, headers: { 'x-requested-by': 'test', ...(as === '' ? {} : { authorization: authorization(as) }), ...headers }, ...(body === undefined ? {} : { payload: body as object }),
-  });
+  const ask: World['ask'] = (method, path, { as = 'admin', body, headers = {} } = {}) =>
+    server.app.inject({
+      method: method as 'GET',
+      url: path,
+      headers: { 'x-requested-by': 'test', ...(as === '' ? {} : { authorization: authorization(as) }), ...headers },
+      ...(body === undefined ? {} : { payload: body as object }),
+    });
   return {
-    ...server, services, recorded, ask, sluice, rulesFolder,
+    ...server,
+    services,
+    recorded,
+    ask,
+    sluice,
+    rulesFolder,
     async told(method, path, options) {
       const answer = await ask(method, path, options);
-      return { status: answer.statusCode, body: answer.body === '' ? {} : (JSON.parse(answer.body) as Record<string, unknown>) };
+      return {
+        status: answer.statusCode,
+        body: answer.body === '' ? {} : (JSON.parse(answer.body) as Record<string, unknown>),
+      };
     },
   };
 }
@@ -72,7 +110,11 @@ export type Row = readonly [as: string, method: string, path: string, status: nu
 export async function expectStatuses(t: Test, world: Running, rows: readonly Row[]): Promise<void> {
   for (const [as, method, path, status, body] of rows) {
     const answer = await world.ask(method, path, { as, ...(body === undefined ? {} : { body }) });
-    t.equal(answer.statusCode, status, `${as === '' ? 'nobody' : as}: ${method} ${path} ${answer.statusCode === status ? '' : answer.body}`);
+    t.equal(
+      answer.statusCode,
+      status,
+      `${as === '' ? 'nobody' : as}: ${method} ${path} ${answer.statusCode === status ? '' : answer.body}`,
+    );
     if (answer.statusCode >= 400) t.match(JSON.parse(answer.body), { type: String, message: String });
   }
 }

@@ -22,14 +22,35 @@ export interface Bulk {
   existed: boolean;
 }
 
-export function createBulk(sender: string, set: IndexSet, index: string, items: readonly Item[], place: Bulk['place'], replaces?: number): Bulk {
-  return { sender, set, index, items, place, replaces, outcomes: [], stage: 'sent', refused: [], stubless: [], existed: false };
+export function createBulk(
+  sender: string,
+  set: IndexSet,
+  index: string,
+  items: readonly Item[],
+  place: Bulk['place'],
+  replaces?: number,
+): Bulk {
+  return {
+    sender,
+    set,
+    index,
+    items,
+    place,
+    replaces,
+    outcomes: [],
+    stage: 'sent',
+    refused: [],
+    stubless: [],
+    existed: false,
+  };
 }
 
 /** Rule 6: gone on purpose. */
 export function isRetired(world: World, index: string): boolean {
   const mark = world.marks.get(index);
-  return mark?.state === 'closed' || mark?.state === 'deleted' || (mark?.state === 'retiring' && mark.action === 'delete');
+  return (
+    mark?.state === 'closed' || mark?.state === 'deleted' || (mark?.state === 'retiring' && mark.action === 'delete')
+  );
 }
 
 export function isGone(world: World, name: string): boolean {
@@ -42,7 +63,9 @@ export function applyBulk(world: World, bulk: Bulk, durable: boolean): boolean {
   if (world.kind === 'marker' && bulk.place.generation > 0) {
     if (bulk.outcomes.length > 0) return true;
     bulk.outcomes = [...applyTransaction(world, bulk.index, bulk.items, bulk.place)];
-    bulk.items.forEach(({ key }, at) => world.note?.(`${bulk.sender}: ${key} -> ${bulk.index}: ${bulk.outcomes[at] as string}`));
+    bulk.items.forEach(({ key }, at) =>
+      world.note?.(`${bulk.sender}: ${key} -> ${bulk.index}: ${bulk.outcomes[at] as string}`),
+    );
     return true;
   }
   const count = world.random.chance(0.3) ? 1 : bulk.items.length;
@@ -63,10 +86,13 @@ export function advanceBulk(world: World, bulk: Bulk, resend: (bulk: Bulk) => vo
       if (bulk.outcomes.length === bulk.items.length) answer(world, bulk);
       else applyBulk(world, bulk, false);
       return;
-    case 'answered': return lookAtStubs(world, bulk);
-    case 'refused': return keepRefused(world, bulk);
+    case 'answered':
+      return lookAtStubs(world, bulk);
+    case 'refused':
+      return keepRefused(world, bulk);
     case 'blocked':
-    case 'done': return;
+    case 'done':
+      return;
   }
 }
 
@@ -87,7 +113,9 @@ function answer(world: World, bulk: Bulk): void {
     if (outcome === 'exists') bulk.existed = true;
     if (outcome === 'refused') bulk.refused.push(item);
   });
-  const open = bulk.outcomes.some((outcome) => outcome === 'blocked' || (outcome === 'missing' && !isRetired(world, bulk.index)));
+  const open = bulk.outcomes.some(
+    (outcome) => outcome === 'blocked' || (outcome === 'missing' && !isRetired(world, bulk.index)),
+  );
   if (open) {
     bulk.stage = 'blocked';
     return;
@@ -106,7 +134,8 @@ function lookAtStubs(world: World, bulk: Bulk): void {
     const existed = bulk.items.filter((_, at) => bulk.outcomes[at] === 'exists');
     if (!keepExisting(world, bulk, existed)) return;
     const docs = world.indices.get(bulk.index)?.docs;
-    if (!world.without.has('rule-10-look')) bulk.refused.push(...existed.filter(({ key }) => docs?.get(key)?.stub === true));
+    if (!world.without.has('rule-10-look'))
+      bulk.refused.push(...existed.filter(({ key }) => docs?.get(key)?.stub === true));
   }
   bulk.stage = bulk.refused.length === 0 ? 'done' : 'refused';
 }

@@ -18,7 +18,13 @@ export interface Delivery {
   readonly known: Set<string>;
 }
 
-export const createDelivery = (command: Deliver): Delivery => ({ command, stage: command.type === 'deliver' ? 'fence' : 'send', bulks: [], parks: [], known: new Set() });
+export const createDelivery = (command: Deliver): Delivery => ({
+  command,
+  stage: command.type === 'deliver' ? 'fence' : 'send',
+  bulks: [],
+  parks: [],
+  known: new Set(),
+});
 
 /** The sender is gone. */
 export function abandonDelivery(world: World, { bulks }: Delivery): void {
@@ -34,7 +40,9 @@ export function advanceDelivery(world: World, session: Session, delivery: Delive
   if (bulk === undefined) return finish(world, session, delivery);
   const before = bulk.outcomes.length;
   advanceBulk(world, bulk, (again) => delivery.bulks.splice(delivery.bulks.indexOf(bulk), 1, again));
-  if (ownsPartition(world, session)) for (let at = before; at < bulk.outcomes.length; at += 1) if (bulk.outcomes[at] === 'stored') checkOrder(world, session, bulk, bulk.items[at] as Item);
+  if (ownsPartition(world, session))
+    for (let at = before; at < bulk.outcomes.length; at += 1)
+      if (bulk.outcomes[at] === 'stored') checkOrder(world, session, bulk, bulk.items[at] as Item);
 }
 
 function fence(world: World, session: Session, delivery: Delivery): void {
@@ -49,7 +57,11 @@ function fence(world: World, session: Session, delivery: Delivery): void {
 
 function send(world: World, session: Session, delivery: Delivery): void {
   const { command } = delivery;
-  const place = { partition: session.partition, generation: session.topicGeneration, next: session.state.batch?.next ?? 0 };
+  const place = {
+    partition: session.partition,
+    generation: session.topicGeneration,
+    next: session.state.batch?.next ?? 0,
+  };
   const items = new Map<string, Item[]>();
   session.newest = latestEpoch(world);
   for (const span of command.spans) {
@@ -58,7 +70,11 @@ function send(world: World, session: Session, delivery: Delivery): void {
     for (let offset = span.from; offset < span.to; offset += 1) {
       if (!world.without.has('rule-5') && session.check?.resent.has(offset - session.next) === true) continue;
       const { key } = session.log[offset] as Entry;
-      if (session.partition.topic === 'dead' && isKept(world, session, delivery, key, offset, epoch.indices['dead'] as string)) continue;
+      if (
+        session.partition.topic === 'dead' &&
+        isKept(world, session, delivery, key, offset, epoch.indices['dead'] as string)
+      )
+        continue;
       const message = world.messages.get(key);
       const sets = session.partition.topic === 'dead' ? ['dead' as const] : routing(epoch, message?.kind ?? 0);
       for (const set of sets) {
@@ -74,8 +90,16 @@ function send(world: World, session: Session, delivery: Delivery): void {
 }
 
 /** A dead letter may stand in its topic twice: a batch with a refused message was delivered again. What came before it is stored, or in this batch. */
-function isKept(world: World, session: Session, delivery: Delivery, key: string, offset: number, index: string): boolean {
-  for (let before = session.next; before < offset; before += 1) if (!world.without.has('letters-once') && (session.log[before] as Entry).key === key) return true;
+function isKept(
+  world: World,
+  session: Session,
+  delivery: Delivery,
+  key: string,
+  offset: number,
+  index: string,
+): boolean {
+  for (let before = session.next; before < offset; before += 1)
+    if (!world.without.has('letters-once') && (session.log[before] as Entry).key === key) return true;
   const place = letterPlace(world, key, index);
   if (place !== undefined) {
     delivery.known.add(place);
@@ -84,13 +108,14 @@ function isKept(world: World, session: Session, delivery: Delivery, key: string,
   return place !== undefined;
 }
 
-const isParked = (command: Deliver, set: IndexSet): boolean => (command.type === 'deliver' ? command.park : command.indexSets).includes(set);
+const isParked = (command: Deliver, set: IndexSet): boolean =>
+  (command.type === 'deliver' ? command.park : command.indexSets).includes(set);
 
 /** One append for each set, in offset order. */
 function append(world: World, session: Session, delivery: Delivery): void {
   const set = (delivery.parks[0] as ParkedRecord).set;
   const log = world.parking.get(set) ?? [];
-    const records = delivery.parks.filter((parked) => parked.set === set);
+  const records = delivery.parks.filter((parked) => parked.set === set);
   log.push(...records);
   world.note?.(`${session.name}: parks ${records.map(({ key, index }) => `${key} for ${index}`).join(', ')}`);
   session.parkedEnd.set(set, log.length);
@@ -100,14 +125,25 @@ function append(world: World, session: Session, delivery: Delivery): void {
 function finish(world: World, session: Session, delivery: Delivery): void {
   const blocked = delivery.bulks.filter(({ stage }) => stage === 'blocked');
   if (blocked.length > 0 && world.random.chance(0.5)) {
-    delivery.bulks = delivery.bulks.map((bulk) => (bulk.stage === 'blocked' ? createBulk(bulk.sender, bulk.set, bulk.index, bulk.items, bulk.place) : bulk));
+    delivery.bulks = delivery.bulks.map((bulk) =>
+      bulk.stage === 'blocked' ? createBulk(bulk.sender, bulk.set, bulk.index, bulk.items, bulk.place) : bulk,
+    );
     return;
   }
-  const alreadyStoredIn = [...delivery.known, ...delivery.bulks.filter(({ existed }) => existed).map(({ index }) => index)];
+  const alreadyStoredIn = [
+    ...delivery.known,
+    ...delivery.bulks.filter(({ existed }) => existed).map(({ index }) => index),
+  ];
   const sequences = session.check?.after ?? new Map<string, number>();
   session.delivery = undefined;
   if (delivery.command.type === 'park') feed(world, session, { type: 'parked' });
-  else if (blocked.length > 0) feed(world, session, { type: 'blocked', indexSets: [...new Set(blocked.map(({ set }) => set))], alreadyStoredIn, sequences });
+  else if (blocked.length > 0)
+    feed(world, session, {
+      type: 'blocked',
+      indexSets: [...new Set(blocked.map(({ set }) => set))],
+      alreadyStoredIn,
+      sequences,
+    });
   else feed(world, session, { type: 'stored', alreadyStoredIn, sequences });
 }
 
@@ -117,7 +153,13 @@ function checkOrder(world: World, session: Session, bulk: Bulk, item: Item): voi
   if (log === undefined) return;
   for (let at = world.drained.get(bulk.set) ?? 0; at < log.length; at += 1) {
     const parked = log[at] as ParkedRecord;
-    if (parked.partition !== item.partition || parked.offset >= session.next || parked.generation !== session.topicGeneration) continue;
-    if (world.indices.get(parked.index)?.docs.has(parked.key) === false) world.overtaken.push(`${item.key} was stored in ${bulk.index} while ${parked.key} was parked`);
+    if (
+      parked.partition !== item.partition ||
+      parked.offset >= session.next ||
+      parked.generation !== session.topicGeneration
+    )
+      continue;
+    if (world.indices.get(parked.index)?.docs.has(parked.key) === false)
+      world.overtaken.push(`${item.key} was stored in ${bulk.index} while ${parked.key} was parked`);
   }
 }

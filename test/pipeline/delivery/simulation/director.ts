@@ -21,7 +21,13 @@ export class Director {
   readonly trace: string[] = [];
 
   constructor(without: readonly Switch[] = [], kind: Shape['kind'] = 'id') {
-    this.world = createWorld(0, { kind, partitions: 1, processors: 2 }, new Set(without), (event) => void this.trace.push(shortIds(event)), noChance);
+    this.world = createWorld(
+      0,
+      { kind, partitions: 1, processors: 2 },
+      new Set(without),
+      (event) => void this.trace.push(shortIds(event)),
+      noChance,
+    );
     events.firstEpoch(this.world);
   }
 
@@ -75,7 +81,10 @@ export class Director {
 
   /** Its first bulk is in the store, and not answered. */
   applied(session: Session): Session {
-    return this.until(session, ({ delivery }) => delivery?.bulks[0] !== undefined && delivery.bulks[0].outcomes.length > 0);
+    return this.until(
+      session,
+      ({ delivery }) => delivery?.bulks[0] !== undefined && delivery.bulks[0].outcomes.length > 0,
+    );
   }
 
   committed(session: Session, offset: number): Session {
@@ -101,7 +110,8 @@ export class Director {
 
   replay(steps: number): void {
     beginReplay(this.world);
-    for (let step = 0; step < steps; step += 1) if (advanceReplay(this.world.replays[0] as World['replays'][number])) break;
+    for (let step = 0; step < steps; step += 1)
+      if (advanceReplay(this.world.replays[0] as World['replays'][number])) break;
     this.world.replays.pop();
   }
 

@@ -27,7 +27,16 @@ export function rebalanceDrainers(world: World): void {
   for (const set of world.parking.keys()) {
     const processor = members[world.random.pick(members.length)];
     if (processor === undefined) continue;
-    world.drainers.push({ name: `p${processor.number} drain ${set} t${world.drainTerm}`, processor, set, term: world.drainTerm, stage: 'fetch', next: -1, to: 0, bulks: [] });
+    world.drainers.push({
+      name: `p${processor.number} drain ${set} t${world.drainTerm}`,
+      processor,
+      set,
+      term: world.drainTerm,
+      stage: 'fetch',
+      next: -1,
+      to: 0,
+      bulks: [],
+    });
   }
 }
 
@@ -38,7 +47,11 @@ export function endDrainer(world: World, drainer: Drainer): void {
 
 /** Whether there is nothing to do. */
 export function isIdle(world: World, drainer: Drainer): boolean {
-  return drainer.term === world.drainTerm && drainer.stage === 'fetch' && (world.drained.get(drainer.set) ?? 0) >= (world.parking.get(drainer.set)?.length ?? 0);
+  return (
+    drainer.term === world.drainTerm &&
+    drainer.stage === 'fetch' &&
+    (world.drained.get(drainer.set) ?? 0) >= (world.parking.get(drainer.set)?.length ?? 0)
+  );
 }
 
 export function advanceDrainer(world: World, drainer: Drainer): void {
@@ -56,7 +69,8 @@ export function advanceDrainer(world: World, drainer: Drainer): void {
       drainer.bulks = bulksOf(world, drainer, log.slice(drainer.next, drainer.to));
       drainer.stage = 'work';
       return;
-    case 'work': return work(world, drainer);
+    case 'work':
+      return work(world, drainer);
     case 'sync':
       for (const bulk of drainer.bulks) if (bulk.existed && !world.without.has('rule-12')) sync(world, bulk.index);
       drainer.stage = 'commit';
@@ -87,7 +101,9 @@ function bulksOf(world: World, drainer: Drainer, records: readonly ParkedRecord[
   }
   return groups.map((items) => {
     const { partition, generation, offset, index: own } = items.at(-1) as ParkedRecord;
-    const index = world.without.has('rule-8') ? (world.epochs[latestEpoch(world)]?.indices[drainer.set] as string) : own;
+    const index = world.without.has('rule-8')
+      ? (world.epochs[latestEpoch(world)]?.indices[drainer.set] as string)
+      : own;
     return createBulk(drainer.name, drainer.set, index, items, { partition, generation, next: offset + 1 });
   });
 }
@@ -95,10 +111,22 @@ function bulksOf(world: World, drainer: Drainer, records: readonly ParkedRecord[
 /** One group after the other, in the order of their first messages. */
 function work(world: World, drainer: Drainer): void {
   const bulk = drainer.bulks.find(({ stage }) => stage !== 'done');
-  if (bulk?.set === 'dead' && bulk.stage === 'sent' && bulk.outcomes.length === 0 && leaveKnownOut(world, drainer, bulk)) return;
-  if (bulk !== undefined && bulk.stage !== 'blocked') return advanceBulk(world, bulk, (again) => drainer.bulks.splice(drainer.bulks.indexOf(bulk), 1, again));
+  if (
+    bulk?.set === 'dead' &&
+    bulk.stage === 'sent' &&
+    bulk.outcomes.length === 0 &&
+    leaveKnownOut(world, drainer, bulk)
+  )
+    return;
+  if (bulk !== undefined && bulk.stage !== 'blocked')
+    return advanceBulk(world, bulk, (again) => drainer.bulks.splice(drainer.bulks.indexOf(bulk), 1, again));
   if (bulk === undefined) drainer.stage = 'sync';
-  else drainer.bulks.splice(drainer.bulks.indexOf(bulk), 1, createBulk(bulk.sender, bulk.set, bulk.index, bulk.items, bulk.place));
+  else
+    drainer.bulks.splice(
+      drainer.bulks.indexOf(bulk),
+      1,
+      createBulk(bulk.sender, bulk.set, bulk.index, bulk.items, bulk.place),
+    );
 }
 
 /** Dead letters that are there already. True when some were left out. */
@@ -110,6 +138,10 @@ function leaveKnownOut(world: World, drainer: Drainer, bulk: Bulk): boolean {
     return place === undefined && (world.kind === 'id' || seen.size < seen.add(key).size);
   });
   if (items.length === bulk.items.length) return false;
-  drainer.bulks.splice(drainer.bulks.indexOf(bulk), 1, ...(items.length === 0 ? [] : [createBulk(bulk.sender, bulk.set, bulk.index, items, bulk.place)]));
+  drainer.bulks.splice(
+    drainer.bulks.indexOf(bulk),
+    1,
+    ...(items.length === 0 ? [] : [createBulk(bulk.sender, bulk.set, bulk.index, items, bulk.place)]),
+  );
   return true;
 }

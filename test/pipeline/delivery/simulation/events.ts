@@ -17,29 +17,51 @@ const maxTerms = 9;
 
 const pickOf = <Item>(world: World, items: readonly Item[]): Item | undefined => items[world.random.pick(items.length)];
 const logsOf = (world: World): Partition[] => world.partitions.filter(({ topic }) => topic === 'logs');
-const listening = (world: World): Processor[] => running(world).filter((processor) => {
-  processor.dazed -= 1;
-  return processor.dazed < 0;
-});
+const listening = (world: World): Processor[] =>
+  running(world).filter((processor) => {
+    processor.dazed -= 1;
+    return processor.dazed < 0;
+  });
 export const running = (world: World): Processor[] => world.processors.filter(({ alive, paused }) => alive && !paused);
 
 /** Accepted messages; at times the acknowledgement is cut, and the same come again later. */
-export function append(world: World, partition = pickOf(world, logsOf(world)), count = 1 + world.random.pick(3), most = maxMessages): boolean {
+export function append(
+  world: World,
+  partition = pickOf(world, logsOf(world)),
+  count = 1 + world.random.pick(3),
+  most = maxMessages,
+): boolean {
   if (partition === undefined || world.messages.size >= most) return false;
   const entries = Array.from({ length: count }, () => {
     const key = mintId(partition.prefix, partition.sequence++);
     const offset = partition.log.length;
     partition.log.push({ key });
-    world.messages.set(key, { key, partition, offset, kind: world.random.pick(4), poison: world.random.chance(0.15), epoch: undefined, void: false });
+    world.messages.set(key, {
+      key,
+      partition,
+      offset,
+      kind: world.random.pick(4),
+      poison: world.random.chance(0.15),
+      epoch: undefined,
+      void: false,
+    });
     return { key };
   });
-  world.note?.(`${partition.name}: ${entries.map(({ key }) => key).join(' ')} accepted at ${partition.log.length - count}`);
+  world.note?.(
+    `${partition.name}: ${entries.map(({ key }) => key).join(' ')} accepted at ${partition.log.length - count}`,
+  );
   if (world.random.chance(0.3)) partition.resends.push(entries.slice(world.random.pick(entries.length)));
   return true;
 }
 
 /** A receiver repeats an append whose acknowledgement was cut; a resend keeps its partition. */
-export function resend(world: World, partition = pickOf(world, world.partitions.filter(({ resends }) => resends.length > 0))): boolean {
+export function resend(
+  world: World,
+  partition = pickOf(
+    world,
+    world.partitions.filter(({ resends }) => resends.length > 0),
+  ),
+): boolean {
   const entries = partition?.resends.shift();
   if (partition === undefined || entries === undefined) return false;
   world.note?.(`${partition.name}: ${entries.map(({ key }) => key).join(' ')} resent at ${partition.log.length}`);
@@ -60,7 +82,9 @@ export function restartReceiver(world: World): boolean {
 
 function appendEpoch(world: World, epoch: Omit<Epoch, 'number' | 'createdAt'>): void {
   world.epochs.push({ ...epoch, number: world.epochs.length, createdAt: 0 });
-  world.note?.(`epoch ${latestEpoch(world)}: ${epoch.cause}, rules ${epoch.ruleSetVersion}, ${Object.values(epoch.indices).join(' ')}`);
+  world.note?.(
+    `epoch ${latestEpoch(world)}: ${epoch.cause}, rules ${epoch.ruleSetVersion}, ${Object.values(epoch.indices).join(' ')}`,
+  );
 }
 
 /** Rule 6: no name twice. */
@@ -72,7 +96,11 @@ export function nextIndex(world: World, set: IndexSet): string {
 }
 
 export function firstEpoch(world: World): void {
-  appendEpoch(world, { ruleSetVersion: '0', indices: { a: nextIndex(world, 'a'), b: nextIndex(world, 'b'), dead: nextIndex(world, 'dead') }, cause: 'start' });
+  appendEpoch(world, {
+    ruleSetVersion: '0',
+    indices: { a: nextIndex(world, 'a'), b: nextIndex(world, 'b'), dead: nextIndex(world, 'dead') },
+    cause: 'start',
+  });
 }
 
 export function rotate(world: World, set = pickOf<IndexSet>(world, ['a', 'a', 'b', 'dead'])): boolean {
@@ -94,7 +122,13 @@ export function noticeEpoch(world: World, processor = pickOf(world, listening(wo
   return processor !== undefined;
 }
 
-export function joinGroup(world: World, processor = pickOf(world, listening(world).filter(({ term }) => term !== world.group.term))): boolean {
+export function joinGroup(
+  world: World,
+  processor = pickOf(
+    world,
+    listening(world).filter(({ term }) => term !== world.group.term),
+  ),
+): boolean {
   if (processor !== undefined) join(world, processor);
   return processor !== undefined;
 }
@@ -117,7 +151,9 @@ export function kill(world: World, processor = pickOf(world, running(world))): b
   crash(world, processor);
   for (const drainer of world.drainers.filter((each) => each.processor === processor)) endDrainer(world, drainer);
   if (world.kind === 'marker') {
-    for (const bulk of world.late.splice(0)) if (world.random.chance(0.5)) bulk.outcomes = []; else world.late.push(bulk);
+    for (const bulk of world.late.splice(0))
+      if (world.random.chance(0.5)) bulk.outcomes = [];
+      else world.late.push(bulk);
   }
   return true;
 }
@@ -130,19 +166,32 @@ export function pause(world: World, processor = pickOf(world, running(world))): 
   return true;
 }
 
-export function wake(world: World, processor = pickOf(world, world.processors.filter(({ paused }) => paused))): boolean {
+export function wake(
+  world: World,
+  processor = pickOf(
+    world,
+    world.processors.filter(({ paused }) => paused),
+  ),
+): boolean {
   if (processor === undefined) return false;
   processor.paused = false;
   processor.dazed = world.random.pick(6);
   world.note?.(`p${processor.number}: wakes`);
   // It reads on before it hears that its partitions are somebody else's.
   const session = pickOf(world, processor.sessions);
-  if (session?.partition.topic === 'logs' && world.random.chance(0.5)) append(world, session.partition, 1 + world.random.pick(2), maxMessages + spareMessages);
+  if (session?.partition.topic === 'logs' && world.random.chance(0.5))
+    append(world, session.partition, 1 + world.random.pick(2), maxMessages + spareMessages);
   return true;
 }
 
 /** A processor that died starts again. */
-export function revive(world: World, processor = pickOf(world, world.processors.filter(({ alive }) => !alive))): boolean {
+export function revive(
+  world: World,
+  processor = pickOf(
+    world,
+    world.processors.filter(({ alive }) => !alive),
+  ),
+): boolean {
   if (processor === undefined) return false;
   start(world, processor);
   rebalance(world);
@@ -187,7 +236,11 @@ export function killStore(world: World): boolean {
   if (world.kind === 'marker') return false;
   world.note?.('store: crashes');
   crashStore(world);
-  const sent = [...world.late, ...world.processors.flatMap(({ sessions }) => sessions.flatMap(({ delivery }) => delivery?.bulks ?? [])), ...world.drainers.flatMap(({ bulks }) => bulks)];
+  const sent = [
+    ...world.late,
+    ...world.processors.flatMap(({ sessions }) => sessions.flatMap(({ delivery }) => delivery?.bulks ?? [])),
+    ...world.drainers.flatMap(({ bulks }) => bulks),
+  ];
   for (const bulk of sent) if (bulk.stage === 'sent') bulk.outcomes = [];
   return true;
 }
@@ -195,8 +248,10 @@ export function killStore(world: World): boolean {
 /** The topic is deleted and made again while the program is stopped: what it held is gone. */
 export function remake(world: World): boolean {
   const partition = pickOf(world, logsOf(world));
-  if (partition === undefined || world.kind === 'id' || running(world).length > 0 || partition.generation > 2) return false;
-  for (const message of world.messages.values()) if (message.partition === partition && message.epoch === undefined) message.void = true;
+  if (partition === undefined || world.kind === 'id' || running(world).length > 0 || partition.generation > 2)
+    return false;
+  for (const message of world.messages.values())
+    if (message.partition === partition && message.epoch === undefined) message.void = true;
   partition.generation += 1;
   if (partition.record !== undefined) partition.former.push(partition.record.record);
   partition.log = [];

@@ -10,7 +10,9 @@ export function rebalance(world: World): void {
   group.generation += 1;
   const turn = members.length === 0 ? 0 : world.random.pick(members.length);
   group.owners = world.partitions.map((_, place) => members[(place + turn) % members.length]?.number ?? -1);
-  world.note?.(`group: generation ${group.generation}, owners ${world.partitions.map(({ name }, place) => `${name}=p${group.owners[place]}`).join(' ')}`);
+  world.note?.(
+    `group: generation ${group.generation}, owners ${world.partitions.map(({ name }, place) => `${name}=p${group.owners[place]}`).join(' ')}`,
+  );
 }
 
 /** The coordinator has forgotten the group: generations begin anew. */
@@ -24,10 +26,12 @@ export function resetGroup(world: World): void {
 export function join(world: World, processor: Processor): void {
   if (processor.term === world.group.term) return;
   processor.term = world.group.term;
-  for (const session of [...processor.sessions]) if (!isBusy(session.state.phase) || world.random.chance(0.5)) endSession(world, session);
+  for (const session of [...processor.sessions])
+    if (!isBusy(session.state.phase) || world.random.chance(0.5)) endSession(world, session);
   world.note?.(`p${processor.number}: joins generation ${world.group.generation}`);
   world.partitions.forEach((partition, place) => {
-    if (world.group.owners[place] === processor.number) processor.sessions.push(createSession(world, processor, partition));
+    if (world.group.owners[place] === processor.number)
+      processor.sessions.push(createSession(world, processor, partition));
   });
 }
 

@@ -1,5 +1,13 @@
 /** An operator's replay of one dead letter (rule 13), as `pipeline/dead-letters/replayer.ts` carries it out: a step at a time, others in between. */
-import { idleReplay, stepReplay, type LetterState, type ReplayCommand, type ReplayEvent, type SetOutcome, type Stubs } from '../../../../pipeline/dead-letters/replay.js';
+import {
+  idleReplay,
+  stepReplay,
+  type LetterState,
+  type ReplayCommand,
+  type ReplayEvent,
+  type SetOutcome,
+  type Stubs,
+} from '../../../../pipeline/dead-letters/replay.js';
 import { applyBulk, createBulk, isGone, isRetired } from './bulk.js';
 import { sync, writeStub, type Doc, type Index } from './store.js';
 import { latestEpoch, letterOf, type IndexSet, type Message, type World } from './world.js';
@@ -31,7 +39,8 @@ export function beginReplay(world: World, want: Want = () => true): boolean {
     for (const [key, { letter }] of index.docs) {
       const { message: id, set } = letterOf(key);
       const message = world.messages.get(id);
-      if (letter !== undefined && message !== undefined && want(letter)) places.push({ name: `replay ${world.revision} of ${key}`, index, key, message, set });
+      if (letter !== undefined && message !== undefined && want(letter))
+        places.push({ name: `replay ${world.revision} of ${key}`, index, key, message, set });
     }
   }
   const place = places[world.random.pick(places.length)];
@@ -43,14 +52,17 @@ export function beginReplay(world: World, want: Want = () => true): boolean {
 /** True when the run has ended. */
 export const advanceReplay = (run: ReplayRun): boolean => run.steps.next().done === true;
 
-const letterDoc = (world: World, { index, key }: Place): Doc | undefined => world.indices.get(index.name)?.docs.get(key);
+const letterDoc = (world: World, { index, key }: Place): Doc | undefined =>
+  world.indices.get(index.name)?.docs.get(key);
 
 function* replay(world: World, place: Place): Generator<undefined, undefined> {
   let state = idleReplay;
   let event: ReplayEvent | undefined = { type: 'chosen' };
   while (event !== undefined) {
     const next = stepReplay(state, event);
-    world.note?.(`${place.name}: ${event.type} -> ${next.commands.map(({ type }) => type).join(', ')} [${next.state.phase}]`);
+    world.note?.(
+      `${place.name}: ${event.type} -> ${next.commands.map(({ type }) => type).join(', ')} [${next.state.phase}]`,
+    );
     state = next.state;
     event = undefined;
     for (const command of next.commands) {
@@ -66,7 +78,13 @@ function* carryOut(world: World, place: Place, command: ReplayCommand): Generato
     case 'read': {
       const doc = letterDoc(world, place);
       const epoch = latestEpoch(world);
-      return { type: 'read', letter: doc?.letter, revision: String(doc?.revision ?? 0), epoch, stubs: stubsOf(world, place, epoch) };
+      return {
+        type: 'read',
+        letter: doc?.letter,
+        revision: String(doc?.revision ?? 0),
+        epoch,
+        stubs: stubsOf(world, place, epoch),
+      };
     }
     case 'put': {
       const doc = letterDoc(world, place);
@@ -78,11 +96,17 @@ function* carryOut(world: World, place: Place, command: ReplayCommand): Generato
       return { type: 'put', revision: String(doc.revision) };
     }
     case 'write': {
-      const outcome = yield* write(world, place, world.without.has('rule-13') ? latestEpoch(world) : command.epoch, command.stubs);
+      const outcome = yield* write(
+        world,
+        place,
+        world.without.has('rule-13') ? latestEpoch(world) : command.epoch,
+        command.stubs,
+      );
       return outcome === undefined ? undefined : { type: 'written', outcomes: [{ indexSet: place.set, outcome }] };
     }
     case 'split':
-    case 'done': return undefined;
+    case 'done':
+      return undefined;
   }
 }
 
@@ -93,7 +117,12 @@ function stubsOf(world: World, { message, set }: Place, epoch: number): Stubs {
 }
 
 /** Undefined: no answer came; the letter keeps its target. */
-function* write(world: World, { name, message, set }: Place, epoch: number, stubs: Stubs): Generator<undefined, SetOutcome['outcome'] | undefined> {
+function* write(
+  world: World,
+  { name, message, set }: Place,
+  epoch: number,
+  stubs: Stubs,
+): Generator<undefined, SetOutcome['outcome'] | undefined> {
   const index = world.epochs[epoch]?.indices[set] as string;
   const recorded = stubs[index] === undefined ? undefined : Number(stubs[index]);
   const item = { key: message.key, message, partition: message.partition, offset: message.offset };
@@ -119,6 +148,7 @@ function* write(world: World, { name, message, set }: Place, epoch: number, stub
       const stands = world.kind === 'marker' || writeStub(world, index, message.key, recorded);
       return stands === undefined ? (isGone(world, index) ? 'retired' : undefined) : stands ? 'refused' : 'stored';
     }
-    default: return bulk.outcomes[0] === 'missing' && isRetired(world, index) ? 'retired' : undefined;
+    default:
+      return bulk.outcomes[0] === 'missing' && isRetired(world, index) ? 'retired' : undefined;
   }
 }

@@ -8,11 +8,21 @@ export interface RetentionRun {
   /** Marked as retiring when the run began. */
   retiring: string[];
   epochs: number;
-  partitions: { readonly partition: Partition; readonly committed: number | undefined; record: PartitionRecord | undefined }[];
+  partitions: {
+    readonly partition: Partition;
+    readonly committed: number | undefined;
+    record: PartitionRecord | undefined;
+  }[];
   stage: 'marks' | 'committed' | 'records' | 'decide' | 'remove' | 'mark';
 }
 
-export const createRetentionRun = (name: string): RetentionRun => ({ name, retiring: [], epochs: 0, partitions: [], stage: 'marks' });
+export const createRetentionRun = (name: string): RetentionRun => ({
+  name,
+  retiring: [],
+  epochs: 0,
+  partitions: [],
+  stage: 'marks',
+});
 
 /** An index that is no longer the newest of its set is to go. */
 export function markRetiring(world: World): boolean {
@@ -36,12 +46,17 @@ export function advanceRetention(world: World, run: RetentionRun): boolean {
       run.stage = 'committed';
       return run.retiring.length === 0;
     case 'committed':
-      run.partitions = world.partitions.map((partition) => ({ partition, committed: partition.committed?.offset, record: undefined }));
+      run.partitions = world.partitions.map((partition) => ({
+        partition,
+        committed: partition.committed?.offset,
+        record: undefined,
+      }));
       run.stage = 'records';
       return false;
     case 'records':
       // A partition that came in between has no commit.
-      for (const partition of world.partitions.slice(run.partitions.length)) run.partitions.push({ partition, committed: undefined, record: undefined });
+      for (const partition of world.partitions.slice(run.partitions.length))
+        run.partitions.push({ partition, committed: undefined, record: undefined });
       for (const each of run.partitions) each.record = each.partition.record?.record;
       run.stage = 'decide';
       return false;
@@ -61,7 +76,8 @@ export function advanceRetention(world: World, run: RetentionRun): boolean {
     case 'mark': {
       const name = run.retiring.shift() as string;
       const mark = world.marks.get(name);
-      if (mark?.state === 'retiring') world.marks.set(name, { ...mark, state: mark.action === 'close' ? 'closed' : 'deleted' });
+      if (mark?.state === 'retiring')
+        world.marks.set(name, { ...mark, state: mark.action === 'close' ? 'closed' : 'deleted' });
       run.stage = 'remove';
       return run.retiring.length === 0;
     }
@@ -72,13 +88,21 @@ export function advanceRetention(world: World, run: RetentionRun): boolean {
 function mayGo(world: World, run: RetentionRun, name: string): boolean {
   const set = setOfIndex(name);
   const epochs = new Map(world.epochs.slice(0, run.epochs).map((epoch) => [epoch.number, epoch]));
-  const writing = run.partitions.flatMap(({ partition, committed, record }) => (record === undefined || (partition.topic === 'dead' && set !== 'dead') ? [] : [{ committed, record }]));
+  const writing = run.partitions.flatMap(({ partition, committed, record }) =>
+    record === undefined || (partition.topic === 'dead' && set !== 'dead') ? [] : [{ committed, record }],
+  );
   return isPassed(name, epochs, writing) && isPassed(name, epochs, formerlyParked(world, set));
 }
 
 /** A topic that was made again left its parked messages behind. Its ranges have no end that matters: only what is parked holds an index. */
-function formerlyParked(world: World, set: IndexSet): { readonly record: PartitionRecord; readonly committed: number }[] {
-  if (world.without.has('rule-7-former') || (world.drained.get(set) ?? 0) >= (world.parking.get(set)?.length ?? 0)) return [];
-  const parked = world.partitions.flatMap(({ former }) => former).filter((record) => record.parked?.[set] !== undefined);
+function formerlyParked(
+  world: World,
+  set: IndexSet,
+): { readonly record: PartitionRecord; readonly committed: number }[] {
+  if (world.without.has('rule-7-former') || (world.drained.get(set) ?? 0) >= (world.parking.get(set)?.length ?? 0))
+    return [];
+  const parked = world.partitions
+    .flatMap(({ former }) => former)
+    .filter((record) => record.parked?.[set] !== undefined);
   return parked.map((record) => ({ record, committed: Number.MAX_SAFE_INTEGER }));
 }

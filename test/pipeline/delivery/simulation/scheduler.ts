@@ -25,7 +25,10 @@ const maxRestTurns = 6_000;
 const slowTurns = 600;
 
 /** Runs the world of a seed to rest; what is wrong with it, or undefined. */
-export function simulate(seed: number, { without = [], note, turns = defaultTurns }: RunOptions = {}): string | undefined {
+export function simulate(
+  seed: number,
+  { without = [], note, turns = defaultTurns }: RunOptions = {},
+): string | undefined {
   const random = createRandom(seed);
   const world = createWorld(seed, shapeOf(random), new Set(without), note, random);
   const slow = random.chance(0.3);
@@ -76,7 +79,9 @@ function diceOf(world: World, slow: boolean): readonly (() => void)[] {
 function work(world: World): void {
   const processors = events.running(world);
   const sessions = processors.flatMap((processor) => processor.sessions);
-  const drainers = world.drainers.filter((drainer) => processors.includes(drainer.processor) && !isIdle(world, drainer));
+  const drainers = world.drainers.filter(
+    (drainer) => processors.includes(drainer.processor) && !isIdle(world, drainer),
+  );
   const place = world.random.pick(sessions.length + drainers.length + world.retention.length + world.replays.length);
   const session = sessions[place];
   if (session !== undefined) return advance(world, session);
@@ -107,8 +112,15 @@ function comeToRest(world: World, slow: boolean): string | undefined {
     if (processor.paused) events.wake(world, processor);
     if (!processor.alive) events.revive(world, processor);
   }
-  if (world.group.owners.includes(-1) || world.group.owners.length < world.partitions.length || random.chance(0.5)) rebalance(world);
-  if (random.chance(0.5) || [...world.parking.keys()].some((set) => !world.drainers.some((drainer) => drainer.set === set && drainer.term === world.drainTerm))) rebalanceDrainers(world);
+  if (world.group.owners.includes(-1) || world.group.owners.length < world.partitions.length || random.chance(0.5))
+    rebalance(world);
+  if (
+    random.chance(0.5) ||
+    [...world.parking.keys()].some(
+      (set) => !world.drainers.some((drainer) => drainer.set === set && drainer.term === world.drainTerm),
+    )
+  )
+    rebalanceDrainers(world);
   for (let turn = 0; turn < maxRestTurns; turn += 1) {
     const choice = random.pick(16);
     if (choice === 0 && (!slow || turn > slowTurns)) late(world);
@@ -127,7 +139,9 @@ function comeToRest(world: World, slow: boolean): string | undefined {
 /** A processor that has joined the newest generation gives up what it had under former ones, after some time. */
 function endLost(world: World): void {
   for (const processor of world.processors) {
-    const lost = processor.sessions.find(({ term }) => term !== world.group.term && processor.term === world.group.term);
+    const lost = processor.sessions.find(
+      ({ term }) => term !== world.group.term && processor.term === world.group.term,
+    );
     if (lost !== undefined && world.random.chance(0.3)) endSession(world, lost);
   }
 }

@@ -1,10 +1,30 @@
 /** One assignment of one partition to one processor: does what the state machine commands, a step at a time, as `pipeline/process.ts` does. */
-import { step, unassigned, type DeliveryCommand, type DeliveryEvent, type PartitionState } from '../../../../pipeline/delivery/partition.js';
+import {
+  step,
+  unassigned,
+  type DeliveryCommand,
+  type DeliveryEvent,
+  type PartitionState,
+} from '../../../../pipeline/delivery/partition.js';
 import { unparkSet } from '../../../../pipeline/delivery/records.js';
-import { checkResends, decodeSequences, encodeSequences, type ResendCheck, type Sequences } from '../../../../pipeline/delivery/sequences.js';
+import {
+  checkResends,
+  decodeSequences,
+  encodeSequences,
+  type ResendCheck,
+  type Sequences,
+} from '../../../../pipeline/delivery/sequences.js';
 import { abandonDelivery, advanceDelivery, createDelivery, type Delivery } from './delivery.js';
 import { markerKey, sync } from './store.js';
-import { latestEpoch, type Entry, type IndexSet, type Message, type Partition, type Processor, type World } from './world.js';
+import {
+  latestEpoch,
+  type Entry,
+  type IndexSet,
+  type Message,
+  type Partition,
+  type Processor,
+  type World,
+} from './world.js';
 
 export interface Session {
   readonly name: string;
@@ -34,8 +54,23 @@ export interface Session {
 export function createSession(world: World, processor: Processor, partition: Partition): Session {
   const { group } = world;
   return {
-    name: `p${processor.number} ${partition.name} g${group.generation}`, processor, partition, topicGeneration: partition.generation, generation: group.generation, term: group.term,
-    log: partition.log, stage: 'refresh', state: unassigned, queue: [], next: 0, sequences: new Map(), check: undefined, delivery: undefined, parkedEnd: new Map(), newest: 0, unanswered: undefined,
+    name: `p${processor.number} ${partition.name} g${group.generation}`,
+    processor,
+    partition,
+    topicGeneration: partition.generation,
+    generation: group.generation,
+    term: group.term,
+    log: partition.log,
+    stage: 'refresh',
+    state: unassigned,
+    queue: [],
+    next: 0,
+    sequences: new Map(),
+    check: undefined,
+    delivery: undefined,
+    parkedEnd: new Map(),
+    newest: 0,
+    unanswered: undefined,
   };
 }
 
@@ -56,42 +91,62 @@ export function feed(world: World, session: Session, event: DeliveryEvent): void
   session.state = next.state;
   session.queue.push(...next.commands);
   if (event.type === 'epoch_appended' && next.commands.length === 0) return;
-  world.note?.(`${session.name}: ${eventText(event)} -> ${next.commands.map(commandText).join(', ') || '-'} [${next.state.phase}]`);
+  world.note?.(
+    `${session.name}: ${eventText(event)} -> ${next.commands.map(commandText).join(', ') || '-'} [${next.state.phase}]`,
+  );
 }
 
 function eventText(event: DeliveryEvent): string {
   switch (event.type) {
-    case 'assigned': return `assigned at ${event.position}, log end ${event.logEnd}, marker ${event.highestMarker}`;
-    case 'record_read': return `record_read ${event.found === undefined ? 'none' : JSON.stringify(event.found.record)}, latest epoch ${event.latestEpoch}${event.stillOwner ? '' : ', no longer owner'}`;
-    case 'fetched': return `fetched ${event.first}..${event.next - 1}, latest epoch ${event.latestEpoch}`;
-    case 'marks_read': return `marks_read ${event.retired ? 'retired' : 'open'}`;
-    case 'epoch_appended': return `epoch_appended ${event.latestEpoch}`;
-    case 'blocked': return `blocked ${event.indexSets.join(' ')}`;
-    case 'drained': return `drained ${event.indexSet}`;
-    case 'stored': return `stored${event.alreadyStoredIn.length > 0 ? `, some before in ${event.alreadyStoredIn.join(' ')}` : ''}`;
-    default: return event.type;
+    case 'assigned':
+      return `assigned at ${event.position}, log end ${event.logEnd}, marker ${event.highestMarker}`;
+    case 'record_read':
+      return `record_read ${event.found === undefined ? 'none' : JSON.stringify(event.found.record)}, latest epoch ${event.latestEpoch}${event.stillOwner ? '' : ', no longer owner'}`;
+    case 'fetched':
+      return `fetched ${event.first}..${event.next - 1}, latest epoch ${event.latestEpoch}`;
+    case 'marks_read':
+      return `marks_read ${event.retired ? 'retired' : 'open'}`;
+    case 'epoch_appended':
+      return `epoch_appended ${event.latestEpoch}`;
+    case 'blocked':
+      return `blocked ${event.indexSets.join(' ')}`;
+    case 'drained':
+      return `drained ${event.indexSet}`;
+    case 'stored':
+      return `stored${event.alreadyStoredIn.length > 0 ? `, some before in ${event.alreadyStoredIn.join(' ')}` : ''}`;
+    default:
+      return event.type;
   }
 }
 
 function commandText(command: DeliveryCommand): string {
   switch (command.type) {
-    case 'write_record': return `write_record ${JSON.stringify(command.record)}`;
-    case 'deliver': return `deliver ${spansText(command.spans)}${command.park.length > 0 ? `, park ${command.park.join(' ')}` : ''}`;
-    case 'park': return `park ${command.indexSets.join(' ')} ${spansText(command.spans)}`;
-    case 'sync': return `sync ${command.indices.join(' ')}`;
-    case 'commit': return `commit ${command.offset}`;
-    case 'abandon': return `abandon (${command.reason})`;
-    default: return command.type;
+    case 'write_record':
+      return `write_record ${JSON.stringify(command.record)}`;
+    case 'deliver':
+      return `deliver ${spansText(command.spans)}${command.park.length > 0 ? `, park ${command.park.join(' ')}` : ''}`;
+    case 'park':
+      return `park ${command.indexSets.join(' ')} ${spansText(command.spans)}`;
+    case 'sync':
+      return `sync ${command.indices.join(' ')}`;
+    case 'commit':
+      return `commit ${command.offset}`;
+    case 'abandon':
+      return `abandon (${command.reason})`;
+    default:
+      return command.type;
   }
 }
 
-const spansText = (spans: Extract<DeliveryCommand, { type: 'deliver' }>['spans']): string => spans.map(({ from, to, epoch }) => `${from}..${to - 1}@e${epoch}`).join(' ');
+const spansText = (spans: Extract<DeliveryCommand, { type: 'deliver' }>['spans']): string =>
+  spans.map(({ from, to, epoch }) => `${from}..${to - 1}@e${epoch}`).join(' ');
 
 /** The session's next step. */
 export function advance(world: World, session: Session): void {
   const { partition } = session;
   switch (session.stage) {
-    case 'over': return;
+    case 'over':
+      return;
     case 'refresh':
       session.processor.known = latestEpoch(world);
       session.stage = 'position';
@@ -104,7 +159,14 @@ export function advance(world: World, session: Session): void {
     case 'end': {
       const logEnd = world.without.has('rule-4') ? 0 : session.log.length;
       session.stage = 'run';
-      return feed(world, session, { type: 'assigned', groupGeneration: session.generation, position: session.next, logEnd, highestMarker: highestMarker(world, session), sequences: session.sequences });
+      return feed(world, session, {
+        type: 'assigned',
+        groupGeneration: session.generation,
+        position: session.next,
+        logEnd,
+        highestMarker: highestMarker(world, session),
+        sequences: session.sequences,
+      });
     }
     case 'run': {
       const command = session.queue.shift();
@@ -123,16 +185,20 @@ function highestMarker(world: World, session: Session): number {
   const key = markerKey(world, session.partition, session.topicGeneration);
   let highest = 0;
   for (const epoch of world.epochs.slice(-3)) {
-    for (const name of Object.values(epoch.indices)) highest = Math.max(highest, world.indices.get(name)?.markers.get(key) ?? 0);
+    for (const name of Object.values(epoch.indices))
+      highest = Math.max(highest, world.indices.get(name)?.markers.get(key) ?? 0);
   }
   return highest;
 }
 
 function carryOut(world: World, session: Session, command: DeliveryCommand): void {
   switch (command.type) {
-    case 'read_record': return readRecord(world, session);
-    case 'write_record': return writeRecord(world, session, command);
-    case 'read_marks': return readMarks(world, session, command.epoch);
+    case 'read_record':
+      return readRecord(world, session);
+    case 'write_record':
+      return writeRecord(world, session, command);
+    case 'read_marks':
+      return readMarks(world, session, command.epoch);
     case 'deliver':
     case 'park':
       session.delivery = createDelivery(command);
@@ -140,22 +206,37 @@ function carryOut(world: World, session: Session, command: DeliveryCommand): voi
     case 'sync':
       if (!world.without.has('rule-12')) command.indices.forEach((index) => sync(world, index));
       return feed(world, session, { type: 'synced' });
-    case 'commit': return commit(world, session, command.offset, command.sequences);
+    case 'commit':
+      return commit(world, session, command.offset, command.sequences);
     case 'ready':
-    case 'abandon': return;
+    case 'abandon':
+      return;
   }
 }
 
 function readRecord(world: World, session: Session): void {
   const { record } = session.partition;
-  const found = record !== undefined && world.without.has('rule-9') ? { ...record, record: Object.keys(record.record.parked ?? {}).reduce(unparkSet, record.record) } : record;
-  feed(world, session, { type: 'record_read', found, latestEpoch: session.processor.known, stillOwner: world.without.has('rule-2-proof') || ownsPartition(world, session) });
+  const found =
+    record !== undefined && world.without.has('rule-9')
+      ? { ...record, record: Object.keys(record.record.parked ?? {}).reduce(unparkSet, record.record) }
+      : record;
+  feed(world, session, {
+    type: 'record_read',
+    found,
+    latestEpoch: session.processor.known,
+    stillOwner: world.without.has('rule-2-proof') || ownsPartition(world, session),
+  });
 }
 
-function writeRecord(world: World, session: Session, command: Extract<DeliveryCommand, { type: 'write_record' }>): void {
+function writeRecord(
+  world: World,
+  session: Session,
+  command: Extract<DeliveryCommand, { type: 'write_record' }>,
+): void {
   const { partition } = session;
   if (partition.generation !== session.topicGeneration) return feed(world, session, { type: 'record_conflict' });
-  if (partition.record?.revision !== command.expected && !world.without.has('rule-2')) return feed(world, session, { type: 'record_conflict' });
+  if (partition.record?.revision !== command.expected && !world.without.has('rule-2'))
+    return feed(world, session, { type: 'record_conflict' });
   world.revision += 1;
   partition.record = { record: command.record, revision: String(world.revision) };
   if (world.random.chance(0.05)) {
@@ -166,10 +247,15 @@ function writeRecord(world: World, session: Session, command: Extract<DeliveryCo
 }
 
 /** A write whose answer was lost looks like a conflict with ourselves: what stands there decides. */
-function confirmRecord(world: World, session: Session, command: Extract<DeliveryCommand, { type: 'write_record' }>): void {
+function confirmRecord(
+  world: World,
+  session: Session,
+  command: Extract<DeliveryCommand, { type: 'write_record' }>,
+): void {
   const { record } = session.partition;
   session.unanswered = undefined;
-  if (record !== undefined && JSON.stringify(record.record) === JSON.stringify(command.record)) return feed(world, session, { type: 'record_written', revision: record.revision });
+  if (record !== undefined && JSON.stringify(record.record) === JSON.stringify(command.record))
+    return feed(world, session, { type: 'record_written', revision: record.revision });
   feed(world, session, { type: 'record_conflict' });
 }
 
@@ -217,18 +303,26 @@ function retake(world: World, session: Session): void {
 /** Only the group's present owner may. What was committed fixes the epochs of its messages. */
 function commit(world: World, session: Session, offset: number, sequences: Sequences): void {
   const { partition, check, next: first } = session;
-  if (!ownsPartition(world, session) || partition.generation !== session.topicGeneration) return endSession(world, session);
+  if (!ownsPartition(world, session) || partition.generation !== session.topicGeneration)
+    return endSession(world, session);
   partition.committed = { offset, metadata: encodeSequences(sequences) };
   world.note?.(`${partition.name}: committed ${offset}`);
-  const ranges = world.without.has('rule-1') ? [{ from: 0, epoch: session.newest }] : (session.state.held?.record.ranges ?? []);
+  const ranges = world.without.has('rule-1')
+    ? [{ from: 0, epoch: session.newest }]
+    : (session.state.held?.record.ranges ?? []);
   for (let at = first; at < offset; at += 1) {
     const message = world.messages.get((session.log[at] as Entry).key);
-    if (message !== undefined && (message.offset === at || check?.resent.has(at - first) !== true)) fixEpoch(message, ranges, at);
+    if (message !== undefined && (message.offset === at || check?.resent.has(at - first) !== true))
+      fixEpoch(message, ranges, at);
   }
   session.next = offset;
 }
 
-function fixEpoch(message: Message, ranges: readonly { readonly from: number; readonly epoch: number }[], offset: number): void {
+function fixEpoch(
+  message: Message,
+  ranges: readonly { readonly from: number; readonly epoch: number }[],
+  offset: number,
+): void {
   if (message.epoch !== undefined) return;
   message.epoch = (ranges.findLast(({ from }) => from <= offset) ?? ranges[0])?.epoch;
 }
@@ -237,6 +331,12 @@ function fixEpoch(message: Message, ranges: readonly { readonly from: number; re
 export function notice(world: World, processor: Processor): void {
   processor.known = latestEpoch(world);
   for (const session of [...processor.sessions]) {
-    if (session.stage === 'run' && session.state.phase === 'ready' && session.queue.length === 0 && session.delivery === undefined) feed(world, session, { type: 'epoch_appended', latestEpoch: processor.known });
+    if (
+      session.stage === 'run' &&
+      session.state.phase === 'ready' &&
+      session.queue.length === 0 &&
+      session.delivery === undefined
+    )
+      feed(world, session, { type: 'epoch_appended', latestEpoch: processor.known });
   }
 }

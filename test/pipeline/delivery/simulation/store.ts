@@ -49,7 +49,8 @@ function writable(world: World, name: string): Index | ItemOutcome {
   return world.blocked.has(index.set) ? 'blocked' : index;
 }
 
-const refuses = (world: World, item: Item): boolean => item.message?.poison === true && (world.reason !== undefined || world.kind === 'marker');
+const refuses = (world: World, item: Item): boolean =>
+  item.message?.poison === true && (world.reason !== undefined || world.kind === 'marker');
 
 /** A `create` of one document with its own id; with `replaces` in the place of the stub of that revision. The mapping is checked before the id. */
 export function applyItem(world: World, name: string, item: Item, durable: boolean, replaces?: number): ItemOutcome {
@@ -75,10 +76,16 @@ function put(world: World, index: Index, item: Item, durable: boolean, replaced?
   index.docs.set(item.key, { stub: false, copies: 1, durable, revision: world.revision, letter, replaced });
 }
 
-export const markerKey = (world: World, partition: Partition, generation: number): string => (world.without.has('rule-11-generation') ? partition.name : `${partition.name}/${generation}`);
+export const markerKey = (world: World, partition: Partition, generation: number): string =>
+  world.without.has('rule-11-generation') ? partition.name : `${partition.name}/${generation}`;
 
 /** One transaction with the marker of the batch; documents below the marker are there already. */
-export function applyTransaction(world: World, name: string, items: readonly Item[], place: { readonly partition: Partition; readonly generation: number; readonly next: number }): readonly ItemOutcome[] {
+export function applyTransaction(
+  world: World,
+  name: string,
+  items: readonly Item[],
+  place: { readonly partition: Partition; readonly generation: number; readonly next: number },
+): readonly ItemOutcome[] {
   const index = writable(world, name);
   if (typeof index === 'string') return items.map(() => index);
   const key = markerKey(world, place.partition, place.generation);
@@ -100,7 +107,14 @@ export function writeStub(world: World, name: string, key: string, renews?: numb
   const found = index.docs.get(key);
   if (found !== undefined && found.revision !== renews) return found.stub;
   world.revision += 1;
-  index.docs.set(key, { stub: true, copies: 1, durable: true, revision: world.revision, letter: undefined, replaced: undefined });
+  index.docs.set(key, {
+    stub: true,
+    copies: 1,
+    durable: true,
+    revision: world.revision,
+    letter: undefined,
+    replaced: undefined,
+  });
   return true;
 }
 

@@ -1,6 +1,6 @@
 /** Parts of the protocol that a simulated world can leave out, to see that something then goes wrong. */
 export const switches = {
-  'rule-1': 'the newest epoch decides instead of the offset\'s own',
+  'rule-1': "the newest epoch decides instead of the offset's own",
   'rule-2': 'the partition record is written without compare-and-set',
   'rule-2-proof': 'a partition is taken over without a heartbeat after its record was read',
   'rule-3': 'a batch is written without asking whether the partition is still owned',
@@ -16,8 +16,9 @@ export const switches = {
   'rule-10-id': 'the id of a dead letter holds the code',
   'rule-10-look': 'what met the id of a refused message is not looked at',
   'rule-10-stored': 'a message that is stored already becomes a dead letter when the store refuses it later',
-  'letters-once': 'a dead letter that stands twice in its topic is stored twice when its index set was rotated in between',
-  'rule-11': 'markers are not kept in the batch\'s transaction',
+  'letters-once':
+    'a dead letter that stands twice in its topic is stored twice when its index set was rotated in between',
+  'rule-11': "markers are not kept in the batch's transaction",
   'rule-11-generation': 'markers do not name the generation of the topic',
   'rule-12': 'nothing is flushed after a document that was there already',
   'rule-12-look': 'what was there already is flushed, and not looked at again',

@@ -4,7 +4,9 @@ import { simulate, type RunOptions } from './scheduler.js';
 const idPattern = /([0-9a-f]{12})[0-9a-f]{8}-([0-9a-f]{4})-([0-9a-f]{10})/g;
 
 export const shortIds = (text: string): string =>
-  text.replace(idPattern, (_, run: string, partition: string, sequence: string) => [run, partition, sequence].map((digits) => Number.parseInt(digits, 16)).join('.'));
+  text.replace(idPattern, (_, run: string, partition: string, sequence: string) =>
+    [run, partition, sequence].map((digits) => Number.parseInt(digits, 16)).join('.'),
+  );
 
 export interface Trace {
   readonly problem: string | undefined;

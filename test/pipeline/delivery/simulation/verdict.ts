@@ -9,18 +9,25 @@ export function unfinished(world: World): string | undefined {
     if ((committed?.offset ?? 0) !== log.length) return `${name}: committed ${committed?.offset ?? 0} of ${log.length}`;
   }
   if (world.late.length > 0) return `${world.late.length} bulks on their way`;
-  for (const [set, log] of world.parking) if ((world.drained.get(set) ?? 0) < log.length) return `${set}: ${world.drained.get(set) ?? 0} of ${log.length} parked messages drained`;
+  for (const [set, log] of world.parking)
+    if ((world.drained.get(set) ?? 0) < log.length)
+      return `${set}: ${world.drained.get(set) ?? 0} of ${log.length} parked messages drained`;
   for (const { name, record } of world.partitions) {
-    if (record?.record.parked !== undefined) return `${name}: still parks ${Object.keys(record.record.parked).join(' ')}`;
-    if (record !== undefined && record.record.ranges.at(-1)?.epoch !== latestEpoch(world)) return `${name}: has not taken epoch ${latestEpoch(world)}`;
+    if (record?.record.parked !== undefined)
+      return `${name}: still parks ${Object.keys(record.record.parked).join(' ')}`;
+    if (record !== undefined && record.record.ranges.at(-1)?.epoch !== latestEpoch(world))
+      return `${name}: has not taken epoch ${latestEpoch(world)}`;
   }
   for (const processor of world.processors) {
     if (!processor.alive) continue;
     if (processor.paused || processor.term !== world.group.term) return `p${processor.number}: has not joined`;
-    for (const { name, state, term } of processor.sessions) if (term !== world.group.term || state.phase !== 'ready') return `${name}: ${state.phase}`;
+    for (const { name, state, term } of processor.sessions)
+      if (term !== world.group.term || state.phase !== 'ready') return `${name}: ${state.phase}`;
   }
   if (world.replays.length > 0) return `${world.replays[0]?.name}: under way`;
-  for (const { set, docs, closed } of world.indices.values()) if (set === 'dead' && !closed) for (const [key, { letter }] of docs) if (letter?.state === 'targeted') return `${key}: replay not settled`;
+  for (const { set, docs, closed } of world.indices.values())
+    if (set === 'dead' && !closed)
+      for (const [key, { letter }] of docs) if (letter?.state === 'targeted') return `${key}: replay not settled`;
   const drainer = world.drainers.find((each) => !isIdle(world, each));
   if (drainer !== undefined) return `${drainer.name}: ${drainer.stage}`;
   const retiring = [...world.marks].find(([, { state }]) => state === 'retiring');
@@ -65,12 +72,20 @@ function countCopies(world: World): { readonly stored: Map<string, Counts>; read
 
 /** What is wrong with a world at rest; undefined when nothing is. */
 export function violation(world: World): string | undefined {
-  for (const name of world.indices.keys()) if (world.marks.get(name)?.state === 'deleted') return `${name} is back after it was deleted`;
+  for (const name of world.indices.keys())
+    if (world.marks.get(name)?.state === 'deleted') return `${name} is back after it was deleted`;
   const { stored, letters } = countCopies(world);
   for (const message of world.messages.values()) {
     for (const set of ['a', 'b'] as const) {
-      const problem = judge(world, message, set, stored.get(`${message.key} ${set}`), letters.get(`${message.key} ${set}`));
-      if (problem !== undefined) return `${message.key} (${message.partition.name} offset ${message.offset}, kind ${message.kind}, epoch ${message.epoch ?? 'none'}) ${problem}`;
+      const problem = judge(
+        world,
+        message,
+        set,
+        stored.get(`${message.key} ${set}`),
+        letters.get(`${message.key} ${set}`),
+      );
+      if (problem !== undefined)
+        return `${message.key} (${message.partition.name} offset ${message.offset}, kind ${message.kind}, epoch ${message.epoch ?? 'none'}) ${problem}`;
     }
   }
   return world.overtaken[0];
@@ -83,9 +98,18 @@ const none: Counts = { there: 0, removed: 0 };
  * topic. The letter is open again.
  */
 const isForgotten = (world: World, key: string, set: IndexSet): boolean =>
-  [...world.removed, ...world.indices.values()].some(({ set: of, closed, docs, name }) => of === 'dead' && (closed || !world.indices.has(name)) && docs.get(`${key}@${set}`)?.letter?.state === 'replayed');
+  [...world.removed, ...world.indices.values()].some(
+    ({ set: of, closed, docs, name }) =>
+      of === 'dead' && (closed || !world.indices.has(name)) && docs.get(`${key}@${set}`)?.letter?.state === 'replayed',
+  );
 
-function judge(world: World, message: Message, set: IndexSet, stored: Counts = none, letters: Counts = none): string | undefined {
+function judge(
+  world: World,
+  message: Message,
+  set: IndexSet,
+  stored: Counts = none,
+  letters: Counts = none,
+): string | undefined {
   // A dead letter that retention has removed may come once more, with a late copy of it; so may a message that was replayed to an index that is gone.
   const copies = world.replayed.has(message.key) ? atLast(stored) : stored.there + stored.removed;
   const dead = atLast(letters);
@@ -101,7 +125,11 @@ function judge(world: World, message: Message, set: IndexSet, stored: Counts = n
 const atLast = ({ there, removed }: Counts): number => (there > 0 ? there : Math.min(1, removed));
 
 function placesOf(world: World, key: string): string {
-  const names = (indices: Iterable<{ readonly name: string; readonly docs: ReadonlyMap<string, { readonly stub: boolean }> }>): string[] =>
-    [...indices].filter(({ docs }) => docs.get(key)?.stub === false).map(({ name }) => name);
-  return [...names(world.indices.values()), ...names(world.removed).map((name) => `${name}, removed`)].join(', ') || 'nowhere';
+  const names = (
+    indices: Iterable<{ readonly name: string; readonly docs: ReadonlyMap<string, { readonly stub: boolean }> }>,
+  ): string[] => [...indices].filter(({ docs }) => docs.get(key)?.stub === false).map(({ name }) => name);
+  return (
+    [...names(world.indices.values()), ...names(world.removed).map((name) => `${name}, removed`)].join(', ') ||
+    'nowhere'
+  );
 }

@@ -113,15 +113,45 @@ export interface World {
   nextIndex: number;
 }
 
-export function createWorld(seed: number, shape: Shape, without: ReadonlySet<Switch>, note: World['note'], random: Random = createRandom(seed)): World {
+export function createWorld(
+  seed: number,
+  shape: Shape,
+  without: ReadonlySet<Switch>,
+  note: World['note'],
+  random: Random = createRandom(seed),
+): World {
   const world: World = {
-    random, kind: shape.kind, without, note, partitions: [], messages: new Map(), processors: [], group: { term: 0, generation: 0, owners: [] },
-    epochs: [], marks: new Map(), indices: new Map(), removed: [], blocked: new Set(), reason: undefined, late: [],
-    parking: new Map(allSets.map((set) => [set, []])), drained: new Map(), drainTerm: 0, drainers: [], retention: [], replays: [], replayed: new Set(), overtaken: [], revision: 0, storeCrashes: 0, nextIndex: 1,
+    random,
+    kind: shape.kind,
+    without,
+    note,
+    partitions: [],
+    messages: new Map(),
+    processors: [],
+    group: { term: 0, generation: 0, owners: [] },
+    epochs: [],
+    marks: new Map(),
+    indices: new Map(),
+    removed: [],
+    blocked: new Set(),
+    reason: undefined,
+    late: [],
+    parking: new Map(allSets.map((set) => [set, []])),
+    drained: new Map(),
+    drainTerm: 0,
+    drainers: [],
+    retention: [],
+    replays: [],
+    replayed: new Set(),
+    overtaken: [],
+    revision: 0,
+    storeCrashes: 0,
+    nextIndex: 1,
   };
   world.partitions.push(createPartition('dead', 0));
   for (let number = 0; number < shape.partitions; number += 1) world.partitions.push(createPartition('logs', number));
-  for (let number = 0; number < shape.processors; number += 1) world.processors.push({ number, alive: true, paused: false, dazed: 0, term: -1, known: 0, sessions: [] });
+  for (let number = 0; number < shape.processors; number += 1)
+    world.processors.push({ number, alive: true, paused: false, dazed: 0, term: -1, known: 0, sessions: [] });
   return world;
 }
 
@@ -129,8 +159,17 @@ const firstRun = createRun(1, Buffer.alloc(4));
 
 export function createPartition(topic: Partition['topic'], number: number): Partition {
   return {
-    topic, number, name: topic === 'dead' ? 'dead' : `logs/${number}`, generation: 1, log: [], record: undefined, former: [], committed: undefined,
-    prefix: idPrefix(firstRun, number), sequence: 0, resends: [],
+    topic,
+    number,
+    name: topic === 'dead' ? 'dead' : `logs/${number}`,
+    generation: 1,
+    log: [],
+    record: undefined,
+    former: [],
+    committed: undefined,
+    prefix: idPrefix(firstRun, number),
+    sequence: 0,
+    resends: [],
   };
 }
 

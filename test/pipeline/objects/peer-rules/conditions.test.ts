@@ -5,8 +5,16 @@ import { problemOf, ruleText, runRule } from './support.js';
 
 const check = (condition: string, holds: readonly LogDocument[], misses: readonly LogDocument[]): void => {
   void t.test(condition, async (t) => {
-    for (const [documents, wanted] of [[holds, true], [misses, false]] as const) {
-      for (const document of documents) t.equal(runRule(ruleText(condition), document).document['hit'] === 'yes', wanted, `${JSON.stringify(document)} ${wanted ? 'holds' : 'misses'}`);
+    for (const [documents, wanted] of [
+      [holds, true],
+      [misses, false],
+    ] as const) {
+      for (const document of documents)
+        t.equal(
+          runRule(ruleText(condition), document).document['hit'] === 'yes',
+          wanted,
+          `${JSON.stringify(document)} ${wanted ? 'holds' : 'misses'}`,
+        );
     }
   });
 };
@@ -15,7 +23,11 @@ check('true', [{}], []);
 check('false', [], [{ a: 'x' }]);
 check('has_field("a")', [{ a: 'x' }, { a: 0 }], [{}, { b: 'x' }, { a: ' ' }]);
 check('has_field("container")', [{ container_name: 'x' }], [{}]);
-check('to_string($message.kind) == "KubernetesEvent"', [{ kind: 'KubernetesEvent' }], [{ kind: 'kubernetesevent' }, {}, { kind: 'KubernetesEvents' }]);
+check(
+  'to_string($message.kind) == "KubernetesEvent"',
+  [{ kind: 'KubernetesEvent' }],
+  [{ kind: 'kubernetesevent' }, {}, { kind: 'KubernetesEvents' }],
+);
 check('$message.kind == "x"', [{ kind: 'x' }], [{}, { kind: 'y' }]);
 check('"x" == $message.kind', [{ kind: 'x' }], [{ kind: 'y' }]);
 check('$message.kind != "x"', [{ kind: 'y' }], [{ kind: 'x' }, {}]);
@@ -23,20 +35,48 @@ check('to_string($message.kind) != "x"', [{ kind: 'y' }, {}], [{ kind: 'x' }]);
 check('to_string($message.kind) == ""', [{}], [{ kind: 'x' }]);
 check('lowercase(to_string($message.kind)) == "x"', [{ kind: 'X' }, { kind: 'x' }], [{ kind: 'y' }, {}]);
 check('lowercase(to_string($message.kind)) == "X"', [], [{ kind: 'X' }]);
-check('to_bool($message.nc_audit_label)', [{ nc_audit_label: 'true' }, { nc_audit_label: true }, { nc_audit_label: 'TRUE' }], [{ nc_audit_label: 'false' }, { nc_audit_label: '1' }, {}]);
+check(
+  'to_bool($message.nc_audit_label)',
+  [{ nc_audit_label: 'true' }, { nc_audit_label: true }, { nc_audit_label: 'TRUE' }],
+  [{ nc_audit_label: 'false' }, { nc_audit_label: '1' }, {}],
+);
 check('to_bool(to_string($message.l)) == true', [{ l: 'True' }], [{ l: 'false' }, {}]);
 check('to_bool($message.l) == false', [{ l: 'false' }, {}], [{ l: 'true' }]);
-check('regex("^var.log.(messages|syslog)$", to_string($message.tag)).matches == true', [{ tag: 'var/log/syslog' }], [{ tag: 'x var/log/syslog' }, {}]);
+check(
+  'regex("^var.log.(messages|syslog)$", to_string($message.tag)).matches == true',
+  [{ tag: 'var/log/syslog' }],
+  [{ tag: 'x var/log/syslog' }, {}],
+);
 check('regex("a.c", to_string($message.tag)).matches', [{ tag: 'xabcx' }], [{ tag: 'a\nc' }]);
 check('regex("^$", to_string($message.tag)).matches', [{}, { tag: '' }], [{ tag: 'x' }]);
-check('regex(value: to_string($message.tag), pattern: "\\\\bsystemd\\\\b").matches == true', [{ tag: 'systemd' }], [{ tag: 'systemdx' }]);
+check(
+  'regex(value: to_string($message.tag), pattern: "\\\\bsystemd\\\\b").matches == true',
+  [{ tag: 'systemd' }],
+  [{ tag: 'systemdx' }],
+);
 check('regex("x", to_string($message.tag)).matches == false', [{ tag: 'a' }, {}], [{ tag: 'x' }]);
-check('contains(to_string($message.pod), "ingress-nginx")', [{ pod: 'my-ingress-nginx-1' }, { pod_name: 'ingress-nginx' }], [{ pod: 'INGRESS-NGINX' }, {}]);
-check('contains(value: to_string($message.pod), search: "Ingress", ignore_case: true)', [{ pod: 'my-INGRESS' }], [{ pod: 'x' }]);
+check(
+  'contains(to_string($message.pod), "ingress-nginx")',
+  [{ pod: 'my-ingress-nginx-1' }, { pod_name: 'ingress-nginx' }],
+  [{ pod: 'INGRESS-NGINX' }, {}],
+);
+check(
+  'contains(value: to_string($message.pod), search: "Ingress", ignore_case: true)',
+  [{ pod: 'my-INGRESS' }],
+  [{ pod: 'x' }],
+);
 check('contains(to_string($message.pod), "")', [{}, { pod: 'x' }], []);
-check('starts_with(to_string($message.tag), "a") && ends_with(to_string($message.tag), "z")', [{ tag: 'abz' }], [{ tag: 'ab' }, { tag: 'z' }]);
+check(
+  'starts_with(to_string($message.tag), "a") && ends_with(to_string($message.tag), "z")',
+  [{ tag: 'abz' }],
+  [{ tag: 'ab' }, { tag: 'z' }],
+);
 check('is_null($message.a) || is_not_null($message.b)', [{}, { a: 'x', b: 'y' }], [{ a: 'x' }]);
-check('to_long($message.level) < 4', [{ level: 3 }, { level: '3' }, {}, { level: 'warn' }], [{ level: 4 }, { level: '5' }]);
+check(
+  'to_long($message.level) < 4',
+  [{ level: 3 }, { level: '3' }, {}, { level: 'warn' }],
+  [{ level: 4 }, { level: '5' }],
+);
 check('to_long($message.level) >= 4', [{ level: 4 }, { level: 5 }], [{ level: 3 }, {}, { level: 'x' }]);
 check('to_long($message.level) == 3', [{ level: 3 }, { level: '3.0' }], [{ level: 4 }, {}]);
 check('to_long($message.level) == 0', [{ level: 0 }, {}, { level: 'x' }], [{ level: 1 }]);
@@ -47,12 +87,17 @@ check('! (has_field("a") or has_field("b")) AND has_field("c")', [{ c: 'x' }], [
 check('has_field("a") || has_field("b") && has_field("c")', [{ a: 'x' }, { b: 'x', c: 'x' }], [{ b: 'x' }, { c: 'x' }]);
 check('(has_field("a") || has_field("b")) && has_field("c")', [{ a: 'x', c: 'x' }], [{ a: 'x' }]);
 check('from_input(name: "My input")', [{ receiver: 'input-1' }], [{ receiver: 'gelf-tcp' }]);
-check('/* of audit */ has_field(\'a\') // only here\n', [{ a: 'x' }], [{}]);
+check("/* of audit */ has_field('a') // only here\n", [{ a: 'x' }], [{}]);
 check('$message.`odd-name` == "x"', [{ 'odd-name': 'x' }], [{}]);
 
 t.test('what is not supported is refused by name and place', async (t) => {
-  const refused = (condition: string, wanted: RegExp): void => { t.match(problemOf(ruleText(condition)), wanted, condition); };
-  refused('cidr_match("10.0.0.0/8", to_ip($message.ip))', /^3:3 The function cidr_match\(\) is not supported in a condition/);
+  const refused = (condition: string, wanted: RegExp): void => {
+    t.match(problemOf(ruleText(condition)), wanted, condition);
+  };
+  refused(
+    'cidr_match("10.0.0.0/8", to_ip($message.ip))',
+    /^3:3 The function cidr_match\(\) is not supported in a condition/,
+  );
   refused('has_field("a") && lookup_has_value("t", $message.x)', /^3:21 The function lookup_has_value\(\)/);
   refused('regex("(?<!x)a", to_string($message.tag)).matches == true', /^3:9 The pattern cannot be used/);
   refused('regex("a", to_string($message.tag))', /add `\.matches`/);

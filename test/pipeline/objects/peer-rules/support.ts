@@ -8,11 +8,19 @@ import type { LogDocument } from '../../../../schemas/messages.js';
 import { compiled, run } from '../../../rules/support.js';
 
 export const known: Known = {
-  streams: [{ id: 'all-messages', title: 'All messages' }, { id: 'audit', title: 'Audit logs' }, { id: 'other', title: 'Other' }],
-  receivers: [{ id: 'gelf-tcp', title: 'gelf-tcp' }, { id: 'input-1', title: 'My input' }],
+  streams: [
+    { id: 'all-messages', title: 'All messages' },
+    { id: 'audit', title: 'Audit logs' },
+    { id: 'other', title: 'Other' },
+  ],
+  receivers: [
+    { id: 'gelf-tcp', title: 'gelf-tcp' },
+    { id: 'input-1', title: 'My input' },
+  ],
 };
 
-export const ruleText = (when: string, then = 'set_field("hit", "yes");', name = 'r'): string => `rule "${name}"\nwhen\n  ${when}\nthen\n  ${then}\nend`;
+export const ruleText = (when: string, then = 'set_field("hit", "yes");', name = 'r'): string =>
+  `rule "${name}"\nwhen\n  ${when}\nthen\n  ${then}\nend`;
 
 export interface Ran {
   readonly document: LogDocument;
@@ -30,7 +38,8 @@ export function runRule(source: string, before: LogDocument): Ran {
 /** Without fields that were removed. */
 export function present(document: LogDocument): LogDocument {
   const found: LogDocument = {};
-  for (const [name, value] of Object.entries(document) as [string, LogDocument[string] | undefined][]) if (value !== undefined) found[name] = value;
+  for (const [name, value] of Object.entries(document) as [string, LogDocument[string] | undefined][])
+    if (value !== undefined) found[name] = value;
   return found;
 }
 

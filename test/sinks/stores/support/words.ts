@@ -13,7 +13,8 @@ export async function wordsKnown(registry: Registry, most: number, deadlineMs = 
     behind = await metricValue(registry, 'sluice_store_words_behind', { store: 'embedded' });
     // The figure of the last look at the files may be older than the last write.
     if (behind <= most && lookedAt > 2) return;
-    if (performance.now() > end) throw new Error(`the words of ${behind} documents are not known after ${deadlineMs} ms`);
+    if (performance.now() > end)
+      throw new Error(`the words of ${behind} documents are not known after ${deadlineMs} ms`);
     await wait(50);
   }
 }
