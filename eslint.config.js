@@ -24,7 +24,7 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
-    ignores: ['cli.ts', 'cli/**', 'workers/worker.ts', 'test/**', 'bench/**'],
+    ignores: ['cli.ts', 'cli/**', 'program/workers/worker.ts', 'test/**', 'bench/**'],
     rules: {
       'no-restricted-globals': ['error'],
       'no-restricted-properties': [
@@ -32,7 +32,7 @@ export default tseslint.config(
         {
           object: 'process',
           property: 'exit',
-          message: 'Only the main modules (cli.ts, workers/worker.ts) end a process.',
+          message: 'Only the main modules (cli.ts, program/workers/worker.ts) end a process.',
         },
       ],
     },

@@ -1,6 +1,6 @@
 /** What access takes from the running pipeline: the streams, the roles of rule files, and who created which stream. */
 import type { CreateAccessOptions } from '../access/access.js';
-import type { Sluice } from '../pipeline/sluice.js';
+import type { Sluice } from '../program/sluice.js';
 
 type Kept = ReturnType<Sluice['world']['kept']>;
 

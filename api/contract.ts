@@ -1,7 +1,7 @@
 /** What the HTTP API is built from. */
 import type { Registry } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
-import type { Sluice } from '../pipeline/sluice.js';
+import type { Sluice } from '../program/sluice.js';
 import type { Config } from '../schemas/config/config.js';
 
 export interface ApiOptions {

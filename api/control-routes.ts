@@ -1,5 +1,5 @@
 /** What the command line asks of the running program over the control socket: one file a resource. */
-import type { Sluice } from '../pipeline/sluice.js';
+import type { Sluice } from '../program/sluice.js';
 import { deadLetterRoutes } from './control/dead-letters.js';
 import { indexSetRoutes } from './control/index-sets.js';
 import { parkingRoutes } from './control/parking.js';

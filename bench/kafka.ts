@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import kafkajs from 'kafkajs';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
-import type { TopicRecord } from '../pipeline/topics/contract.js';
-import { createKafkaTopicLog, type KafkaTopicLogOptions } from '../pipeline/topics/kafka.js';
+import type { TopicRecord } from '../topics/contract.js';
+import { createKafkaTopicLog, type KafkaTopicLogOptions } from '../topics/kafka.js';
 import { kafkaBrokers } from '../test/engines.js';
 
 const messageBytes = 420;

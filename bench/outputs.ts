@@ -10,9 +10,9 @@ import { loadConfig } from '../config/load.js';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../pipeline/delivery/ids.js';
-import { createOutputs } from '../pipeline/outputs/outputs.js';
-import { createEmbeddedTopicLog } from '../pipeline/topics/embedded.js';
-import { createDecoder } from '../receivers/decode/decoder.js';
+import { createOutputs } from '../pipeline/forwarding/outputs.js';
+import { createEmbeddedTopicLog } from '../topics/embedded.js';
+import { createDecoder } from '../gelf/decoder.js';
 import { compileRules } from '../rules/compile.js';
 
 const messageBytes = 420;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { prefixWidth, sequenceOf } from '../pipeline/delivery/ids.js';
 import type { checkResends } from '../pipeline/delivery/sequences.js';
 import { checkResends as lookAtAll } from '../pipeline/delivery/sequences.js';
-import type { TopicLog } from '../pipeline/topics/contract.js';
+import type { TopicLog } from '../topics/contract.js';
 import { kafkaBrokers } from '../test/engines.js';
 import { createMemoryState } from './memory-state.js';
 import {

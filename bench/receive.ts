@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Value } from 'typebox/value';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
-import { createDecoder } from '../receivers/decode/decoder.js';
+import { createDecoder } from '../gelf/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
 import { readKernelDrops } from '../receivers/listen/kernel-drops.js';
 import { createReceiver } from '../receivers/registry.js';

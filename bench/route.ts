@@ -4,8 +4,8 @@
  */
 import { fileURLToPath } from 'node:url';
 import { createGenerator } from '../load/generator.js';
-import { createDecoder } from '../receivers/decode/decoder.js';
-import type { ParsedMessage } from '../receivers/decode/contract.js';
+import { createDecoder } from '../gelf/decoder.js';
+import type { ParsedMessage } from '../gelf/contract.js';
 import { compileRules } from '../rules/compile.js';
 import { readRuleSource } from '../rules/source.js';
 import type { LogDocument } from '../schemas/messages.js';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
-import type { TopicRecord } from '../pipeline/topics/contract.js';
-import { createEmbeddedTopicLog } from '../pipeline/topics/embedded.js';
+import type { TopicRecord } from '../topics/contract.js';
+import { createEmbeddedTopicLog } from '../topics/embedded.js';
 
 const messageBytes = 420;
 const topic = 'bench';

@@ -2,7 +2,7 @@
 import { formatBytes } from '../core/bytes.js';
 import { packageVersion } from '../core/package-root.js';
 import type { Config } from '../schemas/config/config.js';
-import type { ProgramFacts } from '../workers/contract.js';
+import type { ProgramFacts } from '../program/workers/contract.js';
 
 export interface BannerFacts extends ProgramFacts {
   readonly workers: number;

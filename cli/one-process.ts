@@ -2,8 +2,8 @@
 import { apiStopShare, createApi } from '../api/api.js';
 import { controlRoutes } from '../api/control-routes.js';
 import { userControlRoutes } from '../api/control/users.js';
-import { Sluice, type SluiceOptions } from '../pipeline/sluice.js';
-import type { RunningProgram } from '../workers/contract.js';
+import { Sluice, type SluiceOptions } from '../program/sluice.js';
+import type { RunningProgram } from '../program/workers/contract.js';
 
 export function createOneProcess(options: SluiceOptions, adminPort: () => number | undefined): RunningProgram {
   const sluice = new Sluice(options);

@@ -7,12 +7,12 @@ import { collectProcessMetrics, Registry } from '../core/metrics.js';
 import { packageVersion } from '../core/package-root.js';
 import { createRecentProblems } from '../core/recent-problems.js';
 import { catchSignals, interruptedCode } from '../core/signals.js';
-import type { Roles } from '../pipeline/sluice.js';
+import type { Roles } from '../program/sluice.js';
 import type { Config } from '../schemas/config/config.js';
-import { createWorkers, workerCount } from '../workers/run.js';
+import { createWorkers, workerCount } from '../program/workers/run.js';
 import { banner, firstPasswordsText } from './banner.js';
 import { reportFailure } from './failure.js';
-import type { RunningProgram } from '../workers/contract.js';
+import type { RunningProgram } from '../program/workers/contract.js';
 
 /** A stop that takes longer is cut: what is not stored yet is durable in the topics. */
 const stopDeadlineMs = 15_000;

@@ -10,8 +10,8 @@ import type { ParkingTopics } from './parking/topics.js';
 import type { RouteContext } from './route.js';
 import type { RuleSets } from './rule-sets.js';
 import type { SearchableProbe } from './searchable.js';
-import type { TopicLog } from './topics/contract.js';
-import type { Taps } from './view/taps.js';
+import type { TopicLog } from '../topics/contract.js';
+import type { Taps } from './monitoring/taps.js';
 
 export interface DeliverContext {
   readonly store: IndexStore;

@@ -9,7 +9,7 @@ import { pipelineErrors } from './errors.js';
 import { isBlocking } from './parking/blockages.js';
 import { emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type Routed } from './route.js';
 import { settle, writeContext } from './settle.js';
-import type { ConsumedBatch, ConsumedRecord, TopicRecord } from './topics/contract.js';
+import type { ConsumedBatch, ConsumedRecord, TopicRecord } from '../topics/contract.js';
 import { writeIndexBatch } from './write.js';
 
 export interface Delivered {

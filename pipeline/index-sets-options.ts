@@ -5,7 +5,7 @@ import type { IndexSetDefinition } from '../rules/contract.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import type { Epochs } from './epochs.js';
 import type { Ledger } from './ledger.js';
-import type { TopicLog } from './topics/contract.js';
+import type { TopicLog } from '../topics/contract.js';
 
 export interface IndexSetsOptions {
   readonly ledger: Ledger;

@@ -18,7 +18,7 @@ import { pipelineMetrics } from './metrics.js';
 import { isBlocking } from './parking/blockages.js';
 import { createHeldParking, type HeldParking } from './parking/held.js';
 import type { IndexBatch } from './route.js';
-import type { Assignment, ConsumedBatch, ConsumeHandler } from './topics/contract.js';
+import type { Assignment, ConsumedBatch, ConsumeHandler } from '../topics/contract.js';
 
 export interface ProcessOptions extends Omit<DeliverContext, 'metrics'> {
   readonly registry: Registry;

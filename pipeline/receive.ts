@@ -7,7 +7,7 @@ import { maxKeptBytes, refusalLetter } from './dead-letters/letter.js';
 import { pipelineErrors } from './errors.js';
 import { pipelineMetrics } from './metrics.js';
 import { PartitionQueue } from './partition-queue.js';
-import type { TopicLog } from './topics/contract.js';
+import type { TopicLog } from '../topics/contract.js';
 
 export interface ReceiveOptions {
   readonly topics: TopicLog;

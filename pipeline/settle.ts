@@ -7,7 +7,7 @@ import { pipelineErrors } from './errors.js';
 import { isBlocking } from './parking/blockages.js';
 import { parkingErrors } from './parking/errors.js';
 import { deadLetterSet, parseOrigin, type IndexBatch } from './route.js';
-import type { ConsumedRecord, TopicRecord } from './topics/contract.js';
+import type { ConsumedRecord, TopicRecord } from '../topics/contract.js';
 import type { WriteContext, WriteOutcome } from './write.js';
 
 /** Where the documents of an index batch come from; its `places` are places in `records`. */

@@ -33,7 +33,7 @@ for (const [file, targets] of edges) {
   for (const target of targets) {
     const to = stageOf(target);
     if (from !== undefined && to !== undefined && from !== to && !(allowed[from] ?? []).includes(to))
-      problems.push(`${file} imports ${target}: only pipeline/ joins stages`);
+      problems.push(`${file} imports ${target}: only pipeline/ and program/ join stages`);
     if (file.startsWith('schemas/') && !target.startsWith('schemas/'))
       problems.push(`${file} imports ${target}: schemas/ holds shapes only`);
     if (file.startsWith('core/') && !target.startsWith('core/'))

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Selection } from '../../pipeline/dead-letters/find.js';
 import type { Work } from '../../pipeline/dead-letters/dead-letters.js';
 import { deadLetterErrors } from '../../pipeline/dead-letters/errors.js';
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import { parseQuery } from '../../search/parser.js';
 import { isQueryProblem, queryError } from '../../search/problem.js';
 import { apiErrors } from '../errors.js';

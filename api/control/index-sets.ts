@@ -1,5 +1,5 @@
 /** Rotation and retention on request. */
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import type { ControlRoutes } from './routes.js';
 
 export function indexSetRoutes(sluice: Sluice): ControlRoutes {

@@ -1,5 +1,5 @@
 /** What is parked, and giving up an index that is missing. */
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import { apiErrors } from '../errors.js';
 import type { ControlRoutes } from './routes.js';
 

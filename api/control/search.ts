@@ -1,7 +1,7 @@
 /** Searching, live tail, export, and what the verifier reads. Who may open the control socket may read everything. */
 import { isSluiceError, toError } from '../../core/errors.js';
 import { deadLetterSet } from '../../pipeline/route.js';
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import { unrestrictedScope } from '../../schemas/access.js';
 import type { SearchHit } from '../../schemas/query.js';
 import type { MessagesRequest, Searcher, SearchQuestion } from '../../search/contract.js';

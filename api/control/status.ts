@@ -1,5 +1,5 @@
 /** What the running program does. */
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import type { ControlRoutes } from './routes.js';
 
 export function statusRoutes(sluice: Sluice, adminPort: () => number | undefined): ControlRoutes {

@@ -1,6 +1,6 @@
 /** What several routes need of the running program's store. */
 import { deadLetterSet } from '../../pipeline/route.js';
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import { apiErrors } from '../errors.js';
 
 export function storeOf(sluice: Sluice): NonNullable<Sluice['store']> {

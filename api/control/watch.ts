@@ -1,6 +1,6 @@
 /** Who sends how much, and what passes. */
-import type { Sluice } from '../../pipeline/sluice.js';
-import type { TapKind } from '../../pipeline/view/taps.js';
+import type { Sluice } from '../../program/sluice.js';
+import type { TapKind } from '../../pipeline/monitoring/taps.js';
 import { apiErrors } from '../errors.js';
 import type { ControlRoutes } from './routes.js';
 

@@ -3,7 +3,7 @@ import type { AccessAdministration } from '../../access/administration.js';
 import type { Access } from '../../access/contract.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
-import type { Sluice } from '../../pipeline/sluice.js';
+import type { Sluice } from '../../program/sluice.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { Searcher } from '../../search/contract.js';
 import type { StateStore } from '../../state/contract.js';

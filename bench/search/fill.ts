@@ -2,8 +2,8 @@
 import { idPrefix, mintId } from '../../pipeline/delivery/ids.js';
 import type { Epoch } from '../../pipeline/delivery/records.js';
 import { emptyRouted, routeMessages, type IndexBatch, type RouteContext } from '../../pipeline/route.js';
-import type { ConsumedRecord } from '../../pipeline/topics/contract.js';
-import { createDecoder } from '../../receivers/decode/decoder.js';
+import type { ConsumedRecord } from '../../topics/contract.js';
+import { createDecoder } from '../../gelf/decoder.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet } from '../../rules/contract.js';
 import { readRuleSource } from '../../rules/source.js';

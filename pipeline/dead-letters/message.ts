@@ -1,10 +1,10 @@
 /** The message in a dead letter, as its topic record would be: the raw bytes again, whole and inflated. */
 import { createHash } from 'node:crypto';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
-import type { Decoder } from '../../receivers/decode/contract.js';
+import type { Decoder } from '../../gelf/contract.js';
 import { compressionOf, type Inflater } from '../../receivers/inflate/contract.js';
 import { trim } from '../../receivers/listen/documents.js';
-import type { ConsumedRecord, TopicLog } from '../topics/contract.js';
+import type { ConsumedRecord, TopicLog } from '../../topics/contract.js';
 import { deadLetterErrors } from './errors.js';
 import { messageIdOf, textOf, type Letter, type LetterDocument } from './state.js';
 

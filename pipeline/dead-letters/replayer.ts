@@ -2,7 +2,7 @@
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { deadLetterId } from '../delivery/ids.js';
-import type { TopicRecord } from '../topics/contract.js';
+import type { TopicRecord } from '../../topics/contract.js';
 import { groupBy } from './group.js';
 import { documentLetter } from './letter.js';
 import type { Unusable } from './message.js';

@@ -8,7 +8,7 @@ import { epochOf, prepare } from '../deliver.js';
 import type { DeliverContext } from '../deliver-context.js';
 import { emptyRouted, routeDeadLetters, routeMessages, type IndexBatch } from '../route.js';
 import { keepAsDeadLetters, settle, writeContext, type Source } from '../settle.js';
-import type { ConsumedBatch, ConsumedRecord, ConsumeHandler } from '../topics/contract.js';
+import type { ConsumedBatch, ConsumedRecord, ConsumeHandler } from '../../topics/contract.js';
 import { writeIndexBatch, type WriteOutcome } from '../write.js';
 import { unparkedRecord, type ParkedHeader } from './envelope.js';
 import { parkingErrors } from './errors.js';

@@ -4,7 +4,7 @@
  */
 import { formatVersions } from '../../core/format-versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
-import type { ConsumedRecord, TopicRecord } from '../topics/contract.js';
+import type { ConsumedRecord, TopicRecord } from '../../topics/contract.js';
 
 /** Where a parked message came from, and the index that its epoch names. */
 export interface ParkedHeader {

@@ -2,7 +2,7 @@
 import { errorText } from '../../core/errors.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { DeliverContext } from '../deliver-context.js';
-import type { Consumer, ConsumeOptions } from '../topics/contract.js';
+import type { Consumer, ConsumeOptions } from '../../topics/contract.js';
 import type { Blockage, Blockages } from './blockages.js';
 import { createDrain } from './drain.js';
 import { drainGroup, parkingTopic } from './envelope.js';

@@ -3,8 +3,8 @@ import { isSluiceError } from '../../core/errors.js';
 import type { Span } from '../delivery/records.js';
 import type { Ledger } from '../ledger.js';
 import type { IndexBatch } from '../route.js';
-import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../topics/contract.js';
-import { firstRecord } from '../topics/first-record.js';
+import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../../topics/contract.js';
+import { firstRecord } from '../../topics/first-record.js';
 import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './envelope.js';
 
 /** What was asked within this time is not asked again: every partition that has the set parked wants to know. */

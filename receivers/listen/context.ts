@@ -2,7 +2,7 @@
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
 import type { MessageSink } from '../../schemas/messages.js';
-import type { Decoder } from '../decode/contract.js';
+import type { Decoder } from '../../gelf/contract.js';
 import type { Inflater } from '../inflate/contract.js';
 
 export interface ReceiverContext {

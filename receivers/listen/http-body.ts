@@ -1,7 +1,7 @@
 /** Reads a request's body, bounded, and cuts it into messages. */
 import type { IncomingMessage } from 'node:http';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
-import type { Decoder } from '../decode/contract.js';
+import type { Decoder } from '../../gelf/contract.js';
 import { contentEncodings, inflateBody, maxContentEncodings } from '../inflate/content-encoding.js';
 import type { Inflater } from '../inflate/contract.js';
 import { splitArray, splitDocuments, splitLines, trim, type Documents } from './documents.js';

@@ -3,8 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../../config/load.js';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
-import type { TopicLog } from '../../pipeline/topics/contract.js';
-import { createTopicLog } from '../../pipeline/topics/registry.js';
+import type { TopicLog } from '../../topics/contract.js';
+import { createTopicLog } from '../../topics/registry.js';
 import type { Point } from './figures.js';
 import { readHonest } from './honest.js';
 

@@ -3,7 +3,7 @@ import kafkajs, { type Admin } from 'kafkajs';
 import { loadConfig } from '../../config/load.js';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
-import { createTopicLog } from '../../pipeline/topics/registry.js';
+import { createTopicLog } from '../../topics/registry.js';
 import type { Progress } from './world.js';
 
 export interface ProgressReader {

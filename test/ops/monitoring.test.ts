@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { packageRoot } from '../../core/package-root.js';
 import { dashboards } from '../../ops/monitoring/dashboards.js';
 import { dashboardJson } from '../../ops/monitoring/panels.js';
-import { workerMetrics } from '../../workers/metrics.js';
+import { workerMetrics } from '../../program/workers/metrics.js';
 import { startProgram, testFolder, until, workedOff, type Program } from '../program.js';
 
 const folder = join(packageRoot, 'ops/monitoring');

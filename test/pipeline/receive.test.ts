@@ -6,8 +6,8 @@ import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../pipeline/delivery/ids.js';
 import { createReceive, type Receive } from '../../pipeline/receive.js';
-import { createEmbeddedTopicLog } from '../../pipeline/topics/embedded.js';
-import type { ConsumedRecord } from '../../pipeline/topics/contract.js';
+import { createEmbeddedTopicLog } from '../../topics/embedded.js';
+import type { ConsumedRecord } from '../../topics/contract.js';
 import type { DeadLetter, MessageBatch } from '../../schemas/messages.js';
 import { until } from '../program.js';
 

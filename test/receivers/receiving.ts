@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { Value } from 'typebox/value';
 import { Registry } from '../../core/metrics.js';
 import type { Receiver } from '../../receivers/contract.js';
-import { createDecoder } from '../../receivers/decode/decoder.js';
+import { createDecoder } from '../../gelf/decoder.js';
 import { createInflater } from '../../receivers/inflate/inflater.js';
 import { createReceiver } from '../../receivers/registry.js';
 import {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { packageVersion } from '../../core/package-root.js';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
-import { createKafkaTopicLog } from '../../pipeline/topics/kafka.js';
+import { createKafkaTopicLog } from '../../topics/kafka.js';
 import { createOpenSearchState } from '../../state/opensearch.js';
 import { kafkaBrokers, openSearchNode, skipWithoutKafka, skipWithoutOpenSearch } from '../engines.js';
 import { startProgram, until, workedOff, type Program } from '../program.js';

@@ -1,7 +1,7 @@
 /** Opens the data folder that it is given as the program does at its start; killed by a test. */
 import { loadConfig } from '../../config/load.js';
 import { createLog } from '../../core/log.js';
-import { openDataFolder } from '../../pipeline/upgrade/data-folder.js';
+import { openDataFolder } from '../../program/upgrade/data-folder.js';
 
 const { config } = loadConfig({ environment: {}, folder: '/nonexistent', overrides: { data_folder: process.argv[2] } });
 process.stdout.write('begins\n');

@@ -9,7 +9,7 @@ import { bringUpToDate, type MigrationSteps, type StampPlace } from '../../core/
 import { judgeStamp, type FormatStamp } from '../../core/formats/stamp.js';
 import { silentLog } from '../../core/log.js';
 import { packageVersion } from '../../core/package-root.js';
-import { readGroup } from '../../pipeline/topics/embedded/group-offsets.js';
+import { readGroup } from '../../topics/embedded/group-offsets.js';
 import { node, testFolder } from '../program.js';
 
 const example: FormatVersion = {

@@ -1,8 +1,8 @@
 /** What every change of an object goes through. */
 import { isSluiceError } from '../../../core/errors.js';
 import { ownMember } from '../../../core/own-member.js';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
-import { fieldProblemsOf } from '../../../pipeline/objects/check.js';
+import type { Catalog } from '../../../definitions/catalog.js';
+import { fieldProblemsOf } from '../../../definitions/check.js';
 import { failure, invalidMembers } from '../failure.js';
 
 type CatalogItem = ReturnType<Catalog['list']>[number];

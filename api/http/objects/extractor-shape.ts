@@ -1,7 +1,7 @@
 /** Extractors of inputs as the API shows and takes them. */
 import { Type, type Static } from 'typebox';
-import type { KeptObject } from '../../../pipeline/objects/kept.js';
-import type { ExtractorSettings } from '../../../pipeline/objects/extractors/translate.js';
+import type { KeptObject } from '../../../definitions/kept.js';
+import type { ExtractorSettings } from '../../../definitions/graylog/extractors/translate.js';
 import { listOf, nullable, textOf } from './shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;

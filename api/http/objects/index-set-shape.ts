@@ -1,6 +1,6 @@
 /** Index sets as the API shows and takes them: rotation and retention as strategies with their settings. */
 import { Type, type Static } from 'typebox';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import type { Catalog } from '../../../definitions/catalog.js';
 import { invalidMembers } from '../failure.js';
 import type { RuleSet } from '../services.js';
 import { given, nullable, originFields, originOf, textOf } from './shapes.js';

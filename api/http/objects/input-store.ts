@@ -1,8 +1,8 @@
 /** Reading and changing receivers: those of the settings file, which stand there, and those of the API. */
 import type { Static } from 'typebox';
 import { findId } from '../../../core/object-ids.js';
-import { idFromTitle } from '../../../pipeline/objects/names.js';
-import { runtimeReceivers } from '../../../pipeline/objects/receiver-options.js';
+import { idFromTitle } from '../../../definitions/names.js';
+import { runtimeReceivers } from '../../../definitions/receiver-options.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { found, storing } from './changing.js';

@@ -1,5 +1,5 @@
 /** Receivers of the settings file and of the API, by id and title. */
-import { runtimeReceivers } from '../../../pipeline/objects/receiver-options.js';
+import { runtimeReceivers } from '../../../definitions/receiver-options.js';
 import type { ApiServices } from '../services.js';
 
 export function knownReceivers({

@@ -1,6 +1,6 @@
 /** The obfuscation in the words of the peer's plugin. Its patterns have numbers where ours have names. */
 import { Type, type Static } from 'typebox';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import type { Catalog } from '../../../definitions/catalog.js';
 import type { RuleFileObfuscation } from '../../../schemas/rule-files.js';
 import { invalidMembers } from '../failure.js';
 import { given, textOf } from './shapes.js';

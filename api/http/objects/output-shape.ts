@@ -1,7 +1,7 @@
 /** Outputs as the API shows and takes them. Secrets go in and never come out. */
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import type { Catalog } from '../../../definitions/catalog.js';
 import { has, mayReadStream, type Identity } from '../../../schemas/access.js';
 import { invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';

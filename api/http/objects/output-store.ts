@@ -1,5 +1,5 @@
 /** Reading and changing outputs for those who may. */
-import { idFromTitle } from '../../../pipeline/objects/names.js';
+import { idFromTitle } from '../../../definitions/names.js';
 import { mayEditStream, mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';

@@ -2,10 +2,10 @@
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
 import { apiIdOf, findId } from '../../../core/object-ids.js';
-import type { KeptObject } from '../../../pipeline/objects/kept.js';
-import { textProblemsOf } from '../../../pipeline/objects/peer-rules/problem.js';
-import { longestText } from '../../../pipeline/objects/peer-rules/tokens.js';
-import { pipelineIdsOf, pipelineRules, stagesOf, titleOf } from '../../../pipeline/objects/pipelines.js';
+import type { KeptObject } from '../../../definitions/kept.js';
+import { textProblemsOf } from '../../../definitions/graylog/pipeline-rules/problem.js';
+import { longestText } from '../../../definitions/graylog/pipeline-rules/tokens.js';
+import { pipelineIdsOf, pipelineRules, stagesOf, titleOf } from '../../../definitions/graylog/pipelines.js';
 import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';

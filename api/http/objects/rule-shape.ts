@@ -1,6 +1,6 @@
 /** Rules as the API shows and takes them: in the words of rule files. */
 import { Type, type Static } from 'typebox';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import type { Catalog } from '../../../definitions/catalog.js';
 import { has, type Identity } from '../../../schemas/access.js';
 import { showActions, showText, takeActions } from './hidden-streams.js';
 import { flagOf, given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';

@@ -1,7 +1,7 @@
 /** Shapes that several kinds of objects share. */
 import { Type, type TSchema } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import type { Catalog } from '../../../definitions/catalog.js';
 
 type CatalogItem = ReturnType<Catalog['list']>[number];
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog } from '../../../pipeline/objects/catalog.js';
+import type { Catalog } from '../../../definitions/catalog.js';
 import type { RuleFileStreamRule } from '../../../schemas/rule-files.js';
 import { failure } from '../failure.js';
 import { flagOf, given, listOf, nullable, objectId, originFields, originOf, textOf } from './shapes.js';

@@ -1,6 +1,6 @@
 /** Reading and changing streams for those who may. */
 import { apiIdOf } from '../../../core/object-ids.js';
-import { idFromTitle } from '../../../pipeline/objects/names.js';
+import { idFromTitle } from '../../../definitions/names.js';
 import { mayEditStream, mayReadStream, unrestrictedScope, type Identity } from '../../../schemas/access.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { findId } from '../../../core/object-ids.js';
-import { extractorsOf } from '../../../pipeline/objects/extractors/rules.js';
-import { translateExtractor } from '../../../pipeline/objects/extractors/translate.js';
+import { extractorsOf } from '../../../definitions/graylog/extractors/rules.js';
+import { translateExtractor } from '../../../definitions/graylog/extractors/translate.js';
 import type { ApiServer } from '../contract.js';
 import { found, storing } from '../objects/changing.js';
 import {

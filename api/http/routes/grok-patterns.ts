@@ -1,15 +1,15 @@
 /** Named patterns for the grok of pipeline rules and extractors: list, read, create, change, import, try, delete. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { tryGrok } from '../../../pipeline/objects/try-grok.js';
+import { tryGrok } from '../../../definitions/graylog/try-grok.js';
 import {
   grokProblem,
   grokTable,
   isBroken,
   maxPatterns,
   type GrokTable,
-} from '../../../pipeline/objects/grok-patterns.js';
-import { sectionId } from '../../../pipeline/objects/kept.js';
+} from '../../../definitions/graylog/grok-patterns.js';
+import { sectionId } from '../../../definitions/kept.js';
 import { takingTexts } from '../bodies.js';
 import type { FastifyRequest } from 'fastify';
 import { membersOf, someOf, type Audited } from '../audited.js';

@@ -1,7 +1,7 @@
 /** Which pipelines run for the messages of which streams. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { defaultStream, pipelineIdsOf } from '../../../pipeline/objects/pipelines.js';
+import { defaultStream, pipelineIdsOf } from '../../../definitions/graylog/pipelines.js';
 import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';

@@ -1,10 +1,10 @@
 /** Rules of pipelines, in the rule language of peers: list, read, check, create, change, delete. They take effect through a connected pipeline. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { idFromTitle } from '../../../pipeline/objects/names.js';
-import { grokTable, withGrokPatterns } from '../../../pipeline/objects/grok-patterns.js';
-import { titleOf } from '../../../pipeline/objects/pipelines.js';
-import { translateRule } from '../../../pipeline/objects/peer-rules/translate.js';
+import { idFromTitle } from '../../../definitions/names.js';
+import { grokTable, withGrokPatterns } from '../../../definitions/graylog/grok-patterns.js';
+import { titleOf } from '../../../definitions/graylog/pipelines.js';
+import { translateRule } from '../../../definitions/graylog/pipeline-rules/translate.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { storing } from '../objects/changing.js';

@@ -1,9 +1,9 @@
 /** Pipelines: stages of rules, as text in the language of peers. List, read, check, create, change, delete. */
 import { Type } from 'typebox';
-import { idFromTitle } from '../../../pipeline/objects/names.js';
-import { parsePipeline } from '../../../pipeline/objects/peer-rules/parse-pipeline.js';
-import { wrongAt } from '../../../pipeline/objects/peer-rules/problem.js';
-import { pipelineIdsOf, titleOf } from '../../../pipeline/objects/pipelines.js';
+import { idFromTitle } from '../../../definitions/names.js';
+import { parsePipeline } from '../../../definitions/graylog/pipeline-rules/parse-pipeline.js';
+import { wrongAt } from '../../../definitions/graylog/pipeline-rules/problem.js';
+import { pipelineIdsOf, titleOf } from '../../../definitions/graylog/pipelines.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
 import { storing } from '../objects/changing.js';

@@ -1,8 +1,8 @@
 /** Rules: list, read, create, change, delete, and tried before they are saved. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { idFromTitle } from '../../../pipeline/objects/names.js';
-import { streamMatcher } from '../../../pipeline/objects/try.js';
+import { idFromTitle } from '../../../definitions/names.js';
+import { streamMatcher } from '../../../definitions/try.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';

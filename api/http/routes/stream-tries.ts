@@ -1,6 +1,6 @@
 /** Streams tried: on one uploaded message, and on stored history, before they are started or even saved. */
 import { Type } from 'typebox';
-import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../pipeline/objects/try.js';
+import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../definitions/try.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found, storing } from '../objects/changing.js';

@@ -4,7 +4,7 @@ import { createAsker, type Asker } from './asking.js';
 import { contractRows, type ContractRow } from './contract-rows.js';
 import { readDescription, type Answer, type Description, type Operation } from './described.js';
 import { startWhole, type Whole } from './whole.js';
-import { until } from '../../pipeline/objects/rig.js';
+import { until } from '../../definitions/rig.js';
 
 const maxBodyBytes = 100_000;
 

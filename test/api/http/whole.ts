@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { apiRoutes } from '../../../api/http/routes.js';
 import { administrator, createTestAccess } from '../../access/support.js';
-import { until } from '../../pipeline/objects/rig.js';
+import { until } from '../../definitions/rig.js';
 import { startRunning, type Running } from './routes/running.js';
 import { basic } from './world.js';
 

@@ -10,7 +10,7 @@ import { loadConfig } from '../../../config/load.js';
 import { defineErrors } from '../../../core/errors.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import type { Sluice } from '../../../pipeline/sluice.js';
+import type { Sluice } from '../../../program/sluice.js';
 import { compileRules } from '../../../rules/compile.js';
 import { readRuleSource } from '../../../rules/source.js';
 import { unrestrictedScope, type Capability, type Identity } from '../../../schemas/access.js';

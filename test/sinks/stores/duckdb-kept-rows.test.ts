@@ -10,7 +10,7 @@ import type { QueryNode, SearchAfter, SearchRequest } from '../../../schemas/que
 import { compileQuery } from '../../../search/evaluate.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb.js';
-import { metricValue } from '../../pipeline/topics/embedded-folder.js';
+import { metricValue } from '../../topics/embedded-folder.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from './contract.js';
 
 t.setTimeout(90_000);

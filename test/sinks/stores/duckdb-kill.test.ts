@@ -11,7 +11,7 @@ import { Registry } from '../../../core/metrics.js';
 import type { QueryNode } from '../../../schemas/query.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
-import { metricValue } from '../../pipeline/topics/embedded-folder.js';
+import { metricValue } from '../../topics/embedded-folder.js';
 import { batchOf, idOf, samples } from './contract.js';
 
 const rounds = 8;

@@ -18,7 +18,7 @@ import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/du
 import { expressionHints } from '../../../sinks/stores/duckdb/query-sql.js';
 import { eachRow, PostingsBuffer } from '../../../sinks/stores/duckdb/words/postings.js';
 import { RowSet } from '../../../sinks/stores/duckdb/words/row-set.js';
-import { metricValue } from '../../pipeline/topics/embedded-folder.js';
+import { metricValue } from '../../topics/embedded-folder.js';
 import { until } from '../../program.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from './contract.js';
 import { wordsKnown } from './support/words.js';

@@ -8,7 +8,7 @@ import { streamRoutes } from '../../../../api/http/routes/streams.js';
 import { compileRules } from '../../../../rules/compile.js';
 import { readRuleSource } from '../../../../rules/source.js';
 import { administrator, createTestAccess, until, type TestAccess } from '../../../access/support.js';
-import { createRig } from '../../../pipeline/objects/rig.js';
+import { createRig } from '../../../definitions/rig.js';
 import { basic } from '../world.js';
 import { startRunning } from './running.js';
 

@@ -3,7 +3,7 @@ import { createServer, connect, type AddressInfo } from 'node:net';
 import t from 'tap';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import { apiRoutes } from '../../../../api/http/routes.js';
-import { until } from '../../../pipeline/objects/rig.js';
+import { until } from '../../../definitions/rig.js';
 import { expectStatuses, startRunning } from './running.js';
 
 const files = {

@@ -8,7 +8,7 @@ import type { ApiRoutes, ApiServices } from '../../../../api/http/services.js';
 import { loadConfig } from '../../../../config/load.js';
 import { silentLog, type Log } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
-import { Sluice } from '../../../../pipeline/sluice.js';
+import { Sluice } from '../../../../program/sluice.js';
 import type { Searcher } from '../../../../search/contract.js';
 import { testFolder } from '../../../program.js';
 import { basic, fakeAccess, type AskOptions, type World } from '../world.js';

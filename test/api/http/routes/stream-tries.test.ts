@@ -2,7 +2,7 @@ import t from 'tap';
 import { streamRoutes } from '../../../../api/http/routes/streams.js';
 import { streamTryRoutes } from '../../../../api/http/routes/stream-tries.js';
 import type { SearchHit } from '../../../../schemas/query.js';
-import { until } from '../../../pipeline/objects/rig.js';
+import { until } from '../../../definitions/rig.js';
 import { basic } from '../world.js';
 import { startRunning } from './running.js';
 

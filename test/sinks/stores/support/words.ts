@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from '../../../../core/metrics.js';
 import { patience } from '../../../patience.js';
-import { metricValue } from '../../../pipeline/topics/embedded-folder.js';
+import { metricValue } from '../../../topics/embedded-folder.js';
 
 const usualDeadlineMs = 10_000 * patience;
 

@@ -1,0 +1,100 @@
+/** All objects as people see them: of files, of what ships and of the API together, each with where it comes from. */
+import type { RuleFileObfuscation } from '../schemas/rule-files.js';
+import { findId } from '../core/object-ids.js';
+import type { RuleSource } from '../rules/contract.js';
+import { describeRules, type Described, type Description } from '../rules/describe.js';
+import { versionOf } from '../rules/source.js';
+import { isDerivedFile } from './derived.js';
+import { objectErrors } from './errors.js';
+import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
+import { nameOf, withObjects, type RulesLoader } from './loader.js';
+import { isObjectFile } from './rule-files.js';
+
+export interface CatalogItem {
+  readonly id: string;
+  /** As in a rule file, over all files and the API. */
+  readonly settings: Settings;
+  /** `shipped` may be changed through the API, `file` may not. */
+  readonly origin: 'shipped' | 'file' | 'api';
+  /** Of origin `file`: the last file that says something of it. */
+  readonly file: string | undefined;
+  readonly kept: KeptObject | undefined;
+  /** A rule that comes of another object, such as a pipeline, and is changed there. */
+  readonly derived: boolean;
+  /** Why it is left out of the rules. */
+  readonly problem: string | undefined;
+}
+
+export interface Catalog {
+  readonly version: string;
+  list(kind: RuleKind): readonly CatalogItem[];
+  /** By id or the API's form of it. */
+  find(kind: RuleKind, name: string): CatalogItem | undefined;
+  readonly obfuscation: RuleFileObfuscation;
+}
+
+const lists = { 'index-sets': 'index_sets', streams: 'streams', rules: 'rules', outputs: 'outputs' } as const;
+
+export function createCatalogReader(
+  readFiles: () => Promise<RuleSource>,
+  kept: () => KeptObjects,
+  leftOut: RulesLoader['leftOut'],
+): () => Promise<Catalog> {
+  let last: { readonly version: string; readonly description: Description } | undefined;
+  return async () => {
+    const objects = kept();
+    const source = withObjects(await readFiles(), objects);
+    const version = versionOf(source);
+    if (version !== last?.version) {
+      const description = describeRules(source);
+      // While a file cannot be read, what it said before is shown.
+      if (description !== undefined) last = { version, description };
+    }
+    if (last === undefined) throw objectErrors.create('OBJECT_INVALID', { got: 'rule files that cannot be read' });
+    return catalogOf(last.version, last.description, objects, leftOut());
+  };
+}
+
+function catalogOf(
+  version: string,
+  description: Description,
+  kept: KeptObjects,
+  leftOut: ReturnType<RulesLoader['leftOut']>,
+): Catalog {
+  const list = (kind: RuleKind): readonly CatalogItem[] =>
+    description[lists[kind]].map((described) => {
+      const object = kept.find((candidate) => candidate.kind === kind && candidate.id === described.id);
+      return itemOf(described, object, object === undefined ? undefined : leftOut.get(nameOf(object))?.message);
+    });
+  return {
+    version,
+    list,
+    obfuscation: description.obfuscation,
+    find(kind, name) {
+      const items = list(kind);
+      const id = findId(
+        items.map((item) => item.id),
+        name,
+      );
+      return items.find((item) => item.id === id);
+    },
+  };
+}
+
+function itemOf(
+  { id, settings, files }: Described,
+  kept: KeptObject | undefined,
+  problem: string | undefined,
+): CatalogItem {
+  const own = files.filter((file) => !isObjectFile(file));
+  const file = own.findLast((name) => !name.startsWith('defaults/'));
+  return {
+    id,
+    settings,
+    origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api',
+    file,
+    kept,
+    derived: files.some(isDerivedFile),
+    problem,
+  };
+}

@@ -1,0 +1,82 @@
+/** Whether kept objects and files fit together after a change. */
+import type { ErrorDetails, SluiceError } from '../core/errors.js';
+import { compileRules } from '../rules/compile.js';
+import type { RuleSource } from '../rules/contract.js';
+import type { Problem } from '../rules/problems.js';
+import { objectErrors } from './errors.js';
+import type { KeptObject, KeptObjects } from './kept.js';
+import { withObjects } from './loader.js';
+import { objectOf, pathInObject } from './rule-files.js';
+
+/** One mistake in what somebody wants to store. */
+export interface FieldProblem {
+  /** `rules[0].value`; empty: the object as a whole. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** OBJECT_INVALID with these as its cause. */
+export function invalid(problems: readonly FieldProblem[]): SluiceError {
+  const first = problems[0];
+  const details: ErrorDetails = {
+    place: first?.field === '' ? undefined : first?.field,
+    got: first?.message.replace(/\.$/, ''),
+  };
+  return objectErrors.create('OBJECT_INVALID', { ...details, cause: { problems } });
+}
+
+export function fieldProblemsOf(error: SluiceError): readonly FieldProblem[] {
+  return (error.cause as { readonly problems?: readonly FieldProblem[] } | undefined)?.problems ?? [];
+}
+
+function problemsOf(files: RuleSource, kept: KeptObjects): readonly Problem[] {
+  const compiled = compileRules(withObjects(files, kept));
+  return 'problems' in compiled ? compiled.problems : [];
+}
+
+/** Problems of `after` that `before` did not have, as far as they can be told apart. */
+export function newProblems(files: RuleSource, before: KeptObjects, after: KeptObjects): readonly Problem[] {
+  const found = problemsOf(files, after);
+  if (found.length === 0) return [];
+  const known = new Set(problemsOf(files, before).map((problem) => signOf(problem, before)));
+  return found.filter((problem) => !known.has(signOf(problem, after)));
+}
+
+/** Problems of the object itself keep their place; those that it causes elsewhere say where. */
+export function describeProblems(
+  problems: readonly Problem[],
+  changed: Pick<KeptObject, 'kind' | 'id'>,
+  kept: KeptObjects,
+): readonly FieldProblem[] {
+  return problems.map((problem) => {
+    const object = objectOf(problem, kept);
+    const own = object?.kind === changed.kind && object.id === changed.id;
+    const where =
+      object === undefined
+        ? `${problem.file}:${problem.line} ${problem.path}`
+        : `${object.kind} ${object.id}, ${pathInObject(problem)}`;
+    return { field: own ? pathInObject(problem) : '', message: `${own ? '' : `In ${where}: `}${textOf(problem)}` };
+  });
+}
+
+function textOf({ message, got, confidential = false, ...more }: Problem): string {
+  const { allowed, suggestion } = confidential ? { allowed: undefined, suggestion: undefined } : more;
+  return [
+    message,
+    got === undefined ? '' : `Got ${got}.`,
+    allowed === undefined ? '' : `Allowed: ${allowed}.`,
+    suggestion === undefined ? '' : `Did you mean ${suggestion}?`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function signOf(problem: Problem, kept: KeptObjects): string {
+  const object = objectOf(problem, kept);
+  return JSON.stringify([
+    object === undefined ? problem.file : [object.kind, object.id],
+    object === undefined ? problem.path : pathInObject(problem),
+    problem.message,
+    problem.got,
+  ]);
+}

@@ -1,0 +1,34 @@
+/** Rules that come of other objects: extractors before all others, as a receiver's own; pipelines behind all others. */
+import { extractorRules } from './graylog/extractors/rules.js';
+import { grokTable, withGrokPatterns } from './graylog/grok-patterns.js';
+import type { KeptObject, KeptObjects, Settings } from './kept.js';
+import { pipelineRules, type DerivedRule } from './graylog/pipelines.js';
+
+export interface DerivedFile {
+  readonly name: string;
+  readonly rules: readonly Settings[];
+}
+
+export const extractorsFile = 'api/extractors.yaml';
+const sources: Readonly<Record<string, (kept: KeptObjects) => readonly DerivedRule[]>> = {
+  [extractorsFile]: extractorRules,
+  'api/pipelines.yaml': pipelineRules,
+};
+
+export function derivedFiles(kept: KeptObjects): readonly DerivedFile[] {
+  const table = grokTable(kept);
+  return Object.entries(sources).map(([name, rulesOf]) => ({
+    name,
+    rules: rulesOf(kept).map(({ rule }) => ({
+      ...rule,
+      then: withGrokPatterns(rule['then'] as readonly Settings[], table),
+    })),
+  }));
+}
+
+export const isDerivedFile = (name: string): boolean => Object.hasOwn(sources, name);
+
+/** What a rule of such a file comes of. */
+export function sourceOf(file: string, place: number, kept: KeptObjects): KeptObject | undefined {
+  return sources[file]?.(kept)[place]?.of;
+}

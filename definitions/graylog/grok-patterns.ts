@@ -1,0 +1,120 @@
+/** Named patterns that people keep through the API, for the action grok of pipeline rules and extractors. */
+import { grokName, grokProblems } from '../../rules/actions/grok.js';
+import { grokPatterns as shipped } from '../../rules/actions/grok-patterns.js';
+import type { KeptObjects, Settings } from '../kept.js';
+
+export type GrokTable = Readonly<Record<string, string>>;
+
+const section = 'grok-patterns';
+const reference = /%\{([^{}:;]*)[^{}]*\}/g;
+
+/** As they were given. */
+export function grokTable(kept: KeptObjects): GrokTable {
+  return (kept.find(({ kind }) => kind === section)?.definition['patterns'] as GrokTable | undefined) ?? {};
+}
+
+/**
+ * Patterns of peers use what linear-time matching does not have. An atomic group becomes a plain one and a possessive repetition a plain one: both
+ * only forbid going back, which does not happen here. The rest is left as it is.
+ */
+export function portable(pattern: string): string {
+  let result = '';
+  let inClass = false;
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern[at] as string;
+    if (character === '\\') {
+      result += pattern.slice(at, at + 2);
+      at += 1;
+    } else if (!inClass && pattern.startsWith('(?>', at)) {
+      result += '(?:';
+      at += 2;
+    } else {
+      if (character === '[') inClass = true;
+      else if (character === ']') inClass = false;
+      result += character;
+      if (!inClass && '*+?}'.includes(character) && pattern[at + 1] === '+') at += 1;
+    }
+  }
+  return result;
+}
+
+/** Each is compiled when one of them changes. */
+export const maxPatterns = 500;
+
+let last: { readonly text: string; readonly usable: GrokTable } | undefined;
+
+/** Those that compile, with the names that they refer to. A name that ships stands in for one of the same name that does not. */
+export function usablePatterns(table: GrokTable): GrokTable {
+  const text = JSON.stringify(table);
+  if (last?.text !== text) last = { text, usable: onlyUsable(table) };
+  return last.usable;
+}
+
+/** Each pattern that falls out may be what others refer to. */
+function onlyUsable(table: GrokTable): GrokTable {
+  let rest: GrokTable = Object.fromEntries(
+    Object.entries(table)
+      .filter(([name]) => grokName.test(name))
+      .map(([name, pattern]) => [name, portable(pattern)]),
+  );
+  for (;;) {
+    const patterns = rest;
+    const left = Object.entries(patterns).filter(
+      ([name, pattern]) =>
+        grokProblems(`%{${name}:any}`, neededBy(pattern, { ...patterns, [name]: pattern }, name)).length === 0,
+    );
+    if (left.length === Object.keys(patterns).length) return patterns;
+    rest = Object.fromEntries(left);
+  }
+}
+
+/** The pattern itself and all that it refers to. */
+function neededBy(pattern: string, table: GrokTable, self?: string): GrokTable {
+  const found: Record<string, string> = self === undefined ? {} : { [self]: pattern };
+  const waiting = [pattern];
+  for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
+    for (const [, name = ''] of text.matchAll(reference)) {
+      const inner = Object.hasOwn(table, name) ? table[name] : undefined;
+      if (inner === undefined || Object.hasOwn(found, name)) continue;
+      found[name] = inner;
+      waiting.push(inner);
+    }
+  }
+  return found;
+}
+
+/** Why a pattern is not used as it is; undefined: it is. */
+export function grokProblem(name: string, table: GrokTable): string | undefined {
+  const pattern = table[name];
+  if (pattern === undefined || Object.hasOwn(usablePatterns(table), name)) return undefined;
+  const [problem = 'Its name cannot be used.'] = grokName.test(name)
+    ? grokProblems(portable(pattern).replaceAll(reference, 'x'), {}).filter((text) => !text.includes('names no field'))
+    : [];
+  const reason =
+    problem === 'Its name cannot be used.' && grokName.test(name)
+      ? 'It refers to a pattern that is not there or cannot be used.'
+      : problem;
+  return Object.hasOwn(shipped, name)
+    ? `${reason} The pattern of this name that ships is used instead.`
+    : `${reason} What refers to it is refused.`;
+}
+
+/** A pattern that no dialect would read. */
+export function isBroken(pattern: string): boolean {
+  const [problem] = grokProblems(portable(pattern).replaceAll(reference, 'x'), {}).filter(
+    (text) => !text.includes('names no field'),
+  );
+  return problem !== undefined && /missing closing|unexpected \)|missing argument|trailing backslash/.test(problem);
+}
+
+/** Actions with the kept patterns that they refer to. */
+export function withGrokPatterns(actions: readonly Settings[], table: GrokTable): readonly Settings[] {
+  if (!actions.some((action) => 'grok' in action)) return actions;
+  const all = usablePatterns(table);
+  return actions.map((action) => {
+    const options = action['grok'] as (Settings & { readonly pattern: string }) | undefined;
+    if (options === undefined) return action;
+    const patterns = neededBy(options.pattern, all);
+    return Object.keys(patterns).length === 0 ? action : { grok: { ...options, patterns } };
+  });
+}

@@ -1,0 +1,57 @@
+/** What must fit among pipelines, their rules and their connections, beyond what the rules themselves say. */
+import type { FieldProblem } from '../check.js';
+import type { KeptObject, KeptObjects } from '../kept.js';
+import { connectedStreams, pipelineIdsOf, stagesOf, titleOf } from './pipelines.js';
+
+/** `kept`: with the object as it is to be. */
+export function pipelineProblems(
+  object: Pick<KeptObject, 'kind' | 'id' | 'definition'>,
+  kept: KeptObjects,
+): readonly FieldProblem[] {
+  switch (object.kind) {
+    case 'pipeline-rules':
+    case 'pipelines': {
+      const same = kept.some(
+        (other) => other.kind === object.kind && other.id !== object.id && titleOf(other) === titleOf(object),
+      );
+      const taken = same
+        ? [{ field: 'title', message: `Another one is called ${JSON.stringify(titleOf(object))}.` }]
+        : [];
+      return [...taken, ...(object.kind === 'pipelines' ? missingRules(object, kept) : []), ...circleProblems(kept)];
+    }
+    case 'connections':
+      return [...missingPipelines(object, kept), ...circleProblems(kept)];
+    default:
+      return [];
+  }
+}
+
+function missingRules(pipeline: Pick<KeptObject, 'definition'>, kept: KeptObjects): readonly FieldProblem[] {
+  const titles = new Set(kept.filter(({ kind }) => kind === 'pipeline-rules').map(titleOf));
+  const names = new Set(stagesOf(pipeline).flatMap(({ rules }) => rules));
+  return [...names]
+    .filter((name) => !titles.has(name))
+    .map((name) => ({
+      field: 'source',
+      message: `There is no pipeline rule ${JSON.stringify(name)}; create it first.`,
+    }));
+}
+
+function missingPipelines(connection: Pick<KeptObject, 'definition'>, kept: KeptObjects): readonly FieldProblem[] {
+  const ids = new Set(kept.filter(({ kind }) => kind === 'pipelines').map(({ id }) => id));
+  return pipelineIdsOf(connection)
+    .filter((id) => !ids.has(id))
+    .map((id) => ({ field: 'pipeline_ids', message: `There is no pipeline ${id}.` }));
+}
+
+function circleProblems(kept: KeptObjects): readonly FieldProblem[] {
+  const { circle } = connectedStreams(kept);
+  return circle.length === 0
+    ? []
+    : [
+        {
+          field: '',
+          message: `The pipelines of ${circle.length} streams route to each other in a circle. This is not supported.`,
+        },
+      ];
+}

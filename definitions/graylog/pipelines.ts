@@ -1,0 +1,253 @@
+/**
+ * Pipelines as people connect them to streams → rules, in the order in which they take effect. A pure function of what is kept, so that every
+ * process comes to the same. Stages run in the order of their numbers over all pipelines of a stream; within a stage all conditions are
+ * tested before the first action; the next stage runs as `match` says.
+ */
+import type { KeptObject, KeptObjects, Settings } from '../kept.js';
+import { readFields } from './pipeline-rules/reads.js';
+import { writtenFields } from './pipeline-rules/values.js';
+
+export interface DerivedRule {
+  readonly rule: Settings;
+  /** What it comes of. */
+  readonly of: KeptObject;
+}
+
+export interface Stage {
+  readonly stage: number;
+  readonly match: 'all' | 'either' | 'pass';
+  /** Names of rules. */
+  readonly rules: readonly string[];
+}
+
+export const defaultStream = 'all-messages';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const stagesOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly Stage[] =>
+  (definition['stages'] as readonly Stage[] | undefined) ?? [];
+export const pipelineIdsOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly string[] =>
+  (definition['pipelines'] as readonly string[] | undefined) ?? [];
+const actionsOf = ({ definition }: KeptObject): readonly Settings[] =>
+  (definition['then'] as readonly Settings[] | undefined) ?? [];
+const conditionOf = ({ definition }: KeptObject): Settings => definition['when'] as Settings;
+export const titleOf = ({ definition, id }: Pick<KeptObject, 'definition' | 'id'>): string =>
+  textOf(definition['title']) || id;
+
+/** Fields that are there only between two stages. */
+const markPrefix = 'sluice_pipeline_';
+
+interface Building {
+  readonly kept: KeptObjects;
+  readonly rulesByTitle: ReadonlyMap<string, KeptObject>;
+  /** Of streams other than the default one that pipelines are connected to. */
+  readonly streamMarks: ReadonlyMap<string, string>;
+  readonly derived: DerivedRule[];
+  readonly marks: string[];
+}
+
+/** Streams that pipelines are connected to: the default one first, each of the others behind those whose pipelines route to it. */
+export function connectedStreams(kept: KeptObjects): {
+  readonly order: readonly KeptObject[];
+  readonly circle: readonly string[];
+} {
+  const rulesByTitle = rulesIn(kept);
+  const waiting = kept.filter((object) => object.kind === 'connections' && pipelineIdsOf(object).length > 0);
+  const order: KeptObject[] = [];
+  while (waiting.length > 0) {
+    const place = waiting.findIndex(
+      (one) =>
+        one.id === defaultStream ||
+        !waiting.some(
+          (other) => other !== one && other.id !== defaultStream && routes(other, one.id, kept, rulesByTitle),
+        ),
+    );
+    const next = waiting.find(({ id }) => id === defaultStream) ?? waiting[place];
+    if (next === undefined) return { order: [...order, ...waiting], circle: waiting.map(({ id }) => id) };
+    order.push(next);
+    waiting.splice(waiting.indexOf(next), 1);
+  }
+  return { order, circle: [] };
+}
+
+function routes(
+  connection: KeptObject,
+  stream: string,
+  kept: KeptObjects,
+  rulesByTitle: ReadonlyMap<string, KeptObject>,
+): boolean {
+  return pipelinesOf(connection, kept).some((pipeline) =>
+    rulesOfStages(pipeline, rulesByTitle).some((rule) =>
+      actionsOf(rule).some((action) => routedStream(action) === stream),
+    ),
+  );
+}
+
+const routedStream = (action: Settings): string | undefined =>
+  (action['route'] as { readonly stream?: string } | undefined)?.stream;
+const rulesIn = (kept: KeptObjects): ReadonlyMap<string, KeptObject> =>
+  new Map(kept.filter(({ kind }) => kind === 'pipeline-rules').map((rule) => [titleOf(rule), rule]));
+
+function pipelinesOf(connection: KeptObject, kept: KeptObjects): readonly KeptObject[] {
+  const ids = new Set(pipelineIdsOf(connection));
+  return kept.filter(({ kind, id }) => kind === 'pipelines' && ids.has(id));
+}
+
+function rulesOfStages(pipeline: KeptObject, rulesByTitle: ReadonlyMap<string, KeptObject>): readonly KeptObject[] {
+  return stagesOf(pipeline).flatMap(({ rules }) => rules.flatMap((name) => rulesByTitle.get(name) ?? []));
+}
+
+const known = new WeakMap<KeptObjects, readonly DerivedRule[]>();
+
+export function pipelineRules(kept: KeptObjects): readonly DerivedRule[] {
+  const found = known.get(kept) ?? build(kept);
+  known.set(kept, found);
+  return found;
+}
+
+function build(kept: KeptObjects): readonly DerivedRule[] {
+  const { order } = connectedStreams(kept);
+  const streamMarks = new Map(
+    order.filter(({ id }) => id !== defaultStream).map(({ id }, place) => [id, `${markPrefix}stream_${place}`]),
+  );
+  const building: Building = {
+    kept,
+    rulesByTitle: rulesIn(kept),
+    streamMarks,
+    derived: [],
+    marks: [...streamMarks.values()],
+  };
+  for (const [place, connection] of order.entries()) buildStream(building, connection, place);
+  const { derived, marks } = building;
+  const first = order[0];
+  if (marks.length === 0 || first === undefined || derived.length === 0) return derived;
+  // A sender may have sent fields of these names.
+  const clean = (id: string): DerivedRule => ({
+    rule: {
+      id,
+      description: 'Marks of stages are only there while pipelines run.',
+      when: { any: marks.map(marked) },
+      then: [{ remove: { fields: marks } }],
+    },
+    of: first,
+  });
+  return [clean('pipelines--begin'), ...derived, clean('pipelines--end')];
+}
+
+const marked = (field: string): Settings => ({ field, exists: true });
+
+function buildStream(building: Building, connection: KeptObject, place: number): void {
+  const mark = building.streamMarks.get(connection.id);
+  const pipelines = pipelinesOf(connection, building.kept).map((pipeline) => ({
+    pipeline,
+    stages: stagesOf(pipeline),
+    gate: mark === undefined ? undefined : marked(mark),
+  }));
+  const numbers = [...new Set(pipelines.flatMap(({ stages }) => stages.map(({ stage }) => stage)))].sort(
+    (left, right) => left - right,
+  );
+  for (const number of numbers) {
+    for (const [index, running] of pipelines.entries()) {
+      const at = running.stages.findIndex(({ stage }) => stage === number);
+      if (at >= 0) running.gate = buildStage(building, { ...running, at, name: `${place}-${index}-${at}` });
+    }
+  }
+}
+
+interface RunningStage {
+  readonly pipeline: KeptObject;
+  readonly stages: readonly Stage[];
+  readonly at: number;
+  readonly gate: Settings | undefined;
+  /** Unlike that of any other stage. */
+  readonly name: string;
+}
+
+/** Answers the condition on which the next stage of this pipeline runs. */
+function buildStage(building: Building, running: RunningStage): Settings | undefined {
+  const { pipeline, stages, at, gate, name } = running;
+  const { match, rules: names } = stages[at] as Stage;
+  const rules = names.flatMap((title) => building.rulesByTitle.get(title) ?? []);
+  const next = nextGate(building, running, match, rules);
+  const conditions = markConflicts(building, running, rules);
+  for (const [index, rule] of rules.entries()) {
+    const { condition, before } = conditions[index] as {
+      readonly condition: Settings;
+      readonly before: readonly Settings[];
+    };
+    const then = [...before, ...actionsOf(rule).flatMap((action) => withStreamMark(action, building.streamMarks))];
+    if (then.length === 0) continue;
+    building.derived.push({
+      of: rule,
+      rule: {
+        id: `pipeline--${name}-${index}--${rule.id.slice(0, 60)}`,
+        description: `Rule ${titleOf(rule)} of the pipeline ${titleOf(pipeline)}, stage ${stages[at]?.stage ?? 0}.`,
+        when: before.length > 0 ? condition : both(gate, condition),
+        then,
+      },
+    });
+  }
+  return next;
+}
+
+function nextGate(
+  { derived, marks }: Building,
+  { pipeline, stages, at, gate, name }: RunningStage,
+  match: Stage['match'],
+  rules: readonly KeptObject[],
+): Settings | undefined {
+  if (at === stages.length - 1 || match === 'pass' || rules.length === 0) return gate;
+  const mark = `${markPrefix}stage_${name}`;
+  marks.push(mark);
+  const when = both(gate, { [match === 'all' ? 'all' : 'any']: rules.map(conditionOf) });
+  derived.push({
+    of: pipeline,
+    rule: {
+      id: `pipeline--${name}--next`,
+      description: `Whether the pipeline ${titleOf(pipeline)} goes on behind stage ${stages[at]?.stage ?? 0}.`,
+      when,
+      then: [{ set: { field: mark, value: true } }],
+    },
+  });
+  return marked(mark);
+}
+
+/** Where an action writes what a later condition of the stage reads, all conditions are tested first and remembered in marks. */
+function markConflicts(
+  { derived, marks }: Building,
+  { gate, name }: RunningStage,
+  rules: readonly KeptObject[],
+): readonly { readonly condition: Settings; readonly before: readonly Settings[] }[] {
+  if (!rules.some((rule, index) => rules.slice(index + 1).some((later) => conflicts(rule, later))))
+    return rules.map((rule) => ({ condition: conditionOf(rule), before: [] }));
+  return rules.map((rule, index) => {
+    const mark = `${markPrefix}rule_${name}-${index}`;
+    marks.push(mark);
+    derived.push({
+      of: rule,
+      rule: {
+        id: `pipeline--${name}-${index}--test`,
+        description: `Whether the rule ${titleOf(rule)} holds, before actions of its stage.`,
+        when: both(gate, conditionOf(rule)),
+        then: [{ set: { field: mark, value: true } }],
+      },
+    });
+    return { condition: marked(mark), before: [{ remove: { fields: [mark] } }] };
+  });
+}
+
+function conflicts(earlier: KeptObject, later: KeptObject): boolean {
+  const read = readFields(conditionOf(later));
+  return actionsOf(earlier).some((action) => {
+    const written = writtenFields(action);
+    return written === 'unknown' ? read.size > 0 : written.some((field) => read.has(field));
+  });
+}
+
+function both(gate: Settings | undefined, condition: Settings): Settings {
+  return gate === undefined ? condition : { all: [gate, condition] };
+}
+
+function withStreamMark(action: Settings, marks: ReadonlyMap<string, string>): readonly Settings[] {
+  const mark = marks.get(routedStream(action) ?? '');
+  return mark === undefined ? [action] : [action, { set: { field: mark, value: true } }];
+}

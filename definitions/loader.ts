@@ -1,0 +1,112 @@
+/** Rule files and kept objects → a rule set. What people made through the API never keeps the program from starting. */
+import { compileRules, type CompileOptions } from '../rules/compile.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import { formatProblem, type Problem } from '../rules/problems.js';
+import type { Log } from '../core/log.js';
+import { pipelineErrors } from '../pipeline/errors.js';
+import type { KeptObject, KeptObjects } from './kept.js';
+import { extractorsFile } from './derived.js';
+import { objectOf, ruleFilesOf } from './rule-files.js';
+
+export interface RulesLoader {
+  /**
+   * Throws PIPELINE_RULES_INVALID. An object that does not fit is left out, unless a change of the files made it so: such a change is
+   * refused as a whole, as any other mistake in them.
+   */
+  load(): Promise<RuleSet>;
+  /** Why, by `kind/id`, of objects that are left out. */
+  leftOut(): ReadonlyMap<string, Problem>;
+}
+
+export interface LoaderOptions {
+  /** This process gives nobody access: what roles name does not matter to it. */
+  readonly withoutRoles?: boolean | undefined;
+  readonly readFiles: () => Promise<RuleSource>;
+  readonly kept: () => KeptObjects;
+  readonly log: Log;
+}
+
+export const nameOf = ({ kind, id }: KeptObject): string => `${kind}/${id}`;
+
+export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }: LoaderOptions): RulesLoader {
+  let leftOut: ReadonlyMap<string, Problem> = new Map();
+  let lastFiles: string | undefined;
+
+  const accept = (ruleSet: RuleSet, files: string, out: ReadonlyMap<string, Problem>): RuleSet => {
+    for (const [name, problem] of out)
+      if (!leftOut.has(name))
+        log.error(
+          { object: name, problem: formatProblem(problem) },
+          'an object made through the API does not fit the rule files and is left out',
+        );
+    leftOut = out;
+    lastFiles = files;
+    return ruleSet;
+  };
+
+  return {
+    leftOut: () => leftOut,
+    async load() {
+      const read = await readFiles();
+      const files = JSON.stringify(read.files);
+      const objects = kept();
+      // A role may name a stream of the API that is left out: it is there, and comes back.
+      const options: CompileOptions = {
+        rolesMayName: withoutRoles
+          ? 'all'
+          : new Set(objects.filter(({ kind }) => kind === 'streams').map(({ id }) => id)),
+      };
+      const whole = compileRules(withObjects(read, objects), options);
+      if ('ruleSet' in whole) return accept(whole.ruleSet, files, new Map());
+      const known = compileRules(
+        withObjects(
+          read,
+          objects.filter((object) => !leftOut.has(nameOf(object))),
+        ),
+        options,
+      );
+      if ('ruleSet' in known) return accept(known.ruleSet, files, leftOut);
+      const first = known.problems[0];
+      if (lastFiles === undefined || lastFiles === files) {
+        const part = compilePart(read, objects, options);
+        if (part !== undefined) return accept(part.ruleSet, files, part.leftOut);
+      }
+      throw pipelineErrors.create('PIPELINE_RULES_INVALID', {
+        place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
+        got: first?.message,
+      });
+    },
+  };
+}
+
+/** Extractors come before all rules, whatever these make of the fields that they read. */
+export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
+  const made = ruleFilesOf(kept);
+  return {
+    files: [
+      ...made.filter(({ name }) => name === extractorsFile),
+      ...files.files,
+      ...made.filter(({ name }) => name !== extractorsFile),
+    ],
+  };
+}
+
+/** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
+function compilePart(
+  files: RuleSource,
+  kept: KeptObjects,
+  options: CompileOptions,
+): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
+  const leftOut = new Map<string, Problem>();
+  for (let rest = kept; ; ) {
+    const compiled = compileRules(withObjects(files, rest), options);
+    if ('ruleSet' in compiled) return { ruleSet: compiled.ruleSet, leftOut };
+    for (const problem of compiled.problems) {
+      const object = objectOf(problem, rest);
+      if (object !== undefined && !leftOut.has(nameOf(object))) leftOut.set(nameOf(object), problem);
+    }
+    const left = rest.filter((object) => !leftOut.has(nameOf(object)));
+    if (left.length === rest.length) return undefined;
+    rest = left;
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * What people create through the API: kept in the state, checked together with the files before it is kept, and part of the rules of
+ * every process within about a second.
+ */
+import { randomBytes } from 'node:crypto';
+import { errorText, isSluiceError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { RuleSource } from '../rules/contract.js';
+import type { StateStore } from '../state/contract.js';
+import { describeProblems, invalid, newProblems, type FieldProblem } from './check.js';
+import { objectErrors } from './errors.js';
+import {
+  isSection,
+  keyOf,
+  objectsPrefix,
+  readKept,
+  retiredKey,
+  type KeptObject,
+  type KeptObjects,
+  type KeptSecret,
+  type ObjectKind,
+  type Reading,
+  type Settings,
+} from './kept.js';
+import { environmentOf } from './rule-files.js';
+
+/** More are no longer made by hand; the source of all rules is kept with each change, and may have 8 MiB. */
+export const maxObjects = 1_000;
+const maxObjectBytes = 64 * 1024;
+/** All grok patterns together. */
+const maxPatternsBytes = 256 * 1024;
+/** A reading that failed is repeated. */
+const retryMs = 2_000;
+
+export interface ObjectsOptions {
+  readonly state: StateStore;
+  /** The rule files, without objects. */
+  readonly readFiles: () => Promise<RuleSource>;
+  /** Checks what is no rule; told of everything that is kept. */
+  readonly check?:
+    | ((
+        object: Pick<KeptObject, 'kind' | 'id' | 'definition' | 'secrets'>,
+        kept: KeptObjects,
+      ) => readonly FieldProblem[])
+    | undefined;
+  /** Resolves when this process has taken a change over. */
+  readonly applied?: () => Promise<void>;
+  readonly log: Log;
+  readonly now?: () => number;
+}
+
+export interface Wanted {
+  readonly definition: Settings;
+  /** Secrets to keep from now on; undefined: those of before, none: `{}`. */
+  readonly secrets?: Readonly<Record<string, string>> | undefined;
+  /** See KeptValue; stays as it was made. */
+  readonly ownerId?: string | undefined;
+}
+
+export class Objects {
+  readonly #options: ObjectsOptions;
+  readonly #listeners = new Set<() => void>();
+  /** Of the program, with the secrets of outputs beside it. */
+  readonly environment: Record<string, string | undefined> = { ...process.env };
+  #reading: Reading = { kept: [], retired: new Set() };
+  #turn: Promise<unknown> = Promise.resolve();
+  #unwatch: () => void = () => undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: ObjectsOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#unwatch = this.#options.state.watch(objectsPrefix, () => this.#refreshSoon());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unwatch();
+    clearTimeout(this.#retry);
+    await this.#turn.catch(() => undefined);
+  }
+
+  get kept(): KeptObjects {
+    return this.#reading.kept;
+  }
+
+  find(kind: ObjectKind, id: string): KeptObject | undefined {
+    return this.kept.find((object) => object.kind === kind && object.id === id);
+  }
+
+  /** An object of this kind has, or had, this id. */
+  wasUsed(kind: ObjectKind, id: string): boolean {
+    return this.find(kind, id) !== undefined || this.#reading.retired.has(retiredKey(kind, id));
+  }
+
+  /** Calls back after each change, whoever made it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Rejects with OBJECT_EXISTS, OBJECT_INVALID, OBJECT_LIMIT or OBJECT_CONFLICT; then nothing is stored. */
+  create(kind: ObjectKind, id: string, wanted: Wanted, by: string): Promise<KeptObject> {
+    return this.#write(async () => {
+      if (this.find(kind, id) !== undefined) throw objectErrors.create('OBJECT_EXISTS', { place: id });
+      if (this.kept.filter((object) => object.kind === kind).length >= maxObjects)
+        throw objectErrors.create('OBJECT_LIMIT', { place: kind, got: `${maxObjects} objects` });
+      return this.#put(kind, id, undefined, wanted, by);
+    });
+  }
+
+  /** Makes it when it is not there: of what ships, only changes are kept. */
+  change(
+    kind: ObjectKind,
+    id: string,
+    change: (before: KeptObject | undefined) => Wanted,
+    by: string,
+  ): Promise<KeptObject> {
+    return this.#write(() => {
+      const before = this.find(kind, id);
+      return this.#put(kind, id, before, change(before), by);
+    });
+  }
+
+  remove(kind: ObjectKind, id: string, by: string): Promise<void> {
+    return this.#write(async () => {
+      const { state } = this.#options;
+      const before = this.find(kind, id);
+      if (before === undefined) throw objectErrors.create('OBJECT_UNKNOWN', { place: id });
+      await this.#assertFits(
+        before,
+        this.kept.filter((object) => object !== before),
+      );
+      const retired = retiredKey(kind, id);
+      if (!isSection(kind) && !this.#reading.retired.has(retired))
+        await state.put(retired, { at: this.#now(), by }, undefined).catch(ignoreConflict);
+      await state.delete(keyOf(kind, id), before.revision);
+      if (await this.#stillFits([before])) return;
+      await state.put(keyOf(kind, id), valueOf(before), undefined);
+      throw objectErrors.create('OBJECT_CONFLICT', { place: id });
+    });
+  }
+
+  /** What the state has now. */
+  async refresh(): Promise<void> {
+    const reading = await readKept(this.#options.state);
+    const changed = JSON.stringify(reading.kept) !== JSON.stringify(this.kept);
+    this.#reading = reading;
+    if (!changed) return;
+    const secrets = environmentOf(reading.kept);
+    for (const name of Object.keys(this.environment))
+      if (name.startsWith('SLUICE_OBJECT_') && !(name in secrets)) delete this.environment[name];
+    Object.assign(this.environment, secrets);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #refreshSoon(): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#retry);
+    this.#turn = this.#turn
+      .catch(() => undefined)
+      .then(() => this.refresh())
+      .catch((error: unknown) => {
+        this.#options.log.warn({ error: errorText(error) }, 'objects could not be read; trying again');
+        if (!this.#stopped) this.#retry = setTimeout(() => this.#refreshSoon(), retryMs).unref();
+      });
+  }
+
+  /** One change after the other; each sees what the state has now. */
+  async #write<Result>(run: () => Promise<Result>): Promise<Result> {
+    const turn = this.#turn
+      .catch(() => undefined)
+      .then(async () => {
+        await this.refresh();
+        try {
+          return await run();
+        } catch (error) {
+          if (isSluiceError(error) && error.code === 'STATE_CONFLICT')
+            throw objectErrors.create('OBJECT_CONFLICT', { cause: error });
+          throw error;
+        } finally {
+          await this.refresh();
+        }
+      });
+    this.#turn = turn;
+    const result = await turn;
+    await this.#options.applied?.();
+    return result;
+  }
+
+  async #put(
+    kind: ObjectKind,
+    id: string,
+    before: KeptObject | undefined,
+    { definition, secrets, ownerId }: Wanted,
+    by: string,
+  ): Promise<KeptObject> {
+    const { state } = this.#options;
+    const at = new Date(this.#now()).toISOString();
+    const value = {
+      definition,
+      secrets: secretsOf(before, secrets),
+      created_at: before?.created_at ?? at,
+      created_by: before?.created_by ?? by,
+      changed_at: at,
+      changed_by: by,
+      ...owned(before === undefined ? ownerId : before.owner_id),
+    };
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    const allowed = kind === 'grok-patterns' ? maxPatternsBytes : maxObjectBytes;
+    if (bytes > allowed)
+      throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${allowed} bytes` });
+    const object: KeptObject = { ...value, kind, id, revision: '' };
+    const after =
+      before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
+    await this.#assertFits(object, after);
+    const { revision } = await state.put(keyOf(kind, id), value, before?.revision);
+    await this.#assertStillFits({ ...object, revision }, before);
+    return { ...object, revision };
+  }
+
+  async #assertFits(changed: KeptObject, after: KeptObjects): Promise<void> {
+    const problems = newProblems(await this.#options.readFiles(), this.kept, after);
+    const others = after.includes(changed) ? (this.#options.check?.(changed, after) ?? []) : [];
+    if (problems.length + others.length > 0) throw invalid([...others, ...describeProblems(problems, changed, after)]);
+  }
+
+  async #assertStillFits(object: KeptObject, before: KeptObject | undefined): Promise<void> {
+    const { state } = this.#options;
+    if (await this.#stillFits(before === undefined ? [] : [before], object)) return;
+    const key = keyOf(object.kind, object.id);
+    if (before === undefined) await state.delete(key, object.revision);
+    else await state.put(key, valueOf(before), object.revision);
+    throw objectErrors.create('OBJECT_CONFLICT', { place: object.id });
+  }
+
+  /** Another process may have kept something meanwhile that does not go together with this change. */
+  async #stillFits(wereThere: KeptObjects, changed?: KeptObject): Promise<boolean> {
+    const { kept } = await readKept(this.#options.state);
+    const others = kept.filter(({ kind, id }) => kind !== changed?.kind || id !== changed.id);
+    return newProblems(await this.#options.readFiles(), [...others, ...wereThere], kept).length === 0;
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+}
+
+function valueOf({
+  definition,
+  secrets,
+  created_at: createdAt,
+  created_by: createdBy,
+  changed_at: changedAt,
+  changed_by: changedBy,
+  owner_id: ownerId,
+}: KeptObject): object {
+  return {
+    definition,
+    secrets,
+    created_at: createdAt,
+    created_by: createdBy,
+    changed_at: changedAt,
+    changed_by: changedBy,
+    ...owned(ownerId),
+  };
+}
+
+const owned = (ownerId: string | undefined): { readonly owner_id?: string } =>
+  ownerId === undefined ? {} : { owner_id: ownerId };
+
+/** A secret that stays the same keeps its version. */
+function secretsOf(
+  before: KeptObject | undefined,
+  wanted: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, KeptSecret>> {
+  if (wanted === undefined) return before?.secrets ?? {};
+  return Object.fromEntries(
+    Object.entries(wanted).map(([name, value]) => {
+      const known = before?.secrets[name];
+      return [name, known?.value === value ? known : { value, version: randomBytes(4).toString('hex') }];
+    }),
+  );
+}
+
+function ignoreConflict(error: unknown): void {
+  if (!isSluiceError(error) || error.code !== 'STATE_CONFLICT') throw error;
+}

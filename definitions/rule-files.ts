@@ -1,0 +1,87 @@
+/** Kept objects as rule files behind those of the operator: epochs, versions and problems stay as they are for files. */
+import { apiIdOf } from '../core/object-ids.js';
+import type { RuleSource } from '../rules/contract.js';
+import type { Problem } from '../rules/problems.js';
+import { derivedFiles, isDerivedFile, sourceOf } from './derived.js';
+import { ruleKinds, type KeptObject, type KeptObjects, type RuleKind, type Settings } from './kept.js';
+
+/** No file of the operator has a slash in its name. */
+const folder = 'api/';
+const listOf: Readonly<Record<RuleKind, string>> = {
+  'index-sets': 'index_sets',
+  streams: 'streams',
+  rules: 'rules',
+  outputs: 'outputs',
+};
+
+export function isObjectFile(name: string): boolean {
+  return name.startsWith(folder);
+}
+
+/** Nothing where nothing is kept: then the version is that of the files alone. */
+export function ruleFilesOf(kept: KeptObjects): RuleSource['files'] {
+  const files = ruleKinds.map((kind) => ({
+    name: `${folder}${kind}.yaml`,
+    list: listOf[kind],
+    items: kept.filter((object) => object.kind === kind),
+  }));
+  const obfuscation = kept.find(({ kind }) => kind === 'obfuscation');
+  return [
+    ...files
+      .filter(({ items }) => items.length > 0)
+      .map(({ name, list, items }) => ({ name, text: textOf({ [list]: items.map(definitionOf) }) })),
+    ...(obfuscation === undefined
+      ? []
+      : [{ name: `${folder}obfuscation.yaml`, text: textOf({ obfuscation: obfuscation.definition }) }]),
+    ...derivedFiles(kept)
+      .filter(({ rules }) => rules.length > 0)
+      .map(({ name, rules }) => ({ name, text: textOf({ rules }) })),
+  ];
+}
+
+/** JSON is YAML; with a line for each setting, a problem has a place. */
+const textOf = (file: object): string => `${JSON.stringify(file, undefined, 2)}\n`;
+
+/** In place of each secret the name that `environmentOf` gives it. */
+function definitionOf(object: KeptObject): Settings {
+  let definition = object.definition;
+  for (const name of Object.keys(object.secrets))
+    definition = withSetting(definition, name.split('.'), `env:${variableOf(object, name)}`);
+  return definition;
+}
+
+function withSetting(settings: Settings, [first = '', ...rest]: readonly string[], value: string): Settings {
+  return {
+    ...settings,
+    [first]: rest.length === 0 ? value : withSetting((settings[first] ?? {}) as Settings, rest, value),
+  };
+}
+
+function variableOf({ id, secrets }: KeptObject, name: string): string {
+  return `SLUICE_OBJECT_${apiIdOf(id)}_${name.replaceAll('.', '_')}_${secrets[name]?.version ?? ''}`;
+}
+
+/** Secrets of outputs by the names that stand in the rule files. */
+export function environmentOf(kept: KeptObjects): Readonly<Record<string, string>> {
+  const outputs = kept.filter(({ kind }) => kind === 'outputs');
+  return Object.fromEntries(
+    outputs.flatMap((object) =>
+      Object.entries(object.secrets).map(([name, { value }]) => [variableOf(object, name), value]),
+    ),
+  );
+}
+
+/** The object that a problem is about; undefined: it stands in a file of the operator. */
+export function objectOf(problem: Problem, kept: KeptObjects): KeptObject | undefined {
+  const kind = problem.file.slice(folder.length, -'.yaml'.length);
+  if (!isObjectFile(problem.file)) return undefined;
+  const place = /^\w+\[(\d+)\]/.exec(problem.path)?.[1];
+  if (isDerivedFile(problem.file)) return sourceOf(problem.file, Number(place ?? -1), kept);
+  const objects = kept.filter((object) => object.kind === kind);
+  return kind === 'obfuscation' ? objects[0] : objects[Number(place ?? -1)];
+}
+
+/** `rules[0].value` of `streams[3].rules[0].value`. */
+export function pathInObject(problem: Problem): string {
+  return isObjectFile(problem.file) ? problem.path.replace(/^(?:\w+\[\d+\]|obfuscation)\.?/, '') : '';
+}

@@ -1,0 +1,94 @@
+/** Streams and rules tried before, or without, being used: on one message, and on what is stored. */
+import type { LogDocument } from '../schemas/messages.js';
+import { compileRules } from '../rules/compile.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import { createEngine } from '../rules/engine.js';
+import { explain, type ExplainedRule, type ExplainedStream, type Explanation, type Verdict } from '../rules/explain.js';
+import { programOf } from '../rules/program.js';
+import { describeProblems, invalid } from './check.js';
+import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
+import { withObjects } from './loader.js';
+import { uploadedDocument } from './uploaded.js';
+
+const triedId = 'tried';
+const triedFile = 'api/tried.yaml';
+
+/** What one message met. */
+export interface Tried {
+  readonly document: LogDocument;
+  readonly explanation: Explanation;
+  readonly stream: (id: string) => ExplainedStream | undefined;
+  readonly rule: (id: string) => ExplainedRule | undefined;
+}
+
+/** Bytes as a sender sends them, or a stored document. Throws the decoder's error. */
+export function tryMessage(rules: RuleSet, message: Buffer, receiver: string): Tried {
+  const document = uploadedDocument(message, receiver);
+  const receivedBy = typeof document['receiver'] === 'string' ? document['receiver'] : receiver;
+  const explanation = explain(rules, document, { messageId: 'test', receiver: receivedBy }, { measured: false });
+  return {
+    document,
+    explanation,
+    stream: (id) => explanation.streams.find((stream) => stream.id === id),
+    rule: (id) => explanation.rules.find((rule) => rule.id === id),
+  };
+}
+
+/** Each rule of a stream with its own verdict, in their order. */
+export function verdictsOfRules(condition: Verdict | undefined, rules: number): readonly boolean[] {
+  if (condition === undefined || condition.children.length !== rules)
+    return Array.from({ length: rules }, () => condition?.held ?? false);
+  return condition.children.map(({ held }) => held);
+}
+
+/** The rules as they would be with one more definition, or with another one of its id. Throws OBJECT_INVALID. */
+export function compileWith(files: RuleSource, kept: KeptObjects, kind: RuleKind, definition: Settings): RuleSet {
+  const id = typeof definition['id'] === 'string' ? definition['id'] : triedId;
+  const tried: KeptObject = {
+    kind,
+    id,
+    definition: { ...definition, id },
+    secrets: {},
+    created_at: '9',
+    created_by: '',
+    changed_at: '',
+    changed_by: '',
+    revision: '',
+  };
+  const objects = [...kept.filter((object) => object.kind !== kind || object.id !== id), tried];
+  const result = compileRules(withObjects(files, objects));
+  if ('ruleSet' in result) return result.ruleSet;
+  throw invalid(describeProblems(result.problems, tried, objects));
+}
+
+/** Whether a stored document fulfils a condition that stands nowhere yet. Throws OBJECT_INVALID. */
+export type Matcher = (document: LogDocument, id: string) => boolean;
+
+/** By `when`, or by `rules` and `matching_type`, as a stream has them. */
+export function streamMatcher(condition: Settings): Matcher {
+  const rules = compiled({ streams: [{ ...condition, id: triedId, index_set: undefined }] });
+  return (document, id) => rules.apply({ ...document }, contextOf(document, id)).streams.includes(triedId);
+}
+
+/** Whether a stored document goes to a stream of these rules, by its condition or by what routes to it. Counts nothing. */
+export function memberMatcher(rules: RuleSet, stream: string): Matcher {
+  const engine = createEngine(programOf(rules));
+  return (document, id) => engine.apply({ ...document }, contextOf(document, id)).streams.includes(stream);
+}
+
+function compiled(file: object): RuleSet {
+  const source: RuleSource = { files: [{ name: triedFile, text: JSON.stringify(file) }] };
+  const result = compileRules(source);
+  if ('ruleSet' in result) return result.ruleSet;
+  throw invalid(
+    result.problems.map(({ path, message, allowed }) => ({
+      field: path.replace(/^streams\[0\]\.?/, ''),
+      message: allowed === undefined ? message : `${message} Allowed: ${allowed}.`,
+    })),
+  );
+}
+
+function contextOf(document: LogDocument, id: string): { readonly messageId: string; readonly receiver: string } {
+  const { receiver } = document;
+  return { messageId: id, receiver: typeof receiver === 'string' ? receiver : '' };
+}

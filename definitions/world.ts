@@ -1,0 +1,137 @@
+/** Files and objects of one process: the rules that come of them, and when they change. */
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { createBackOff, pause } from '../core/wait.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import { describeRules } from '../rules/describe.js';
+import { readRuleSource } from '../rules/source.js';
+import { watchRules } from '../rules/watch.js';
+import type { Config } from '../schemas/config/config.js';
+import type { RuleFileObfuscation } from '../schemas/rule-files.js';
+import type { StateStore } from '../state/contract.js';
+import { patiently } from '../pipeline/patience.js';
+import { createCatalogReader, type Catalog } from './catalog.js';
+import { objectErrors } from './errors.js';
+import type { KeptObjects, ObjectKind, RuleKind, Settings } from './kept.js';
+import { compileWith } from './try.js';
+import { createRulesLoader, nameOf } from './loader.js';
+import { Objects } from './objects.js';
+import { pipelineProblems } from './graylog/pipeline-problems.js';
+import { receiverProblems } from './receiver-options.js';
+import { ruleFilesOf } from './rule-files.js';
+
+export interface ObjectWorld {
+  start(): Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
+  /** Throws OBJECTS_UNAVAILABLE in a process without a shared state. */
+  objects(): Objects;
+  kept(): KeptObjects;
+  /** Of the program, and secrets of outputs. */
+  environment(): Readonly<Record<string, string | undefined>>;
+  catalog(): Promise<Catalog>;
+  /** What the files alone say of it. */
+  obfuscationOfFiles(): Promise<RuleFileObfuscation>;
+  /** Objects of a kind that do not fit the rules as they are. */
+  leftOut(kind: ObjectKind): KeptObjects;
+  /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
+  rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
+  loadRules(): Promise<RuleSet>;
+  /** Calls back when files (where the settings say so) or objects changed. */
+  watchRules(onChange: () => void): () => void;
+  onChange(listener: () => void): () => void;
+}
+
+export interface ObjectWorldOptions {
+  readonly config: Config;
+  /** Undefined: files only. */
+  readonly state: StateStore | undefined;
+  /**
+   * `shared`: somebody else starts and stops it, and nothing begins before it was read. `own`: of a process that must take or send messages also
+   * while the state is away; what it has of objects comes when it answers.
+   */
+  readonly stateIs: 'shared' | 'own';
+  /** Resolves when this process has taken a change over. */
+  readonly applied: () => Promise<void>;
+  readonly log: Log;
+}
+
+const firstRetryMs = 500;
+const lastRetryMs = 15_000;
+
+export function createObjectWorld({ config, state, stateIs, applied, log }: ObjectWorldOptions): ObjectWorld {
+  const { folder, watch } = config.rules;
+  let firstFiles: Promise<RuleSource> | undefined;
+  /** Where files are not watched, they stay as they were at the start when objects change. */
+  const readFiles = (): Promise<RuleSource> => {
+    if (watch) return readRuleSource(folder);
+    firstFiles ??= readRuleSource(folder);
+    return firstFiles;
+  };
+  const ending = new AbortController();
+  let starting: Promise<void> = Promise.resolve();
+  let ownStarted = false;
+  const objects =
+    state === undefined
+      ? undefined
+      : new Objects({
+          state,
+          readFiles,
+          log,
+          applied,
+          check: (object, kept) =>
+            object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept),
+        });
+  const kept = (): KeptObjects => objects?.kept ?? [];
+  const loader = createRulesLoader({ readFiles, kept, log, withoutRoles: stateIs === 'own' });
+  const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
+
+  const startOwn = async (): Promise<void> => {
+    const backOff = createBackOff(firstRetryMs, lastRetryMs);
+    while (!ending.signal.aborted) {
+      try {
+        await state?.start();
+        await objects?.start();
+        ownStarted = true;
+        return;
+      } catch (error) {
+        await state?.stop(0).catch(() => undefined);
+        log.warn(
+          { error: errorText(error) },
+          'the state with objects made through the API cannot be read yet; trying again',
+        );
+        await pause(backOff(), ending.signal);
+      }
+    }
+  };
+
+  return {
+    async start() {
+      if (stateIs === 'own') starting = startOwn();
+      else if (objects !== undefined)
+        await patiently('objects cannot be read yet', log, ending.signal, () => objects.start());
+    },
+    async stop(deadlineMs) {
+      ending.abort();
+      await starting;
+      await objects?.stop();
+      if (ownStarted) await state?.stop(deadlineMs);
+    },
+    objects() {
+      if (objects === undefined) throw objectErrors.create('OBJECTS_UNAVAILABLE');
+      return objects;
+    },
+    kept,
+    environment: () => objects?.environment ?? process.env,
+    catalog: createCatalogReader(readFiles, kept, () => loader.leftOut()),
+    obfuscationOfFiles: async () => describeRules(await readFiles())?.obfuscation ?? {},
+    leftOut: (kind) => kept().filter((object) => object.kind === kind && loader.leftOut().has(nameOf(object))),
+    rulesWith: async (kind, definition) => compileWith(await readFiles(), kept(), kind, definition),
+    loadRules: () => loader.load(),
+    watchRules(changed) {
+      if (!watch) return onChange(changed);
+      const watching = watchRules(folder, changed, { more: () => ruleFilesOf(kept()), notices: onChange });
+      return () => watching.close();
+    },
+    onChange,
+  };
+}

@@ -1,0 +1,454 @@
+/**
+ * The whole program, built from its settings: engines, processor, receivers. Starts from the sinks to the receivers, stops
+ * from the receivers to the sinks.
+ */
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../schemas/config/config.js';
+import { buildMetrics, type Registry } from '../core/metrics.js';
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { RecentProblems } from '../core/recent-problems.js';
+import type { MessageSink } from '../schemas/messages.js';
+import type { ReceiverOptions } from '../schemas/config/receivers.js';
+import type { Receiver } from '../receivers/contract.js';
+import { createDecoder } from '../gelf/decoder.js';
+import { createInflater } from '../receivers/inflate/inflater.js';
+import { createReceiver, runsInWorker } from '../receivers/registry.js';
+import { compileRules } from '../rules/compile.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { OwnListener } from '../sinks/outputs/registry.js';
+import type { IndexStore } from '../sinks/stores/contract.js';
+import { createStore } from '../sinks/stores/registry.js';
+import type { StateStore } from '../state/contract.js';
+import { createState } from '../state/registry.js';
+import type { Searcher } from '../search/contract.js';
+import { createSearcher } from '../search/searcher.js';
+import { createRun } from '../pipeline/delivery/ids.js';
+import { pipelineErrors } from '../pipeline/errors.js';
+import { assertPortFree, runtimeReceivers } from '../definitions/receiver-options.js';
+import { createRuntimeReceivers, type RuntimeReceivers } from './runtime-receivers.js';
+import { createObjectWorld, type ObjectWorld } from '../definitions/world.js';
+import { createForwarder } from '../pipeline/forwarding/forward.js';
+import { createLimits } from '../pipeline/forwarding/limits.js';
+import { outputMetrics } from '../pipeline/forwarding/metrics.js';
+import { createOperations, type Operations } from './operations.js';
+import { createOutputs, type Outputs } from '../pipeline/forwarding/outputs.js';
+import { outputTopicSpec } from '../pipeline/forwarding/topics.js';
+import { patiently } from '../pipeline/patience.js';
+import { deadLetterSet } from '../pipeline/route.js';
+import { createProcessor, type Processor } from './processor.js';
+import { createReceive, type Receive } from '../pipeline/receive.js';
+import type { TopicLog, TopicSpec } from '../topics/contract.js';
+import { createTopicLog } from '../topics/registry.js';
+import { createView, type View } from '../pipeline/monitoring/view.js';
+import { createWatchedSink } from '../pipeline/monitoring/watched-sink.js';
+import { makeDataFolder, openDataFolder } from './upgrade/data-folder.js';
+import { joinProtocol } from './upgrade/protocol.js';
+
+export interface Roles {
+  readonly receiver: boolean;
+  readonly processor: boolean;
+  readonly output?: boolean;
+  /** Serves the API; of several workers, the first one does. It needs the store. */
+  readonly api?: boolean;
+}
+
+/** The place of this process among the workers of one program. */
+export interface WorkerPlace {
+  /** 1, 2, ... */
+  readonly index: number;
+  readonly count: number;
+}
+
+export interface SluiceOptions {
+  readonly config: Config;
+  readonly roles: Roles;
+  /** Undefined: this process is the whole program. */
+  readonly worker?: WorkerPlace | undefined;
+  readonly registry: Registry;
+  readonly log: Log;
+  /** What the log has warned of. */
+  readonly problems?: RecentProblems | undefined;
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** 64 KiB of raw bytes, each escaped to six characters at the most, and what is said about them. */
+const largestLetterBytes = 512 * 1024;
+
+/** Nothing ends by itself in this time: what is left is durable or will be delivered again. */
+const stopShares = { receivers: 0.3, receive: 0.2, processor: 0.3, engines: 0.2 } as const;
+
+export class Sluice {
+  readonly #options: SluiceOptions;
+  readonly #started: { stop(deadlineMs: number): Promise<void>; share: number }[] = [];
+  readonly topics: TopicLog;
+  readonly store: IndexStore | undefined;
+  /** The door to what the store holds; undefined without a store. */
+  readonly searcher: Searcher | undefined;
+  readonly inflaterName: string;
+  /** What users create is kept here too. */
+  readonly state: StateStore | undefined;
+  readonly #receive: Receive | undefined;
+  /** Those of the settings. */
+  readonly #receivers: readonly Receiver[];
+  /** What people make through the API, and the rules that come of it and the files. */
+  readonly world: ObjectWorld;
+  /** Receivers of the API; none without the role receiver. */
+  readonly runtimeReceivers: RuntimeReceivers | undefined;
+  readonly view: View;
+  /** Where messages go in: what receivers are given, and where the API sends its audit records. */
+  readonly sink: MessageSink | undefined;
+  processor: Processor | undefined;
+  #operationsWithoutProcessor: Operations | undefined;
+  #rulesWithoutProcessor: RuleSet | undefined;
+  outputs: Outputs | undefined;
+  warnings: readonly string[] = [];
+  maxTotalBytes: number | undefined;
+  #listening = false;
+  #unwatchReceivers: () => void = () => undefined;
+  readonly #ending = new AbortController();
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: SluiceOptions) {
+    this.#options = options;
+    const { config, roles, registry, log } = options;
+    if ((roles.receiver !== roles.processor || !roles.receiver) && config.topics.kind === 'embedded')
+      throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
+    const inflater = createInflater();
+    const decoder = createDecoder();
+    this.inflaterName = inflater.name;
+    makeDataFolder(config.data_folder);
+    this.topics = createTopicLog(config, { registry, log });
+    if (roles.api === true && !roles.processor && config.store.kind === 'embedded')
+      throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
+    const stores = roles.processor || roles.api === true;
+    this.store = stores ? createStore(config, { registry, log, onLost: options.onFatal }) : undefined;
+    this.searcher =
+      this.store === undefined
+        ? undefined
+        : createSearcher({
+            store: this.store,
+            settings: searchSettings(config),
+            registry,
+            deadLetterSet,
+            indexSets: () => (this.rules()?.indexSets ?? []).map(({ id }) => id),
+            streams: () => (this.rules()?.streams ?? []).map(({ id }) => id),
+          });
+    this.state = stores ? createState(config, { log }) : undefined;
+    this.#receive =
+      roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
+    this.view = createView(registry, options.problems);
+    const sink =
+      this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
+    this.sink = sink;
+    const sharesPorts = (options.worker?.count ?? 1) > 1;
+    const runsHere = (receiver: ReceiverOptions): boolean =>
+      options.worker === undefined || runsInWorker(receiver, options.worker.index);
+    const create =
+      sink === undefined || !roles.receiver
+        ? undefined
+        : (receiver: ReceiverOptions) =>
+            createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
+    this.#receivers = create === undefined ? [] : config.receivers.filter(runsHere).map(create);
+    this.world = this.#createWorld();
+    this.runtimeReceivers =
+      create === undefined
+        ? undefined
+        : createRuntimeReceivers({
+            wanted: () => runtimeReceivers(this.world.kept()),
+            create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined),
+            assertPortFree: (receiver) => assertPortFree(receiver, config),
+            log,
+            solved: (facts, message) => options.problems?.solved(facts, message),
+          });
+  }
+
+  /** What takes messages in this process now. */
+  get receivers(): readonly Receiver[] {
+    return [...this.#receivers, ...(this.runtimeReceivers?.running() ?? [])];
+  }
+
+  /** A process without the store reads objects where a shared store has them. */
+  #createWorld(): ObjectWorld {
+    const { config, log } = this.#options;
+    const own =
+      this.state === undefined && config.store.kind === 'opensearch' ? createState(config, { log }) : undefined;
+    return createObjectWorld({
+      config,
+      log,
+      state: this.state ?? own,
+      stateIs: this.state === undefined ? 'own' : 'shared',
+      applied: async () => {
+        await this.processor?.reloadRules();
+        await this.#reloadKeptRules();
+        await this.runtimeReceivers?.apply();
+      },
+    });
+  }
+
+  #receiverOptions(): readonly ReceiverOptions[] {
+    return [...this.#options.config.receivers, ...runtimeReceivers(this.world.kept()).map(({ options }) => options)];
+  }
+
+  #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
+    const { topics } = this.#options.config;
+    return {
+      topics: this.topics,
+      logsTopic: this.logsTopic,
+      deadLettersTopic: this.deadLettersTopic,
+      partitions: topics.partitions,
+      run: createRun(Date.now()),
+      batchBytes: topics.batch_bytes,
+      lingerMs: topics.linger_ms,
+      unansweredLingerMs: topics.unanswered_linger_ms,
+      maxWaitingBytes: topics.max_waiting_bytes,
+      maxMessageBytes: topics.max_message_bytes,
+    };
+  }
+
+  get logsTopic(): string {
+    return `${this.#options.config.topics.prefix}logs`;
+  }
+
+  get deadLettersTopic(): string {
+    return `${this.#options.config.topics.prefix}dead-letters`;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await openDataFolder(this.#options.config, this.#options.log);
+      if (this.state !== undefined) {
+        await this.#begin(this.state, stopShares.engines);
+        const state = this.state;
+        await patiently('the state cannot be read yet', this.#options.log, this.#ending.signal, () =>
+          joinProtocol(state, this.#options.log, this.#options.onFatal),
+        );
+      }
+      await this.#begin(this.world, stopShares.engines);
+      if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
+      await this.#begin(this.topics, stopShares.engines);
+      this.warnings = await this.topics.ensureTopics(this.#topicSpecs());
+      for (const warning of this.warnings) this.#options.log.warn(warning);
+      if (this.#options.roles.output === true) {
+        this.outputs = this.#createOutputs();
+        await this.#begin(this.outputs, stopShares.processor);
+      }
+      if (this.store !== undefined && this.state !== undefined && !this.#options.roles.processor) {
+        await this.#keepRules();
+        const operations = createOperations(this.#workOptions(this.store, this.state));
+        this.#operationsWithoutProcessor = operations;
+        this.#started.push({ stop: () => operations.stop(), share: stopShares.processor });
+      }
+      if (this.store !== undefined && this.state !== undefined && this.#options.roles.processor) {
+        this.maxTotalBytes = await totalCap(this.#options.config, this.state);
+        this.processor = createProcessor({
+          ...this.#workOptions(this.store, this.state),
+          ...this.#rules(),
+          onFatal: this.#options.onFatal,
+        });
+        await this.#begin(this.processor, stopShares.processor);
+      }
+      if (this.#receive !== undefined)
+        this.#started.push({
+          stop: (deadline) => this.#receive?.stop(deadline) ?? Promise.resolve(),
+          share: stopShares.receive,
+        });
+      for (const receiver of this.#receivers) await this.#begin(receiver, stopShares.receivers);
+      if (this.runtimeReceivers !== undefined)
+        await this.#begin(
+          { start: async () => undefined, stop: (deadline) => this.#stopRuntimeReceivers(deadline) },
+          stopShares.receivers,
+        );
+      this.#listening = true;
+    } catch (error) {
+      await this.stop(5_000);
+      throw error;
+    }
+  }
+
+  async #begin(
+    part: { start(): Promise<void>; stop(deadlineMs: number): Promise<void> },
+    share: number,
+  ): Promise<void> {
+    if (this.#stopping !== undefined) throw pipelineErrors.create('PIPELINE_STOPPED');
+    this.#started.push({ stop: (deadline) => part.stop(deadline), share });
+    await part.start();
+  }
+
+  /** After everything that the settings file lets listen, the API too: what people made through the API takes no port from it. */
+  async startRuntimeReceivers(): Promise<void> {
+    const receivers = this.runtimeReceivers;
+    if (receivers === undefined || this.#stopping !== undefined) return;
+    this.#unwatchReceivers = this.world.onChange(() => void receivers.apply());
+    await receivers.apply();
+  }
+
+  async #stopRuntimeReceivers(deadlineMs: number): Promise<void> {
+    this.#unwatchReceivers();
+    await this.runtimeReceivers?.stop(deadlineMs);
+  }
+
+  /** Safe twice. Receivers stop side by side, the rest one after the other. */
+  stop(deadlineMs: number): Promise<void> {
+    this.#ending.abort();
+    this.#stopping ??= (async () => {
+      const parts = [...this.#started].reverse();
+      const receivers = parts.filter(({ share }) => share === stopShares.receivers);
+      await Promise.allSettled(receivers.map((part) => part.stop(deadlineMs * part.share)));
+      for (const part of parts.filter((candidate) => !receivers.includes(candidate))) {
+        await part
+          .stop(deadlineMs * part.share)
+          .catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'a part did not stop cleanly'));
+      }
+    })();
+    return this.#stopping;
+  }
+
+  #topicSpecs(): TopicSpec[] {
+    const { topics } = this.#options.config;
+    const common = {
+      retentionBytes: topics.retention_bytes,
+      retentionMs: topics.retention_ms,
+      maxMessageBytes: topics.max_message_bytes,
+    };
+    return [
+      { name: this.logsTopic, partitions: topics.partitions, ...common },
+      {
+        name: this.deadLettersTopic,
+        partitions: 1,
+        ...common,
+        maxMessageBytes: Math.max(topics.max_message_bytes, largestLetterBytes),
+      },
+    ];
+  }
+
+  #workOptions(store: IndexStore, state: StateStore): Parameters<typeof createOperations>[0] {
+    const { config, registry, log } = this.#options;
+    return {
+      taps: this.view.taps,
+      config,
+      topics: this.topics,
+      store,
+      state,
+      decoder: createDecoder(),
+      logsTopic: this.logsTopic,
+      deadLettersTopic: this.deadLettersTopic,
+      registry,
+      log,
+      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes),
+      maxTotalBytes: this.maxTotalBytes,
+      compile: compileOrThrow,
+      receivers: () => this.#receiverOptions(),
+      forwarder: createForwarder({
+        topics: this.topics,
+        specOf: (output) => outputTopicSpec(config, output),
+        limits: createLimits(config, this.topics),
+        metrics: buildMetrics(registry, outputMetrics),
+        log,
+      }),
+    };
+  }
+
+  #createOutputs(): Outputs {
+    const { config, registry, log } = this.#options;
+    return createOutputs({
+      config,
+      topics: this.topics,
+      decoder: createDecoder(),
+      ...this.#rules(),
+      listeners: () => this.#listeners(),
+      receivers: () => this.#receiverOptions(),
+      environment: this.world.environment(),
+      taps: this.view.taps,
+      registry,
+      log,
+    });
+  }
+
+  /** Bound ones, and those that another process on this machine may have by the same settings. */
+  #listeners(): readonly OwnListener[] {
+    const transport = (protocol: string): 'udp' | 'tcp' => (protocol.endsWith('udp') ? 'udp' : 'tcp');
+    const bound = this.receivers
+      .map((receiver) => ({ name: receiver.name, ...receiver.address() }))
+      .map(({ name, protocol, host, port }) => ({ name, host, port, transport: transport(protocol) }));
+    return [
+      ...bound,
+      ...this.#receiverOptions().map(({ name, type, host, port }) => ({
+        name,
+        host,
+        port,
+        transport: transport(type),
+      })),
+    ];
+  }
+
+  #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {
+    return { loadRules: () => this.world.loadRules(), watchRules: (onChange) => this.world.watchRules(onChange) };
+  }
+
+  /** What can be asked of index sets and dead letters; undefined without a store. */
+  get operations(): Pick<Operations, 'indexRequests' | 'deadLetters'> | undefined {
+    return this.processor ?? this.#operationsWithoutProcessor;
+  }
+
+  /** The rules in force. */
+  rules(): RuleSet | undefined {
+    return this.processor?.rules() ?? this.#rulesWithoutProcessor;
+  }
+
+  /** An API of its own knows the rules as the processors do, from the same files and objects. */
+  async #keepRules(): Promise<void> {
+    const { loadRules, watchRules } = this.#rules();
+    this.#rulesWithoutProcessor = await loadRules();
+    const unwatch = watchRules?.(() => void this.#reloadKeptRules());
+    if (unwatch !== undefined) this.#started.push({ stop: async () => unwatch(), share: stopShares.engines });
+  }
+
+  async #reloadKeptRules(): Promise<void> {
+    if (this.#rulesWithoutProcessor === undefined) return;
+    try {
+      this.#rulesWithoutProcessor = await this.world.loadRules();
+    } catch (error) {
+      this.#options.log.error(
+        { error: errorText(error) },
+        'the changed rule files cannot be used; the rules before stay in force',
+      );
+    }
+  }
+
+  async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {
+    const checks = [{ name: 'append', ...this.topics.writable() }];
+    if (!this.#listening) checks.unshift({ name: 'start', ok: false, reason: 'it is being started' });
+    if (this.store !== undefined) checks.push({ name: 'write', ...(await this.store.health()) });
+    return { ok: checks.every(({ ok }) => ok), checks };
+  }
+}
+
+/** The embedded store takes two at a time: the rest would wait there, where a cancel does not reach them and turns do not count. */
+function searchSettings({ search, store }: Config): Config['search'] {
+  return store.kind === 'embedded' ? { ...search, concurrent: Math.min(search.concurrent, 2) } : search;
+}
+
+function compileOrThrow(source: RuleSource): RuleSet {
+  const compiled = compileRules(source, { rolesMayName: 'all' });
+  if ('ruleSet' in compiled) return compiled.ruleSet;
+  const first = compiled.problems[0];
+  throw pipelineErrors.create('PIPELINE_RULES_INVALID', {
+    place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
+    got: first?.message,
+  });
+}
+
+/** Embedded store: the setting, or half of the disk that was free at the first start. */
+async function totalCap(config: Config, state: StateStore): Promise<number | undefined> {
+  if (config.store.kind !== 'embedded') return undefined;
+  if (config.store.embedded.max_total_bytes !== null) return config.store.embedded.max_total_bytes;
+  const key = 'settings/total_cap_bytes';
+  const kept = await state.get(key);
+  if (typeof kept?.value === 'number') return kept.value;
+  const { bavail, bsize } = await statfs(join(config.data_folder));
+  const cap = Math.floor((bavail * bsize) / 2);
+  await state.put(key, cap, undefined);
+  return cap;
+}
