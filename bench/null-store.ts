@@ -41,7 +41,7 @@ export function createNullStore(onWrite: (request: WriteRequest) => void = () =>
       if (waiting !== undefined && stored >= waiting.count) waiting.resolve();
       return { stored: request.ids.length, alreadyStored: 0, failures: [] };
     },
-    writeStubs: async (_, stubs) => stubs.map(() => true),
+    writeTombstones: async (_, tombstones) => tombstones.map(() => true),
     read: async () => new Map(),
     update: async (_, updates) => updates.map(() => undefined),
     markers: async () => new Map(),

@@ -9,7 +9,7 @@ import type { ParsedMessage } from '../gelf/contract.js';
 import { compileRules } from '../rules/compile.js';
 import { readRuleSource } from '../rules/source.js';
 import type { LogDocument } from '../schemas/messages.js';
-import { createFitter } from '../sinks/index-sets/fit.js';
+import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
 import { benchMessage } from './send.js';
 
 export interface StepCosts {
@@ -18,7 +18,7 @@ export interface StepCosts {
   readonly parse: number;
   readonly toDocument: number;
   readonly rules: number;
-  readonly fit: number;
+  readonly coerce: number;
 }
 
 const messagesPerRound = 2000;
@@ -57,7 +57,7 @@ export async function benchRoute(kind: string, rounds: number): Promise<StepCost
   const compiled = compileRules(await readRuleSource('/nonexistent'));
   if ('problems' in compiled) throw new Error('the shipped rules cannot be compiled');
   const { ruleSet } = compiled;
-  const fitter = createFitter({ maxFields: 900 });
+  const coercion = createMappingCoercion({ maxFields: 900 });
   const spent = [0, 0, 0, 0];
   const timed = <Result>(round: number, step: number, run: () => Result): Result => {
     const before = processorTime();
@@ -77,25 +77,25 @@ export async function benchRoute(kind: string, rounds: number): Promise<StepCost
         document['streams'] = streams;
       }),
     );
-    timed(round, 3, () => documents.map((document) => fitter.fit('index', document)));
+    timed(round, 3, () => documents.map((document) => coercion.coerce('index', document)));
   }
-  const [parse = 0, toDocument = 0, rules = 0, fit = 0] = spent.map(
+  const [parse = 0, toDocument = 0, rules = 0, coerce = 0] = spent.map(
     (microseconds) => microseconds / (rounds * messagesPerRound),
   );
-  return { kind, parse, toDocument, rules, fit };
+  return { kind, parse, toDocument, rules, coerce };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const rounds = Number(process.argv[2] ?? 60);
   process.stdout.write(`us of CPU a message${''.padEnd(9)}parse  toDocument  rules    fit    sum\n`);
   for (const kind of Object.keys(kinds)) {
-    const { parse, toDocument, rules, fit } = await benchRoute(kind, rounds);
+    const { parse, toDocument, rules, coerce } = await benchRoute(kind, rounds);
     const columns = [
       [parse, 9],
       [toDocument, 12],
       [rules, 7],
-      [fit, 7],
-      [parse + toDocument + rules + fit, 7],
+      [coerce, 7],
+      [parse + toDocument + rules + coerce, 7],
     ] as const;
     process.stdout.write(
       `${kind.padEnd(24)}${columns.map(([value, width]) => value.toFixed(2).padStart(width)).join('')}\n`,

@@ -182,11 +182,11 @@ async function protocolPart(): Promise<void> {
 }
 
 async function storing(folder: string): Promise<void> {
-  const { parse, toDocument, rules, fit } = await benchRoute('mix', 60);
+  const { parse, toDocument, rules, coerce } = await benchRoute('mix', 60);
   add('parse again', parse);
   add('make the document', toDocument);
   add('rules that ship', rules);
-  add('fit and serialise', fit);
+  add('fit and serialise', coerce);
   const store = createDuckStore({
     folder,
     memoryBytes: 1536 * mebibyte,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import type { LogDocument } from '../schemas/messages.js';
-import { createFitter } from '../sinks/index-sets/fit.js';
+import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
 import { createOpenSearchStore } from '../sinks/stores/opensearch.js';
 
 const documentsPerBulk = 5_000;
@@ -78,7 +78,7 @@ export async function benchOpenSearchStore(node: string, bulks = 60): Promise<vo
   const index = `${prefix}_0`;
   await store.createIndex(index, { alias: prefix, shards: 1, replicas: 0, refreshIntervalMs: 5_000 });
   try {
-    const fitter = createFitter({ maxFields: 900 });
+    const coercion = createMappingCoercion({ maxFields: 900 });
     const batches = createBatches(bulks);
     const cpu = process.cpuUsage();
     const start = performance.now();
@@ -86,7 +86,7 @@ export async function benchOpenSearchStore(node: string, bulks = 60): Promise<vo
     await Promise.all(
       Array.from({ length: inFlight }, async () => {
         for (const batch of batches) {
-          const documents = batch.documents.map((document) => fitter.fit(index, document));
+          const documents = batch.documents.map((document) => coercion.coerce(index, document));
           const request = {
             ...batch,
             index,

@@ -13,7 +13,7 @@ function text(document: SearchHit['document'], field: string): string {
 }
 
 /** time id code receiver peer index_set reason replays */
-export function letterLine({ _id, document }: SearchHit, color: boolean): string {
+export function deadLetterLine({ _id, document }: SearchHit, color: boolean): string {
   const reason = text(document, 'message');
   const code = text(document, 'code');
   const state = document['state'] === undefined || document['state'] === 'open' ? '' : ` ${text(document, 'state')}`;
@@ -48,7 +48,7 @@ const details: readonly (readonly [field: string, title: string])[] = [
   ['raw_sha256', 'SHA-256'],
 ];
 
-export function letterText({ _id, _index, document }: SearchHit): string {
+export function deadLetterText({ _id, _index, document }: SearchHit): string {
   const lines = [
     ['id', escapeControls(_id)],
     ['kept in', escapeControls(_index)],

@@ -2,21 +2,21 @@
 import { userInfo } from 'node:os';
 import cliProgress from 'cli-progress';
 import type { ControlClient } from '../api/control.js';
-import type { LettersBody } from '../api/control/dead-letters.js';
+import type { DeadLettersBody } from '../api/control/dead-letters.js';
 import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/dead-letters.js';
 import type { SearchHit } from '../schemas/query.js';
 import { parseTimeRange } from '../search/time-range.js';
-import { dropPlanText, dropText, letterLine, letterText, planText, replayText } from './dead-letters-output.js';
+import { dropPlanText, dropText, deadLetterLine, deadLetterText, planText, replayText } from './dead-letters-output.js';
 import { hitLine, safeJson } from './search-output.js';
 
-export interface LetterFlags {
+export interface DeadLetterFlags {
   readonly config?: string;
   readonly code?: string;
   readonly reason?: string;
   readonly receiver?: string;
   readonly peer?: string;
   readonly indexSet?: string;
-  readonly state?: LettersBody['state'];
+  readonly state?: DeadLettersBody['state'];
   readonly query?: string;
   readonly last?: string;
   readonly from?: string;
@@ -28,7 +28,7 @@ export interface LetterFlags {
   readonly quiet?: boolean;
 }
 
-export interface LetterTerminal {
+export interface DeadLetterTerminal {
   print(line: string): void;
   note(line: string): void;
   readonly color: boolean;
@@ -38,7 +38,7 @@ export interface LetterTerminal {
   readonly progress: NodeJS.WriteStream | undefined;
 }
 
-export function bodyOf(ids: readonly string[], flags: LetterFlags, now: number): LettersBody {
+export function bodyOf(ids: readonly string[], flags: DeadLetterFlags, now: number): DeadLettersBody {
   const { code, reason, receiver, peer, indexSet, state, query, limit, all } = flags;
   const range = parseTimeRange({ last: flags.last, from: flags.from, to: flags.to }, now);
   const given = {
@@ -59,19 +59,23 @@ export function bodyOf(ids: readonly string[], flags: LetterFlags, now: number):
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-export async function listLetters(flags: LetterFlags, control: ControlClient, terminal: LetterTerminal): Promise<0> {
+export async function listDeadLetters(
+  flags: DeadLetterFlags,
+  control: ControlClient,
+  terminal: DeadLetterTerminal,
+): Promise<0> {
   let shown = 0;
   const interrupted = new Error('interrupted');
   await control
     .stream('POST', '/dead-letters/list', bodyOf([], flags, terminal.now()), (value) => {
       if (terminal.signal.aborted) throw interrupted;
-      const line = value as { readonly letter: SearchHit } | { readonly total: number };
-      if ('letter' in line) {
+      const line = value as { readonly deadLetter: SearchHit } | { readonly total: number };
+      if ('deadLetter' in line) {
         shown += 1;
         terminal.print(
           flags.json === true
-            ? hitLine(line.letter, { json: true, fields: undefined, color: false })
-            : letterLine(line.letter, terminal.color),
+            ? hitLine(line.deadLetter, { json: true, fields: undefined, color: false })
+            : deadLetterLine(line.deadLetter, terminal.color),
         );
       } else if (flags.json !== true && flags.quiet !== true)
         terminal.note(
@@ -84,25 +88,27 @@ export async function listLetters(flags: LetterFlags, control: ControlClient, te
   return 0;
 }
 
-export async function showLetter(
+export async function showDeadLetter(
   id: string,
-  flags: LetterFlags,
+  flags: DeadLetterFlags,
   control: ControlClient,
-  terminal: LetterTerminal,
+  terminal: DeadLetterTerminal,
 ): Promise<0> {
-  const letter = (await control.request('POST', '/dead-letters/show', { ids: [id] })) as SearchHit;
+  const deadLetter = (await control.request('POST', '/dead-letters/show', { ids: [id] })) as SearchHit;
   terminal.print(
-    flags.json === true ? hitLine(letter, { json: true, fields: undefined, color: false }) : letterText(letter),
+    flags.json === true
+      ? hitLine(deadLetter, { json: true, fields: undefined, color: false })
+      : deadLetterText(deadLetter),
   );
   return 0;
 }
 
 /** 1 when some failed again, had no answer, or the replay was interrupted. */
-export async function replayLetters(
+export async function replayDeadLetters(
   ids: readonly string[],
-  flags: LetterFlags,
+  flags: DeadLetterFlags,
   control: ControlClient,
-  terminal: LetterTerminal,
+  terminal: DeadLetterTerminal,
 ): Promise<0 | 1> {
   const body = bodyOf(ids, flags, terminal.now());
   const report = await runJob<ReplayReport | PlanReport>('/dead-letters/replay', body, flags, control, terminal);
@@ -114,11 +120,11 @@ export async function replayLetters(
   return report.failed + report.left > 0 || report.cancelled ? 1 : 0;
 }
 
-export async function dropLetters(
+export async function dropDeadLetters(
   ids: readonly string[],
-  flags: LetterFlags,
+  flags: DeadLetterFlags,
   control: ControlClient,
-  terminal: LetterTerminal,
+  terminal: DeadLetterTerminal,
 ): Promise<0 | 1> {
   const body = { ...bodyOf(ids, flags, terminal.now()), by: userInfo().username };
   if (flags.dryRun === true) {
@@ -140,10 +146,10 @@ interface JobLine<Report> {
 
 async function runJob<Report>(
   path: string,
-  body: LettersBody,
-  flags: LetterFlags,
+  body: DeadLettersBody,
+  flags: DeadLetterFlags,
   control: ControlClient,
-  terminal: LetterTerminal,
+  terminal: DeadLetterTerminal,
 ): Promise<Report> {
   const bar = flags.json === true || flags.quiet === true ? undefined : createBar(terminal.progress);
   let last: JobLine<Report> = {};

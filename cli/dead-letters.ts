@@ -1,11 +1,11 @@
 /** The verbs about dead letters and their options. */
 import { Option, type Command } from 'commander';
-import type { LetterFlags, LetterTerminal } from './dead-letters-run.js';
+import type { DeadLetterFlags, DeadLetterTerminal } from './dead-letters-run.js';
 import { connectStore } from './connect.js';
 import { configOption, examples, settings, wholeNumber } from './options.js';
 
 export function addDeadLetterVerbs(program: Command): void {
-  const letters = program
+  const deadLetters = program
     .command('dead-letters')
     .description(
       'input that could not be decoded, and documents that the store refused: look at them, replay them, drop them',
@@ -21,7 +21,7 @@ Examples:
   sluice dead-letters drop --peer 10.0.0.7`,
     );
   filtered(
-    letters
+    deadLetters
       .command('list')
       .description(
         'one line a dead letter, newest first: time, id, code, receiver, peer, index set, reason, failed replays',
@@ -35,21 +35,21 @@ Examples:
         'sluice dead-letters list --code DECODE_JSON_INVALID --peer 10.0.0.7 --json',
       ),
     )
-    .action(async (flags: LetterFlags) =>
-      run(flags, (verbs, control, terminal) => verbs.listLetters(flags, control, terminal)),
+    .action(async (flags: DeadLetterFlags) =>
+      run(flags, (verbs, control, terminal) => verbs.listDeadLetters(flags, control, terminal)),
     );
   common(
-    letters
+    deadLetters
       .command('show')
       .description('everything about one dead letter, with its raw bytes')
       .argument('<id>', 'as listed'),
   )
     .addHelpText('after', examples('sluice dead-letters show 019a2b3c4d5e6f708192-0001-0000000042@sluice_default'))
-    .action(async (id: string, flags: LetterFlags) =>
-      run(flags, (verbs, control, terminal) => verbs.showLetter(id, flags, control, terminal)),
+    .action(async (id: string, flags: DeadLetterFlags) =>
+      run(flags, (verbs, control, terminal) => verbs.showDeadLetter(id, flags, control, terminal)),
     );
   changing(
-    letters
+    deadLetters
       .command('replay')
       .description(
         'deliver again, under the rules of now, to the newest indices; a message is never stored twice. Exit code 1 when some failed again or the replay was interrupted',
@@ -63,11 +63,11 @@ Examples:
         'sluice dead-letters replay --all --json',
       ),
     )
-    .action(async (ids: string[], flags: LetterFlags) =>
-      run(flags, (verbs, control, terminal) => verbs.replayLetters(ids, flags, control, terminal)),
+    .action(async (ids: string[], flags: DeadLetterFlags) =>
+      run(flags, (verbs, control, terminal) => verbs.replayDeadLetters(ids, flags, control, terminal)),
     );
   changing(
-    letters
+    deadLetters
       .command('drop')
       .description(
         'give up: kept as dropped, with who and when, until retention removes them; a replay passes them over',
@@ -80,8 +80,8 @@ Examples:
         'sluice dead-letters drop --receiver gelf-udp --last 1d --dry-run',
       ),
     )
-    .action(async (ids: string[], flags: LetterFlags) =>
-      run(flags, (verbs, control, terminal) => verbs.dropLetters(ids, flags, control, terminal)),
+    .action(async (ids: string[], flags: DeadLetterFlags) =>
+      run(flags, (verbs, control, terminal) => verbs.dropDeadLetters(ids, flags, control, terminal)),
     );
 }
 
@@ -120,8 +120,8 @@ function changing(command: Command): Command {
 type Verbs = typeof import('./dead-letters-run.js');
 
 async function run(
-  flags: LetterFlags,
-  verb: (verbs: Verbs, control: ReturnType<typeof connectStore>, terminal: LetterTerminal) => Promise<number>,
+  flags: DeadLetterFlags,
+  verb: (verbs: Verbs, control: ReturnType<typeof connectStore>, terminal: DeadLetterTerminal) => Promise<number>,
 ): Promise<void> {
   const { config } = settings(flags);
   const verbs = await import('./dead-letters-run.js');

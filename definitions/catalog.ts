@@ -6,7 +6,7 @@ import { describeRules, type Described, type Description } from '../rules/descri
 import { versionOf } from '../rules/source.js';
 import { isDerivedFile } from './derived.js';
 import { objectErrors } from './errors.js';
-import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
+import type { StoredDefinition, StoredDefinitions, RuleKind, Settings } from './stored.js';
 import { nameOf, withObjects, type RulesLoader } from './loader.js';
 import { isObjectFile } from './rule-files.js';
 
@@ -18,7 +18,7 @@ export interface CatalogItem {
   readonly origin: 'shipped' | 'file' | 'api';
   /** Of origin `file`: the last file that says something of it. */
   readonly file: string | undefined;
-  readonly kept: KeptObject | undefined;
+  readonly kept: StoredDefinition | undefined;
   /** A rule that comes of another object, such as a pipeline, and is changed there. */
   readonly derived: boolean;
   /** Why it is left out of the rules. */
@@ -37,7 +37,7 @@ const lists = { 'index-sets': 'index_sets', streams: 'streams', rules: 'rules', 
 
 export function createCatalogReader(
   readFiles: () => Promise<RuleSource>,
-  kept: () => KeptObjects,
+  kept: () => StoredDefinitions,
   leftOut: RulesLoader['leftOut'],
 ): () => Promise<Catalog> {
   let last: { readonly version: string; readonly description: Description } | undefined;
@@ -58,7 +58,7 @@ export function createCatalogReader(
 function catalogOf(
   version: string,
   description: Description,
-  kept: KeptObjects,
+  kept: StoredDefinitions,
   leftOut: ReturnType<RulesLoader['leftOut']>,
 ): Catalog {
   const list = (kind: RuleKind): readonly CatalogItem[] =>
@@ -83,7 +83,7 @@ function catalogOf(
 
 function itemOf(
   { id, settings, files }: Described,
-  kept: KeptObject | undefined,
+  kept: StoredDefinition | undefined,
   problem: string | undefined,
 ): CatalogItem {
   const own = files.filter((file) => !isObjectFile(file));

@@ -4,7 +4,7 @@ import { compileRules } from '../rules/compile.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { Problem } from '../rules/problems.js';
 import { objectErrors } from './errors.js';
-import type { KeptObject, KeptObjects } from './kept.js';
+import type { StoredDefinition, StoredDefinitions } from './stored.js';
 import { withObjects } from './loader.js';
 import { objectOf, pathInObject } from './rule-files.js';
 
@@ -29,13 +29,17 @@ export function fieldProblemsOf(error: SluiceError): readonly FieldProblem[] {
   return (error.cause as { readonly problems?: readonly FieldProblem[] } | undefined)?.problems ?? [];
 }
 
-function problemsOf(files: RuleSource, kept: KeptObjects): readonly Problem[] {
+function problemsOf(files: RuleSource, kept: StoredDefinitions): readonly Problem[] {
   const compiled = compileRules(withObjects(files, kept));
   return 'problems' in compiled ? compiled.problems : [];
 }
 
 /** Problems of `after` that `before` did not have, as far as they can be told apart. */
-export function newProblems(files: RuleSource, before: KeptObjects, after: KeptObjects): readonly Problem[] {
+export function newProblems(
+  files: RuleSource,
+  before: StoredDefinitions,
+  after: StoredDefinitions,
+): readonly Problem[] {
   const found = problemsOf(files, after);
   if (found.length === 0) return [];
   const known = new Set(problemsOf(files, before).map((problem) => signOf(problem, before)));
@@ -45,8 +49,8 @@ export function newProblems(files: RuleSource, before: KeptObjects, after: KeptO
 /** Problems of the object itself keep their place; those that it causes elsewhere say where. */
 export function describeProblems(
   problems: readonly Problem[],
-  changed: Pick<KeptObject, 'kind' | 'id'>,
-  kept: KeptObjects,
+  changed: Pick<StoredDefinition, 'kind' | 'id'>,
+  kept: StoredDefinitions,
 ): readonly FieldProblem[] {
   return problems.map((problem) => {
     const object = objectOf(problem, kept);
@@ -71,7 +75,7 @@ function textOf({ message, got, confidential = false, ...more }: Problem): strin
     .join(' ');
 }
 
-function signOf(problem: Problem, kept: KeptObjects): string {
+function signOf(problem: Problem, kept: StoredDefinitions): string {
   const object = objectOf(problem, kept);
   return JSON.stringify([
     object === undefined ? problem.file : [object.kind, object.id],

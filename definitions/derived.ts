@@ -1,7 +1,7 @@
 /** Rules that come of other objects: extractors before all others, as a receiver's own; pipelines behind all others. */
 import { extractorRules } from './graylog/extractors/rules.js';
 import { grokTable, withGrokPatterns } from './graylog/grok-patterns.js';
-import type { KeptObject, KeptObjects, Settings } from './kept.js';
+import type { StoredDefinition, StoredDefinitions, Settings } from './stored.js';
 import { pipelineRules, type DerivedRule } from './graylog/pipelines.js';
 
 export interface DerivedFile {
@@ -10,12 +10,12 @@ export interface DerivedFile {
 }
 
 export const extractorsFile = 'api/extractors.yaml';
-const sources: Readonly<Record<string, (kept: KeptObjects) => readonly DerivedRule[]>> = {
+const sources: Readonly<Record<string, (kept: StoredDefinitions) => readonly DerivedRule[]>> = {
   [extractorsFile]: extractorRules,
   'api/pipelines.yaml': pipelineRules,
 };
 
-export function derivedFiles(kept: KeptObjects): readonly DerivedFile[] {
+export function derivedFiles(kept: StoredDefinitions): readonly DerivedFile[] {
   const table = grokTable(kept);
   return Object.entries(sources).map(([name, rulesOf]) => ({
     name,
@@ -29,6 +29,6 @@ export function derivedFiles(kept: KeptObjects): readonly DerivedFile[] {
 export const isDerivedFile = (name: string): boolean => Object.hasOwn(sources, name);
 
 /** What a rule of such a file comes of. */
-export function sourceOf(file: string, place: number, kept: KeptObjects): KeptObject | undefined {
+export function sourceOf(file: string, place: number, kept: StoredDefinitions): StoredDefinition | undefined {
   return sources[file]?.(kept)[place]?.of;
 }

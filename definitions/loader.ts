@@ -4,7 +4,7 @@ import type { RuleSet, RuleSource } from '../rules/contract.js';
 import { formatProblem, type Problem } from '../rules/problems.js';
 import type { Log } from '../core/log.js';
 import { pipelineErrors } from '../pipeline/errors.js';
-import type { KeptObject, KeptObjects } from './kept.js';
+import type { StoredDefinition, StoredDefinitions } from './stored.js';
 import { extractorsFile } from './derived.js';
 import { objectOf, ruleFilesOf } from './rule-files.js';
 
@@ -22,11 +22,11 @@ export interface LoaderOptions {
   /** This process gives nobody access: what roles name does not matter to it. */
   readonly withoutRoles?: boolean | undefined;
   readonly readFiles: () => Promise<RuleSource>;
-  readonly kept: () => KeptObjects;
+  readonly kept: () => StoredDefinitions;
   readonly log: Log;
 }
 
-export const nameOf = ({ kind, id }: KeptObject): string => `${kind}/${id}`;
+export const nameOf = ({ kind, id }: StoredDefinition): string => `${kind}/${id}`;
 
 export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }: LoaderOptions): RulesLoader {
   let leftOut: ReadonlyMap<string, Problem> = new Map();
@@ -80,7 +80,7 @@ export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }
 }
 
 /** Extractors come before all rules, whatever these make of the fields that they read. */
-export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
+export function withObjects(files: RuleSource, kept: StoredDefinitions): RuleSource {
   const made = ruleFilesOf(kept);
   return {
     files: [
@@ -94,7 +94,7 @@ export function withObjects(files: RuleSource, kept: KeptObjects): RuleSource {
 /** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
 function compilePart(
   files: RuleSource,
-  kept: KeptObjects,
+  kept: StoredDefinitions,
   options: CompileOptions,
 ): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
   const leftOut = new Map<string, Problem>();

@@ -6,9 +6,9 @@ import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { FieldProblem } from './check.js';
 import { objectErrors } from './errors.js';
-import type { KeptObject, KeptObjects, Settings } from './kept.js';
+import type { StoredDefinition, StoredDefinitions, Settings } from './stored.js';
 
-type Definition = Pick<KeptObject, 'id' | 'definition' | 'secrets'>;
+type Definition = Pick<StoredDefinition, 'id' | 'definition' | 'secrets'>;
 
 export interface RuntimeReceiver {
   readonly id: string;
@@ -27,9 +27,9 @@ export function runtimeReceiver(kept: Definition): RuntimeReceiver | undefined {
 }
 
 /** Asked for each batch of messages, made anew when objects change. */
-const known = new WeakMap<KeptObjects, readonly RuntimeReceiver[]>();
+const known = new WeakMap<StoredDefinitions, readonly RuntimeReceiver[]>();
 
-export function runtimeReceivers(kept: KeptObjects): readonly RuntimeReceiver[] {
+export function runtimeReceivers(kept: StoredDefinitions): readonly RuntimeReceiver[] {
   const found =
     known.get(kept) ??
     kept.filter(({ kind }) => kind === 'receivers').flatMap((object) => runtimeReceiver(object) ?? []);
@@ -38,7 +38,7 @@ export function runtimeReceivers(kept: KeptObjects): readonly RuntimeReceiver[] 
 }
 
 /** What is wrong with it, also beside all others. Without its own name in the places. */
-export function receiverProblems(object: Definition, kept: KeptObjects, config: Config): readonly FieldProblem[] {
+export function receiverProblems(object: Definition, kept: StoredDefinitions, config: Config): readonly FieldProblem[] {
   const { options, problems } = optionsOf(object);
   if (problems.length > 0) return problems.map((problem) => fieldOf(problem, 0));
   const others = runtimeReceivers(kept)

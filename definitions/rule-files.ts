@@ -3,7 +3,7 @@ import { apiIdOf } from '../core/object-ids.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { Problem } from '../rules/problems.js';
 import { derivedFiles, isDerivedFile, sourceOf } from './derived.js';
-import { ruleKinds, type KeptObject, type KeptObjects, type RuleKind, type Settings } from './kept.js';
+import { ruleKinds, type StoredDefinition, type StoredDefinitions, type RuleKind, type Settings } from './stored.js';
 
 /** No file of the operator has a slash in its name. */
 const folder = 'api/';
@@ -19,7 +19,7 @@ export function isObjectFile(name: string): boolean {
 }
 
 /** Nothing where nothing is kept: then the version is that of the files alone. */
-export function ruleFilesOf(kept: KeptObjects): RuleSource['files'] {
+export function ruleFilesOf(kept: StoredDefinitions): RuleSource['files'] {
   const files = ruleKinds.map((kind) => ({
     name: `${folder}${kind}.yaml`,
     list: listOf[kind],
@@ -43,7 +43,7 @@ export function ruleFilesOf(kept: KeptObjects): RuleSource['files'] {
 const textOf = (file: object): string => `${JSON.stringify(file, undefined, 2)}\n`;
 
 /** In place of each secret the name that `environmentOf` gives it. */
-function definitionOf(object: KeptObject): Settings {
+function definitionOf(object: StoredDefinition): Settings {
   let definition = object.definition;
   for (const name of Object.keys(object.secrets))
     definition = withSetting(definition, name.split('.'), `env:${variableOf(object, name)}`);
@@ -57,12 +57,12 @@ function withSetting(settings: Settings, [first = '', ...rest]: readonly string[
   };
 }
 
-function variableOf({ id, secrets }: KeptObject, name: string): string {
+function variableOf({ id, secrets }: StoredDefinition, name: string): string {
   return `SLUICE_OBJECT_${apiIdOf(id)}_${name.replaceAll('.', '_')}_${secrets[name]?.version ?? ''}`;
 }
 
 /** Secrets of outputs by the names that stand in the rule files. */
-export function environmentOf(kept: KeptObjects): Readonly<Record<string, string>> {
+export function environmentOf(kept: StoredDefinitions): Readonly<Record<string, string>> {
   const outputs = kept.filter(({ kind }) => kind === 'outputs');
   return Object.fromEntries(
     outputs.flatMap((object) =>
@@ -72,7 +72,7 @@ export function environmentOf(kept: KeptObjects): Readonly<Record<string, string
 }
 
 /** The object that a problem is about; undefined: it stands in a file of the operator. */
-export function objectOf(problem: Problem, kept: KeptObjects): KeptObject | undefined {
+export function objectOf(problem: Problem, kept: StoredDefinitions): StoredDefinition | undefined {
   const kind = problem.file.slice(folder.length, -'.yaml'.length);
   if (!isObjectFile(problem.file)) return undefined;
   const place = /^\w+\[(\d+)\]/.exec(problem.path)?.[1];

@@ -2,7 +2,7 @@
 import type { BuiltMetrics } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
-import type { KnownLetters } from './dead-letters/known.js';
+import type { DeadLetterDeduplicator } from './dead-letters/deduplicator.js';
 import type { Ledger } from './ledger.js';
 import type { pipelineMetrics } from './metrics.js';
 import type { Blockages } from './parking/blockages.js';
@@ -34,5 +34,5 @@ export interface DeliverContext {
   readonly taps?: Taps | undefined;
   readonly blockages: Blockages;
   readonly parkingTopics: ParkingTopics;
-  readonly knownLetters: KnownLetters;
+  readonly deadLetterDeduplicator: DeadLetterDeduplicator;
 }

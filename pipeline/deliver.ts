@@ -4,7 +4,7 @@ import { isSluiceError } from '../core/errors.js';
 import type { DeliverContext } from './deliver-context.js';
 import { deadLetterId, sequenceOf } from './delivery/ids.js';
 import type { Epoch, Span } from './delivery/records.js';
-import { documentLetter } from './dead-letters/letter.js';
+import { documentDeadLetter } from './dead-letters/dead-letter.js';
 import { pipelineErrors } from './errors.js';
 import { isBlocking } from './parking/blockages.js';
 import { emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type Routed } from './route.js';
@@ -40,7 +40,8 @@ export async function deliverBatch(context: DeliverContext, delivery: Delivery):
   const routed = await routeSpans(context, batch, spans, skip);
   await fenced;
   if (routed.unusable.length > 0) await keepUnusable(context, delivery, routed);
-  const known = batch.topic === context.deadLettersTopic ? await context.knownLetters.leaveOut(routed.byIndex) : [];
+  const known =
+    batch.topic === context.deadLettersTopic ? await context.deadLetterDeduplicator.leaveOut(routed.byIndex) : [];
   const batches = [...routed.byIndex.values()];
   context.taps?.routed(batches);
   for (const { indexSet, ids } of batches) {
@@ -214,10 +215,10 @@ function pickFrom(batch: IndexBatch, at: readonly number[]): IndexBatch {
 
 /** Records that are not messages (a foreign producer's). */
 async function keepUnusable(context: DeliverContext, { batch, generation }: Delivery, routed: Routed): Promise<void> {
-  const letters = routed.unusable.map(({ record, error }): TopicRecord => {
+  const deadLetters = routed.unusable.map(({ record, error }): TopicRecord => {
     const { receiver, peer } = parseOrigin(record.origin);
     const origin = `${batch.topic}/${generation}/${batch.partition}/${record.offset}`;
-    const letter = documentLetter({
+    const deadLetter = documentDeadLetter({
       code: error.code,
       reason: error.message,
       receiver,
@@ -231,13 +232,13 @@ async function keepUnusable(context: DeliverContext, { batch, generation }: Deli
     // A foreign key may come again and again; the place does not.
     return {
       key: deadLetterId(sequenceOf(record.key) === undefined ? origin : record.key, ''),
-      value: Buffer.from(JSON.stringify(letter)),
+      value: Buffer.from(JSON.stringify(deadLetter)),
       timestamp: record.timestamp,
       origin: record.origin,
     };
   });
-  await context.topics.append(context.deadLettersTopic, 0, letters);
-  context.metrics.undecodable.inc({ topic: batch.topic }, letters.length);
+  await context.topics.append(context.deadLettersTopic, 0, deadLetters);
+  context.metrics.undecodable.inc({ topic: batch.topic }, deadLetters.length);
 }
 
 function count(context: DeliverContext, batch: ConsumedBatch, routed: Routed, skip: ReadonlySet<number>): void {

@@ -3,7 +3,7 @@ import { buildMetrics, type Registry } from '../core/metrics.js';
 import type { Log } from '../core/log.js';
 import { noteTraffic } from '../core/young-generation.js';
 import type { MessageBatch, MessageSink, Refusal } from '../schemas/messages.js';
-import { maxKeptBytes, refusalLetter } from './dead-letters/letter.js';
+import { maxKeptBytes, refusalDeadLetter } from './dead-letters/dead-letter.js';
 import { pipelineErrors } from './errors.js';
 import { pipelineMetrics } from './metrics.js';
 import { PartitionQueue } from './partition-queue.js';
@@ -92,7 +92,7 @@ export function createReceive(options: ReceiveOptions): Receive {
     });
     const first = kept[0];
     if (first === undefined) return Promise.resolve();
-    const values = kept.map((refusal) => Buffer.from(JSON.stringify(refusalLetter(refusal))));
+    const values = kept.map((refusal) => Buffer.from(JSON.stringify(refusalDeadLetter(refusal))));
     const origins = kept.map((refusal) => `${refusal.receiver} ${refusal.peer}`);
     const bytes = values.reduce((sum, value) => sum + value.length, 0);
     refusalBytes += bytes;

@@ -38,7 +38,7 @@ export interface Routed {
 export interface RouteContext {
   readonly decoder: Decoder;
   /** Makes a document fit its index and serialises it. */
-  readonly fit: (index: string, document: LogDocument) => string;
+  readonly coerce: (index: string, document: LogDocument) => string;
   /** The setting `timestamp` of a receiver. */
   readonly timestampOf: (receiver: string) => 'sender' | 'received';
   readonly forwarder?: Pick<Forwarder, 'laneOf' | 'deliver'> | undefined;
@@ -158,7 +158,7 @@ export function routeMessages(
       lane = laneOf(lanes, routing, routed, epoch, record, forwards?.outputsOf(routing) ?? []);
     lane.messages += 1;
     if (lane.outputs.length > 0) forwards?.add(routed.forwards, lane.outputs, record, changes, document, parsed);
-    for (const batch of lane.batches) add(batch, record, place, context.fit(batch.index, document));
+    for (const batch of lane.batches) add(batch, record, place, context.coerce(batch.index, document));
   }
   for (const { routing, messages } of lanes.values()) {
     for (const stream of routing.streams) routed.streams.set(stream, (routed.streams.get(stream) ?? 0) + messages);
@@ -197,7 +197,7 @@ export function routeDeadLetters(
       batchOf(routed, deadLetterSet, index, record),
       record,
       place,
-      context.fit(index, deadLetterDocument(record, rules.version)),
+      context.coerce(index, deadLetterDocument(record, rules.version)),
     );
   }
 }
@@ -205,7 +205,7 @@ export function routeDeadLetters(
 function deadLetterDocument(record: ConsumedRecord, version: string): LogDocument {
   const receiveTime = new Date(record.timestamp).toISOString();
   const { receiver, peer } = parseOrigin(record.origin);
-  const letter = parseLetter(record.value);
+  const deadLetter = parseDeadLetter(record.value);
   const own: LogDocument = {
     source: peer,
     message: '',
@@ -216,13 +216,13 @@ function deadLetterDocument(record: ConsumedRecord, version: string): LogDocumen
     rule_set_version: version,
     streams: [],
   };
-  if (letter === undefined)
+  if (deadLetter === undefined)
     return { ...own, message: 'unreadable dead letter', raw_base64: record.value.toString('base64') };
-  const { receive_time, reason, ...fields } = letter;
+  const { receive_time, reason, ...fields } = deadLetter;
   return { ...own, ...fields, message: reason, timestamp: receive_time, receive_time: receiveTime };
 }
 
-function parseLetter(value: Buffer): DeadLetter | undefined {
+function parseDeadLetter(value: Buffer): DeadLetter | undefined {
   try {
     const parsed: unknown = JSON.parse(value.toString('utf8'));
     return typeof parsed === 'object' && parsed !== null && 'reason' in parsed && 'code' in parsed

@@ -1,6 +1,6 @@
-/** What follows a write: stubs and dead letters for what the store refused (rule 10), and the counts. */
+/** What follows a write: tombstones and dead letters for what the store refused (rule 10), and the counts. */
 import { isSluiceError } from '../core/errors.js';
-import { documentLetter } from './dead-letters/letter.js';
+import { documentDeadLetter } from './dead-letters/dead-letter.js';
 import type { DeliverContext } from './deliver-context.js';
 import { deadLetterId } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
@@ -50,11 +50,11 @@ export async function settle(
 ): Promise<void> {
   const { metrics } = context;
   const label = { index_set: indexBatch.indexSet };
-  const stubs = await stubsAmong(context, indexBatch, outcome).catch(asUnusable);
-  const kept = await keepRefused(context, source, indexBatch, outcome, stubs);
-  outcome.alreadyStored += outcome.refused.length + stubs.length - kept;
+  const tombstones = await tombstonesAmong(context, indexBatch, outcome).catch(asUnusable);
+  const kept = await keepRefused(context, source, indexBatch, outcome, tombstones);
+  outcome.alreadyStored += outcome.refused.length + tombstones.length - kept;
   metrics.stored.inc(label, outcome.stored);
-  metrics.alreadyStored.inc(label, outcome.alreadyStored - stubs.length);
+  metrics.alreadyStored.inc(label, outcome.alreadyStored - tombstones.length);
   metrics.retired.inc(label, outcome.retired);
   metrics.repaired.inc(label, outcome.repaired);
   metrics.deadLettered.inc(label, kept);
@@ -72,15 +72,15 @@ function asUnusable(error: unknown): never {
 }
 
 /**
- * Rule 10: an already stored document may be the stub of a refusal whose dead letter was never written. Rule 12: it is synced before it is read, for
+ * Rule 10: an already stored document may be the tombstone of a refusal whose dead letter was never written. Rule 12: it is synced before it is read, for
  * an engine that died since it answered may have lost it; then the batch is written again.
  */
-async function stubsAmong(
+async function tombstonesAmong(
   { store }: DeliverContext,
   { index, ids }: IndexBatch,
   { alreadyStoredAt }: WriteOutcome,
 ): Promise<number[]> {
-  if (store.stubsAmong === undefined || alreadyStoredAt.length === 0) return [];
+  if (store.tombstonesAmong === undefined || alreadyStoredAt.length === 0) return [];
   await store.sync(index);
   const found = await store.read(
     index,
@@ -92,7 +92,7 @@ async function stubsAmong(
       place: index,
       got: `${lost.length} documents, ${ids[lost[0] as number]} among them`,
     });
-  return alreadyStoredAt.filter((at) => found.get(ids[at] as string)?.stub === true);
+  return alreadyStoredAt.filter((at) => found.get(ids[at] as string)?.tombstone === true);
 }
 
 /** Resolves with how many are dead letters now (or lost ones of the dead letters' own set); of the others a late copy was taken after all. */
@@ -101,7 +101,7 @@ async function keepRefused(
   source: Source,
   indexBatch: IndexBatch,
   outcome: WriteOutcome,
-  stubs: readonly number[],
+  tombstones: readonly number[],
 ): Promise<number> {
   const { indexSet, index, ids } = indexBatch;
   if (indexSet === deadLetterSet) {
@@ -113,19 +113,19 @@ async function keepRefused(
     return outcome.refused.length;
   }
   const isAbandoned = ({ code }: WriteOutcome['refused'][number]): boolean => code === 'PARKING_INDEX_ABANDONED';
-  const toStub = outcome.refused.filter((one) => !isAbandoned(one));
+  const toTombstone = outcome.refused.filter((one) => !isAbandoned(one));
   const stand =
-    toStub.length === 0
+    toTombstone.length === 0
       ? []
       : await context.store
-          .writeStubs(
+          .writeTombstones(
             index,
-            toStub.map(({ at }) => ({ id: ids[at] as string })),
+            toTombstone.map(({ at }) => ({ id: ids[at] as string })),
           )
           .catch(asUnusable);
-  const taken = new Set(toStub.filter((_, place) => stand[place] === false));
+  const taken = new Set(toTombstone.filter((_, place) => stand[place] === false));
   const refused = outcome.refused.filter((one) => !taken.has(one));
-  const before = stubs.map((at) => ({
+  const before = tombstones.map((at) => ({
     at,
     code: 'STORE_DOCUMENT_REFUSED',
     reason: 'The store refused the document in an earlier delivery.',
@@ -141,11 +141,11 @@ export async function keepAsDeadLetters(
   refused: WriteOutcome['refused'],
 ): Promise<void> {
   const { indexSet, index, places } = indexBatch;
-  const letters = refused.map(({ at, code, reason }): TopicRecord => {
+  const deadLetters = refused.map(({ at, code, reason }): TopicRecord => {
     const record = source.records[places[at] as number] as ConsumedRecord;
     const { receiver, peer } = parseOrigin(record.origin);
     const origin = `${source.topic}/${source.generation}/${source.partition}/${record.offset}`;
-    const letter = documentLetter({
+    const deadLetter = documentDeadLetter({
       code,
       reason,
       receiver,
@@ -158,10 +158,10 @@ export async function keepAsDeadLetters(
     });
     return {
       key: deadLetterId(record.key, indexSet),
-      value: Buffer.from(JSON.stringify(letter)),
+      value: Buffer.from(JSON.stringify(deadLetter)),
       timestamp: record.timestamp,
       origin: record.origin,
     };
   });
-  if (letters.length > 0) await context.topics.append(context.deadLettersTopic, 0, letters);
+  if (deadLetters.length > 0) await context.topics.append(context.deadLettersTopic, 0, deadLetters);
 }

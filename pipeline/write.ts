@@ -220,7 +220,7 @@ async function endOf(code: string, reason: string, batch: IndexBatch, context: W
   return park && context.mayPark ? 'parked' : undefined;
 }
 
-/** Refused documents need a stub in the index, already stored ones may be stubs: they are judged when the parking topic drains. */
+/** Refused documents need a tombstone in the index, already stored ones may be tombstones: they are judged when the parking topic drains. */
 function parkUnstored(outcome: WriteOutcome, pending: readonly number[]): void {
   outcome.toPark = [...pending, ...outcome.refused.map(({ at }) => at), ...outcome.alreadyStoredAt].sort(
     (left, right) => left - right,

@@ -28,7 +28,7 @@ import { createRun } from '../pipeline/delivery/ids.js';
 import { pipelineErrors } from '../pipeline/errors.js';
 import { assertPortFree, runtimeReceivers } from '../definitions/receiver-options.js';
 import { createRuntimeReceivers, type RuntimeReceivers } from './runtime-receivers.js';
-import { createObjectWorld, type ObjectWorld } from '../definitions/world.js';
+import { createDefinitionStore, type DefinitionStore } from '../definitions/definition-store.js';
 import { createForwarder } from '../pipeline/forwarding/forward.js';
 import { createLimits } from '../pipeline/forwarding/limits.js';
 import { outputMetrics } from '../pipeline/forwarding/metrics.js';
@@ -74,7 +74,7 @@ export interface SluiceOptions {
 }
 
 /** 64 KiB of raw bytes, each escaped to six characters at the most, and what is said about them. */
-const largestLetterBytes = 512 * 1024;
+const largestDeadLetterBytes = 512 * 1024;
 
 /** Nothing ends by itself in this time: what is left is durable or will be delivered again. */
 const stopShares = { receivers: 0.3, receive: 0.2, processor: 0.3, engines: 0.2 } as const;
@@ -93,7 +93,7 @@ export class Sluice {
   /** Those of the settings. */
   readonly #receivers: readonly Receiver[];
   /** What people make through the API, and the rules that come of it and the files. */
-  readonly world: ObjectWorld;
+  readonly world: DefinitionStore;
   /** Receivers of the API; none without the role receiver. */
   readonly runtimeReceivers: RuntimeReceivers | undefined;
   readonly view: View;
@@ -170,11 +170,11 @@ export class Sluice {
   }
 
   /** A process without the store reads objects where a shared store has them. */
-  #createWorld(): ObjectWorld {
+  #createWorld(): DefinitionStore {
     const { config, log } = this.#options;
     const own =
       this.state === undefined && config.store.kind === 'opensearch' ? createState(config, { log }) : undefined;
-    return createObjectWorld({
+    return createDefinitionStore({
       config,
       log,
       state: this.state ?? own,
@@ -318,7 +318,7 @@ export class Sluice {
         name: this.deadLettersTopic,
         partitions: 1,
         ...common,
-        maxMessageBytes: Math.max(topics.max_message_bytes, largestLetterBytes),
+        maxMessageBytes: Math.max(topics.max_message_bytes, largestDeadLetterBytes),
       },
     ];
   }
@@ -336,7 +336,7 @@ export class Sluice {
       deadLettersTopic: this.deadLettersTopic,
       registry,
       log,
-      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestLetterBytes),
+      largestRecordBytes: Math.max(config.topics.max_message_bytes, largestDeadLetterBytes),
       maxTotalBytes: this.maxTotalBytes,
       compile: compileOrThrow,
       receivers: () => this.#receiverOptions(),

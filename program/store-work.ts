@@ -10,11 +10,11 @@ import { createInflater } from '../receivers/inflate/inflater.js';
 import type { IndexSetDefinition, RuleSet, RuleSource } from '../rules/contract.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
-import { createFitter } from '../sinks/index-sets/fit.js';
+import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import type { StateStore } from '../state/contract.js';
 import { createDeadLetters, type DeadLetters } from '../pipeline/dead-letters/dead-letters.js';
-import { createKnownLetters } from '../pipeline/dead-letters/known.js';
+import { createDeadLetterDeduplicator } from '../pipeline/dead-letters/deduplicator.js';
 import { deadLetterMetrics } from '../pipeline/dead-letters/metrics.js';
 import type { DeliverContext } from '../pipeline/deliver-context.js';
 import { createEpochs, type Epochs } from '../pipeline/epochs.js';
@@ -80,7 +80,7 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
   const ledger = createLedger(options.state);
   const ruleSets = createRuleSets(ledger, options.compile);
   const epochs = createEpochs({ ledger, store, log, now: Date.now });
-  const fitter = createFitter({ maxFields: config.store.max_fields });
+  const coercion = createMappingCoercion({ maxFields: config.store.max_fields });
   const stopping = new AbortController();
   const receivers = options.receivers ?? (() => config.receivers);
   const receiverOf = (name: string): ReceiverOptions | undefined =>
@@ -114,7 +114,7 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
     retentionCheckMs: processing.retention_check_ms,
     maxTotalBytes: options.maxTotalBytes,
     parkedLeft,
-    forget: (index) => fitter.forget(index),
+    forget: (index) => coercion.forget(index),
     registry,
     log,
     now: Date.now,
@@ -138,16 +138,16 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
     signal: stopping.signal,
     route: {
       decoder: options.decoder,
-      fit: (index, document) => fitter.fit(index, document),
+      coerce: (index, document) => coercion.coerce(index, document),
       timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender',
       forwarder: options.forwarder,
     },
-    prepareIndex: (index) => fitter.prepare(index, (name) => store.fieldTypes(name)),
-    repair: (index, document, reason) => fitter.repair(document, { reason }, index),
+    prepareIndex: (index) => coercion.prepare(index, (name) => store.fieldTypes(name)),
+    repair: (index, document, reason) => coercion.repair(document, { reason }, index),
     searchable: createSearchableProbe(store, registry, log, stopping.signal),
     taps: options.taps,
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
-    knownLetters: createKnownLetters(store, buildMetrics(registry, deadLetterMetrics)),
+    deadLetterDeduplicator: createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics)),
   };
   return {
     ledger,

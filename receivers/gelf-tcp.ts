@@ -15,9 +15,9 @@ import { withinDeadline } from './listen/deadline.js';
 import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
 import { peerText } from './listen/peer.js';
-import { createPenalties } from './listen/penalty.js';
-import { createPressure } from './listen/pressure.js';
-import { createTurns } from './listen/turns.js';
+import { createRefusalThrottle } from './listen/refusal-throttle.js';
+import { createBackpressure } from './listen/backpressure.js';
+import { createFairScheduler } from './listen/fair-scheduler.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, type ConnectionCounters } from './metrics.js';
 
@@ -71,9 +71,9 @@ class GelfTcpReceiver implements Receiver {
       counters,
       connections: this.#counters,
       diagnoser: this.#diagnoser,
-      pressure: createPressure(),
-      turns: createTurns(),
-      penalties: createPenalties(),
+      backpressure: createBackpressure(),
+      scheduler: createFairScheduler(),
+      refusalThrottle: createRefusalThrottle(),
       nullDelimiter,
       maxFrameBytes: options.max_frame_bytes,
       maxUnacceptedBytes: options.max_connection_bytes,
@@ -132,11 +132,11 @@ class GelfTcpReceiver implements Receiver {
     this.#certificates?.stop();
     const connections = [...this.#open];
     for (const connection of connections) connection.stopReading();
-    this.#parts.turns.stop();
+    this.#parts.scheduler.stop();
     await withinDeadline(this.#parts.inFlight.drained(), deadlineMs);
     for (const connection of connections) connection.close('stopped');
     for (const socket of this.#sockets) socket.destroy();
-    this.#parts.pressure.stop();
+    this.#parts.backpressure.stop();
   }
 
   #createPlain(): Server {

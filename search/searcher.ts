@@ -54,7 +54,7 @@ export function createSearcher(options: SearcherOptions): Searcher {
     async message(index, id, scope) {
       if (!mayHold(context, index, scope)) return undefined;
       const found = (await context.store.read(index, [id]).catch(whenMissing))?.get(id);
-      if (found === undefined || found.stub || !isVisible(found.document, scope)) return undefined;
+      if (found === undefined || found.tombstone || !isVisible(found.document, scope)) return undefined;
       return withoutHiddenStreams({ _id: id, _index: index, document: found.document }, scope);
     },
     fields,

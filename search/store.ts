@@ -22,6 +22,8 @@ export interface SearchableStore {
   read(
     index: string,
     ids: readonly string[],
-  ): Promise<ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly stub: boolean }>>;
+  ): Promise<
+    ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly tombstone: boolean }>
+  >;
   fieldTypes(index: string): Promise<ReadonlyMap<string, SearchFieldType>>;
 }

@@ -13,7 +13,7 @@ import { operationsOf } from './store-access.js';
 const states = ['open', 'replayed', 'dropped', 'all'] as const;
 const defaultLimit = 100;
 
-export interface LettersBody {
+export interface DeadLettersBody {
   readonly ids?: readonly string[];
   readonly code?: string;
   readonly reason?: string;
@@ -35,7 +35,7 @@ export interface LettersBody {
 
 export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   const jobs = new Map<string, AbortController>();
-  const letters = () => operationsOf(sluice).deadLetters;
+  const deadLetters = () => operationsOf(sluice).deadLetters;
 
   /** The first line names the job, the last one is its report. */
   const run = async <Report>(
@@ -70,11 +70,11 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   return {
     'POST /dead-letters/list': async (body, { signal, line }) => {
       const { limit = defaultLimit } = bodyOf(body);
-      const total = await letters().list(
+      const total = await deadLetters().list(
         selectionOf(bodyOf(body)),
         limit,
         async (page) => {
-          for (const { id, place, document } of page) await line({ letter: { _id: id, _index: place, document } });
+          for (const { id, place, document } of page) await line({ deadLetter: { _id: id, _index: place, document } });
         },
         signal,
       );
@@ -83,21 +83,21 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
     },
     'POST /dead-letters/show': async (body) => {
       const id = bodyOf(body).ids?.[0] ?? '';
-      const letter = await letters().find(id);
-      if (letter === undefined) throw deadLetterErrors.create('DEAD_LETTER_UNKNOWN', { got: id });
-      return { _id: letter.id, _index: letter.place, document: letter.document };
+      const deadLetter = await deadLetters().find(id);
+      if (deadLetter === undefined) throw deadLetterErrors.create('DEAD_LETTER_UNKNOWN', { got: id });
+      return { _id: deadLetter.id, _index: deadLetter.place, document: deadLetter.document };
     },
     'POST /dead-letters/replay': (body, { signal, line }) => {
       const { limit = Infinity, dry_run: dryRun } = bodyOf(body);
       const selection = chosen(bodyOf(body));
       return run(signal, line, async (work) =>
-        dryRun === true ? letters().plan(selection, limit, work) : letters().replay(selection, limit, work),
+        dryRun === true ? deadLetters().plan(selection, limit, work) : deadLetters().replay(selection, limit, work),
       );
     },
     'POST /dead-letters/drop': (body, { signal, line }) => {
       const { limit = Infinity, by = '' } = bodyOf(body);
       const selection = chosen(bodyOf(body));
-      return run(signal, line, (work) => letters().drop(selection, limit, by, work));
+      return run(signal, line, (work) => deadLetters().drop(selection, limit, by, work));
     },
     'POST /dead-letters/cancel': (body) => {
       const { job = '' } = (body ?? {}) as { job?: string };
@@ -107,8 +107,8 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
   };
 }
 
-export function bodyOf(body: unknown): LettersBody {
-  const request = (body ?? {}) as LettersBody;
+export function bodyOf(body: unknown): DeadLettersBody {
+  const request = (body ?? {}) as DeadLettersBody;
   const { limit, state, ids } = request;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
     throw wrong('limit', limit, 'a whole number');
@@ -122,7 +122,7 @@ function wrong(place: string, got: unknown, allowed: string): Error {
   return apiErrors.create('API_REQUEST_INVALID', { place, got: JSON.stringify(got), allowed });
 }
 
-export function selectionOf(body: LettersBody): Selection {
+export function selectionOf(body: DeadLettersBody): Selection {
   const query = parseQuery(body.query ?? '');
   if (isQueryProblem(query)) throw queryError(query);
   const {
@@ -139,9 +139,9 @@ export function selectionOf(body: LettersBody): Selection {
   return { ids, code, reason, receiver, peer, indexSet, state, query, from, to };
 }
 
-/** What changes letters must say which. */
-export function chosen(body: LettersBody): Selection {
-  const filters: readonly (keyof LettersBody)[] = [
+/** What changes dead letters must say which. */
+export function chosen(body: DeadLettersBody): Selection {
+  const filters: readonly (keyof DeadLettersBody)[] = [
     'ids',
     'code',
     'reason',

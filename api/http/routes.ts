@@ -30,7 +30,7 @@ import { pipelineRoutes } from './routes/pipelines.js';
 import { receiverRoutes } from './routes/receivers.js';
 import { ruleRoutes } from './routes/rules.js';
 import { streamRuleRoutes } from './routes/stream-rules.js';
-import { streamTryRoutes } from './routes/stream-tries.js';
+import { streamTryRoutes } from './routes/stream-dry-runs.js';
 import { streamRoutes } from './routes/streams.js';
 import { systemRoutes } from './routes/system.js';
 import type { ApiRoutes } from './services.js';

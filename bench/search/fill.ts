@@ -7,7 +7,7 @@ import { createDecoder } from '../../gelf/decoder.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet } from '../../rules/contract.js';
 import { readRuleSource } from '../../rules/source.js';
-import { createFitter, type Fitter } from '../../sinks/index-sets/fit.js';
+import { createMappingCoercion, type MappingCoercion } from '../../sinks/index-sets/mapping-coercion.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { hash } from '../../load/random.js';
 import { gelfMessage } from './documents.js';
@@ -35,7 +35,7 @@ interface Filling {
   readonly store: IndexStore;
   readonly plan: FillPlan;
   readonly rules: RuleSet;
-  readonly fitter: Fitter;
+  readonly coercion: MappingCoercion;
   readonly context: RouteContext;
 }
 
@@ -47,14 +47,15 @@ export async function fillStore(
 ): Promise<number> {
   const compiled = compileRules(await readRuleSource('/nonexistent'));
   if ('problems' in compiled) throw new Error('the rules that ship cannot be compiled');
-  const fitter = createFitter({ maxFields });
+  const coercion = createMappingCoercion({ maxFields });
   const context: RouteContext = {
     decoder: createDecoder(),
-    fit: (index, document) => fitter.fit(index, document),
+    coerce: (index, document) => coercion.coerce(index, document),
     timestampOf: () => 'sender',
   };
-  const filling: Filling = { store, plan, rules: compiled.ruleSet, fitter, context };
-  for (const index of Object.values(plan.epoch.indices)) await fitter.prepare(index, (name) => store.fieldTypes(name));
+  const filling: Filling = { store, plan, rules: compiled.ruleSet, coercion, context };
+  for (const index of Object.values(plan.epoch.indices))
+    await coercion.prepare(index, (name) => store.fieldTypes(name));
   let next = plan.first;
   const lane = async (partition: number): Promise<void> => {
     while (next < plan.messages && signal?.aborted !== true) {

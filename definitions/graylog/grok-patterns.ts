@@ -1,7 +1,7 @@
 /** Named patterns that people keep through the API, for the action grok of pipeline rules and extractors. */
 import { grokName, grokProblems } from '../../rules/actions/grok.js';
 import { grokPatterns as shipped } from '../../rules/actions/grok-patterns.js';
-import type { KeptObjects, Settings } from '../kept.js';
+import type { StoredDefinitions, Settings } from '../stored.js';
 
 export type GrokTable = Readonly<Record<string, string>>;
 
@@ -9,7 +9,7 @@ const section = 'grok-patterns';
 const reference = /%\{([^{}:;]*)[^{}]*\}/g;
 
 /** As they were given. */
-export function grokTable(kept: KeptObjects): GrokTable {
+export function grokTable(kept: StoredDefinitions): GrokTable {
   return (kept.find(({ kind }) => kind === section)?.definition['patterns'] as GrokTable | undefined) ?? {};
 }
 

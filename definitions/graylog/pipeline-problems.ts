@@ -1,12 +1,12 @@
 /** What must fit among pipelines, their rules and their connections, beyond what the rules themselves say. */
 import type { FieldProblem } from '../check.js';
-import type { KeptObject, KeptObjects } from '../kept.js';
+import type { StoredDefinition, StoredDefinitions } from '../stored.js';
 import { connectedStreams, pipelineIdsOf, stagesOf, titleOf } from './pipelines.js';
 
 /** `kept`: with the object as it is to be. */
 export function pipelineProblems(
-  object: Pick<KeptObject, 'kind' | 'id' | 'definition'>,
-  kept: KeptObjects,
+  object: Pick<StoredDefinition, 'kind' | 'id' | 'definition'>,
+  kept: StoredDefinitions,
 ): readonly FieldProblem[] {
   switch (object.kind) {
     case 'pipeline-rules':
@@ -26,7 +26,10 @@ export function pipelineProblems(
   }
 }
 
-function missingRules(pipeline: Pick<KeptObject, 'definition'>, kept: KeptObjects): readonly FieldProblem[] {
+function missingRules(
+  pipeline: Pick<StoredDefinition, 'definition'>,
+  kept: StoredDefinitions,
+): readonly FieldProblem[] {
   const titles = new Set(kept.filter(({ kind }) => kind === 'pipeline-rules').map(titleOf));
   const names = new Set(stagesOf(pipeline).flatMap(({ rules }) => rules));
   return [...names]
@@ -37,14 +40,17 @@ function missingRules(pipeline: Pick<KeptObject, 'definition'>, kept: KeptObject
     }));
 }
 
-function missingPipelines(connection: Pick<KeptObject, 'definition'>, kept: KeptObjects): readonly FieldProblem[] {
+function missingPipelines(
+  connection: Pick<StoredDefinition, 'definition'>,
+  kept: StoredDefinitions,
+): readonly FieldProblem[] {
   const ids = new Set(kept.filter(({ kind }) => kind === 'pipelines').map(({ id }) => id));
   return pipelineIdsOf(connection)
     .filter((id) => !ids.has(id))
     .map((id) => ({ field: 'pipeline_ids', message: `There is no pipeline ${id}.` }));
 }
 
-function circleProblems(kept: KeptObjects): readonly FieldProblem[] {
+function circleProblems(kept: StoredDefinitions): readonly FieldProblem[] {
   const { circle } = connectedStreams(kept);
   return circle.length === 0
     ? []

@@ -3,14 +3,14 @@
  * process comes to the same. Stages run in the order of their numbers over all pipelines of a stream; within a stage all conditions are
  * tested before the first action; the next stage runs as `match` says.
  */
-import type { KeptObject, KeptObjects, Settings } from '../kept.js';
+import type { StoredDefinition, StoredDefinitions, Settings } from '../stored.js';
 import { readFields } from './pipeline-rules/reads.js';
 import { writtenFields } from './pipeline-rules/values.js';
 
 export interface DerivedRule {
   readonly rule: Settings;
   /** What it comes of. */
-  readonly of: KeptObject;
+  readonly of: StoredDefinition;
 }
 
 export interface Stage {
@@ -23,22 +23,22 @@ export interface Stage {
 export const defaultStream = 'all-messages';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-export const stagesOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly Stage[] =>
+export const stagesOf = ({ definition }: Pick<StoredDefinition, 'definition'>): readonly Stage[] =>
   (definition['stages'] as readonly Stage[] | undefined) ?? [];
-export const pipelineIdsOf = ({ definition }: Pick<KeptObject, 'definition'>): readonly string[] =>
+export const pipelineIdsOf = ({ definition }: Pick<StoredDefinition, 'definition'>): readonly string[] =>
   (definition['pipelines'] as readonly string[] | undefined) ?? [];
-const actionsOf = ({ definition }: KeptObject): readonly Settings[] =>
+const actionsOf = ({ definition }: StoredDefinition): readonly Settings[] =>
   (definition['then'] as readonly Settings[] | undefined) ?? [];
-const conditionOf = ({ definition }: KeptObject): Settings => definition['when'] as Settings;
-export const titleOf = ({ definition, id }: Pick<KeptObject, 'definition' | 'id'>): string =>
+const conditionOf = ({ definition }: StoredDefinition): Settings => definition['when'] as Settings;
+export const titleOf = ({ definition, id }: Pick<StoredDefinition, 'definition' | 'id'>): string =>
   textOf(definition['title']) || id;
 
 /** Fields that are there only between two stages. */
 const markPrefix = 'sluice_pipeline_';
 
 interface Building {
-  readonly kept: KeptObjects;
-  readonly rulesByTitle: ReadonlyMap<string, KeptObject>;
+  readonly kept: StoredDefinitions;
+  readonly rulesByTitle: ReadonlyMap<string, StoredDefinition>;
   /** Of streams other than the default one that pipelines are connected to. */
   readonly streamMarks: ReadonlyMap<string, string>;
   readonly derived: DerivedRule[];
@@ -46,13 +46,13 @@ interface Building {
 }
 
 /** Streams that pipelines are connected to: the default one first, each of the others behind those whose pipelines route to it. */
-export function connectedStreams(kept: KeptObjects): {
-  readonly order: readonly KeptObject[];
+export function connectedStreams(kept: StoredDefinitions): {
+  readonly order: readonly StoredDefinition[];
   readonly circle: readonly string[];
 } {
   const rulesByTitle = rulesIn(kept);
   const waiting = kept.filter((object) => object.kind === 'connections' && pipelineIdsOf(object).length > 0);
-  const order: KeptObject[] = [];
+  const order: StoredDefinition[] = [];
   while (waiting.length > 0) {
     const place = waiting.findIndex(
       (one) =>
@@ -70,10 +70,10 @@ export function connectedStreams(kept: KeptObjects): {
 }
 
 function routes(
-  connection: KeptObject,
+  connection: StoredDefinition,
   stream: string,
-  kept: KeptObjects,
-  rulesByTitle: ReadonlyMap<string, KeptObject>,
+  kept: StoredDefinitions,
+  rulesByTitle: ReadonlyMap<string, StoredDefinition>,
 ): boolean {
   return pipelinesOf(connection, kept).some((pipeline) =>
     rulesOfStages(pipeline, rulesByTitle).some((rule) =>
@@ -84,27 +84,30 @@ function routes(
 
 const routedStream = (action: Settings): string | undefined =>
   (action['route'] as { readonly stream?: string } | undefined)?.stream;
-const rulesIn = (kept: KeptObjects): ReadonlyMap<string, KeptObject> =>
+const rulesIn = (kept: StoredDefinitions): ReadonlyMap<string, StoredDefinition> =>
   new Map(kept.filter(({ kind }) => kind === 'pipeline-rules').map((rule) => [titleOf(rule), rule]));
 
-function pipelinesOf(connection: KeptObject, kept: KeptObjects): readonly KeptObject[] {
+function pipelinesOf(connection: StoredDefinition, kept: StoredDefinitions): readonly StoredDefinition[] {
   const ids = new Set(pipelineIdsOf(connection));
   return kept.filter(({ kind, id }) => kind === 'pipelines' && ids.has(id));
 }
 
-function rulesOfStages(pipeline: KeptObject, rulesByTitle: ReadonlyMap<string, KeptObject>): readonly KeptObject[] {
+function rulesOfStages(
+  pipeline: StoredDefinition,
+  rulesByTitle: ReadonlyMap<string, StoredDefinition>,
+): readonly StoredDefinition[] {
   return stagesOf(pipeline).flatMap(({ rules }) => rules.flatMap((name) => rulesByTitle.get(name) ?? []));
 }
 
-const known = new WeakMap<KeptObjects, readonly DerivedRule[]>();
+const known = new WeakMap<StoredDefinitions, readonly DerivedRule[]>();
 
-export function pipelineRules(kept: KeptObjects): readonly DerivedRule[] {
+export function pipelineRules(kept: StoredDefinitions): readonly DerivedRule[] {
   const found = known.get(kept) ?? build(kept);
   known.set(kept, found);
   return found;
 }
 
-function build(kept: KeptObjects): readonly DerivedRule[] {
+function build(kept: StoredDefinitions): readonly DerivedRule[] {
   const { order } = connectedStreams(kept);
   const streamMarks = new Map(
     order.filter(({ id }) => id !== defaultStream).map(({ id }, place) => [id, `${markPrefix}stream_${place}`]),
@@ -135,7 +138,7 @@ function build(kept: KeptObjects): readonly DerivedRule[] {
 
 const marked = (field: string): Settings => ({ field, exists: true });
 
-function buildStream(building: Building, connection: KeptObject, place: number): void {
+function buildStream(building: Building, connection: StoredDefinition, place: number): void {
   const mark = building.streamMarks.get(connection.id);
   const pipelines = pipelinesOf(connection, building.kept).map((pipeline) => ({
     pipeline,
@@ -154,7 +157,7 @@ function buildStream(building: Building, connection: KeptObject, place: number):
 }
 
 interface RunningStage {
-  readonly pipeline: KeptObject;
+  readonly pipeline: StoredDefinition;
   readonly stages: readonly Stage[];
   readonly at: number;
   readonly gate: Settings | undefined;
@@ -193,7 +196,7 @@ function nextGate(
   { derived, marks }: Building,
   { pipeline, stages, at, gate, name }: RunningStage,
   match: Stage['match'],
-  rules: readonly KeptObject[],
+  rules: readonly StoredDefinition[],
 ): Settings | undefined {
   if (at === stages.length - 1 || match === 'pass' || rules.length === 0) return gate;
   const mark = `${markPrefix}stage_${name}`;
@@ -215,7 +218,7 @@ function nextGate(
 function markConflicts(
   { derived, marks }: Building,
   { gate, name }: RunningStage,
-  rules: readonly KeptObject[],
+  rules: readonly StoredDefinition[],
 ): readonly { readonly condition: Settings; readonly before: readonly Settings[] }[] {
   if (!rules.some((rule, index) => rules.slice(index + 1).some((later) => conflicts(rule, later))))
     return rules.map((rule) => ({ condition: conditionOf(rule), before: [] }));
@@ -235,7 +238,7 @@ function markConflicts(
   });
 }
 
-function conflicts(earlier: KeptObject, later: KeptObject): boolean {
+function conflicts(earlier: StoredDefinition, later: StoredDefinition): boolean {
   const read = readFields(conditionOf(later));
   return actionsOf(earlier).some((action) => {
     const written = writtenFields(action);

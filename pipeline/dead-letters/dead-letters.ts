@@ -1,21 +1,21 @@
 /** What an operator does with dead letters: looks at them, replays them, gives them up. Page by page, with progress, and ended between two pages. */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import { pipelineErrors } from '../errors.js';
-import { findLetters, lettersById, type ListedLetter, type Selection } from './find.js';
+import { findDeadLetters, deadLettersById, type ListedDeadLetter, type Selection } from './find.js';
 import { deadLetterMetrics } from './metrics.js';
 import { planOf, type PlanContext } from './plan.js';
-import { replayLetters, type LetterResult } from './replayer.js';
-import { stateOf, withState, type Letter } from './state.js';
+import { replayDeadLetters, type DeadLetterResult } from './replayer.js';
+import { stateOf, withState, type DeadLetter } from './state.js';
 
 export interface DeadLetters {
   /** Newest first; `onPage` is awaited. Resolves with how many there are in all. */
   list(
     selection: Selection,
     limit: number,
-    onPage: (letters: readonly ListedLetter[], total: number) => Promise<void>,
+    onPage: (deadLetters: readonly ListedDeadLetter[], total: number) => Promise<void>,
     signal: AbortSignal,
   ): Promise<number>;
-  find(id: string): Promise<Letter | undefined>;
+  find(id: string): Promise<DeadLetter | undefined>;
   /** Oldest first. Rejects when the store does not answer: what was done stays done, the rest is as it was. */
   replay(selection: Selection, limit: number, work: Work): Promise<ReplayReport>;
   /** Where a replay would bring them. Changes nothing. */
@@ -29,7 +29,7 @@ export interface Work {
   readonly onProgress: (progress: { readonly done: number; readonly total: number }) => Promise<void>;
 }
 
-export type ReplayReport = Readonly<Record<LetterResult, number>> & Ended;
+export type ReplayReport = Readonly<Record<DeadLetterResult, number>> & Ended;
 export interface PlanReport extends Ended {
   /** Documents by index set. */
   readonly index_sets: Readonly<Record<string, number>>;
@@ -73,9 +73,9 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     selection: Selection,
     limit: number,
     work: Work,
-    onPage: (page: readonly ListedLetter[]) => Promise<void>,
+    onPage: (page: readonly ListedDeadLetter[]) => Promise<void>,
   ): Promise<Ended> => {
-    const found = await findLetters(store, { ...selection, to: Math.min(selection.to ?? Infinity, now()) });
+    const found = await findDeadLetters(store, { ...selection, to: Math.min(selection.to ?? Infinity, now()) });
     const total = Math.min(found.total, limit);
     let done = 0;
     await work.onProgress({ done, total });
@@ -91,13 +91,13 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
 
   return {
     async list(selection, limit, onPage, signal) {
-      const found = await findLetters(store, selection);
+      const found = await findDeadLetters(store, selection);
       for await (const page of found.pages(pageSize, limit, 'desc', signal)) await onPage(page, found.total);
       return found.total;
     },
-    find: async (id) => (await lettersById(store, [id]))[0],
+    find: async (id) => (await deadLettersById(store, [id]))[0],
     async replay(selection, limit, work) {
-      const counts: Record<LetterResult, number> = {
+      const counts: Record<DeadLetterResult, number> = {
         replayed: 0,
         failed: 0,
         left: 0,
@@ -106,7 +106,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
         gone: 0,
       };
       const ended = await eachPage(selection, limit, work, async (page) => {
-        for (const result of await replayLetters(page, context)) {
+        for (const result of await replayDeadLetters(page, context)) {
           counts[result] += 1;
           metrics.replays.inc({ outcome: result });
         }
@@ -138,7 +138,10 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     async drop(selection, limit, by, work) {
       let dropped = 0;
       const ended = await eachPage(selection, limit, work, async (page) => {
-        const updated = await dropLetters(context, page, { dropped_by: by, dropped_at: new Date(now()).toISOString() });
+        const updated = await dropDeadLetters(context, page, {
+          dropped_by: by,
+          dropped_at: new Date(now()).toISOString(),
+        });
         dropped += updated;
         metrics.dropped.inc(updated);
       });
@@ -147,17 +150,17 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   };
 }
 
-async function dropLetters(
+async function dropDeadLetters(
   { deliver }: PlanContext,
-  page: readonly ListedLetter[],
+  page: readonly ListedDeadLetter[],
   marks: Readonly<Record<string, string>>,
 ): Promise<number> {
   const { store } = deliver;
   let dropped = 0;
-  for (const place of new Set(page.map((letter) => letter.place))) {
+  for (const place of new Set(page.map((deadLetter) => deadLetter.place))) {
     const found = await store.read(
       place,
-      page.filter((letter) => letter.place === place).map(({ id }) => id),
+      page.filter((deadLetter) => deadLetter.place === place).map(({ id }) => id),
     );
     const open = [...found].filter(([, { document }]) => stateOf(document).state === 'open');
     const updates = open.map(([id, { document, revision }]) => {

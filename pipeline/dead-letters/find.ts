@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { QueryNode, SearchRequest } from '../../schemas/query.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { deadLetterSet } from '../route.js';
-import type { Letter, LetterDocument } from './state.js';
+import type { DeadLetter, DeadLetterDocument } from './state.js';
 
 export interface Selection {
   readonly ids?: readonly string[] | undefined;
@@ -24,15 +24,15 @@ export interface Selection {
   readonly to?: number | undefined;
 }
 
-export interface ListedLetter {
+export interface ListedDeadLetter {
   readonly id: string;
   readonly place: string;
-  readonly document: LetterDocument;
+  readonly document: DeadLetterDocument;
 }
 
 const term = (field: string, text: string): QueryNode => ({ kind: 'term', field, text });
 
-export function letterQuery(selection: Selection): QueryNode {
+export function deadLetterQuery(selection: Selection): QueryNode {
   const children: QueryNode[] = [];
   const { code, reason, receiver, peer, indexSet, state, query } = selection;
   if (code !== undefined) children.push(term('code', code));
@@ -57,21 +57,21 @@ export function letterQuery(selection: Selection): QueryNode {
   return children.length === 0 ? { kind: 'all' } : { kind: 'and', children };
 }
 
-export async function letterIndices(store: IndexStore): Promise<string[]> {
+export async function deadLetterIndices(store: IndexStore): Promise<string[]> {
   return (await store.listIndices(deadLetterSet)).filter(({ open }) => open).map(({ name }) => name);
 }
 
-/** The letters of these ids, wherever they stand. */
-export async function lettersById(store: IndexStore, ids: readonly string[]): Promise<Letter[]> {
-  const found = new Map<string, Letter>();
-  for (const place of await letterIndices(store)) {
+/** The dead letters of these ids, wherever they stand. */
+export async function deadLettersById(store: IndexStore, ids: readonly string[]): Promise<DeadLetter[]> {
+  const found = new Map<string, DeadLetter>();
+  for (const place of await deadLetterIndices(store)) {
     for (const [id, { document, revision }] of await store.read(place, ids))
       if (!found.has(id)) found.set(id, { id, place, revision, document });
   }
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-export interface FoundLetters {
+export interface FoundDeadLetters {
   readonly total: number;
   /** Pages in the order of receive times; what changes meanwhile is not met twice. */
   pages(
@@ -79,23 +79,23 @@ export interface FoundLetters {
     limit: number,
     direction: 'asc' | 'desc',
     signal: AbortSignal,
-  ): AsyncGenerator<readonly ListedLetter[]>;
+  ): AsyncGenerator<readonly ListedDeadLetter[]>;
 }
 
-export async function findLetters(store: IndexStore, selection: Selection): Promise<FoundLetters> {
+export async function findDeadLetters(store: IndexStore, selection: Selection): Promise<FoundDeadLetters> {
   if (selection.ids !== undefined) {
-    const letters = await lettersById(store, [...new Set(selection.ids)]);
+    const deadLetters = await deadLettersById(store, [...new Set(selection.ids)]);
     return {
-      total: letters.length,
+      total: deadLetters.length,
       async *pages() {
-        yield letters;
+        yield deadLetters;
       },
     };
   }
-  const indices = await letterIndices(store);
+  const indices = await deadLetterIndices(store);
   await store.refresh(indices);
   const { from, to } = selection;
-  const request = { indices, query: letterQuery(selection), from, to };
+  const request = { indices, query: deadLetterQuery(selection), from, to };
   const { total } = await store.search({ ...request, limit: 0 });
   return {
     total,
@@ -114,7 +114,7 @@ async function* pagesOf(
   store: IndexStore,
   request: Omit<SearchRequest, 'limit'>,
   { pageSize, limit, direction, signal }: PageOptions,
-): AsyncGenerator<readonly ListedLetter[]> {
+): AsyncGenerator<readonly ListedDeadLetter[]> {
   let after: SearchRequest['after'];
   for (let left = limit; left > 0 && !signal.aborted; ) {
     const size = Math.min(pageSize, left);

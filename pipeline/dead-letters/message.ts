@@ -6,7 +6,7 @@ import { compressionOf, type Inflater } from '../../receivers/inflate/contract.j
 import { trim } from '../../receivers/listen/documents.js';
 import type { ConsumedRecord, TopicLog } from '../../topics/contract.js';
 import { deadLetterErrors } from './errors.js';
-import { messageIdOf, textOf, type Letter, type LetterDocument } from './state.js';
+import { messageIdOf, textOf, type DeadLetter, type DeadLetterDocument } from './state.js';
 
 export interface MessageContext {
   readonly topics: TopicLog;
@@ -16,21 +16,24 @@ export interface MessageContext {
   readonly maxInflatedBytes: (receiver: string) => number;
 }
 
-export interface LetterMessage {
+export interface DeadLetterMessage {
   readonly record: ConsumedRecord;
   /** Before inflation. */
   readonly raw: Buffer;
 }
 
-/** Why it is no message; code and reason take the place of the letter's. */
+/** Why it is no message; code and reason take the place of the dead letter's. */
 export interface Unusable {
   readonly code: string;
   readonly reason: string;
 }
 
-export async function messageOf(letter: Letter, context: MessageContext): Promise<LetterMessage | Unusable> {
-  const { document } = letter;
-  const raw = await wholeRaw(letter, context);
+export async function messageOf(
+  deadLetter: DeadLetter,
+  context: MessageContext,
+): Promise<DeadLetterMessage | Unusable> {
+  const { document } = deadLetter;
+  const raw = await wholeRaw(deadLetter, context);
   if (!Buffer.isBuffer(raw)) return raw;
   const receiver = textOf(document, 'receiver');
   const value = inflate(raw, document, context, receiver);
@@ -40,7 +43,7 @@ export async function messageOf(letter: Letter, context: MessageContext): Promis
   if (parsed.extraDocuments) return unusable(deadLetterErrors.create('DEAD_LETTER_SEVERAL_MESSAGES'));
   const timestamp = Date.parse(textOf(document, 'receive_time'));
   const record: ConsumedRecord = {
-    key: messageIdOf(letter.id),
+    key: messageIdOf(deadLetter.id),
     value,
     timestamp,
     origin: `${receiver} ${textOf(document, 'peer')}`,
@@ -53,7 +56,12 @@ export function unusable(error: SluiceError): Unusable {
   return { code: error.code, reason: error.message };
 }
 
-function inflate(raw: Buffer, document: LetterDocument, context: MessageContext, receiver: string): Buffer | Unusable {
+function inflate(
+  raw: Buffer,
+  document: DeadLetterDocument,
+  context: MessageContext,
+  receiver: string,
+): Buffer | Unusable {
   const compression = compressionOf(raw);
   if (compression === 'none') return trim(raw);
   // A chunk is part of a message: nothing can be learned anew from it.
@@ -62,9 +70,9 @@ function inflate(raw: Buffer, document: LetterDocument, context: MessageContext,
   return isSluiceError(inflated) ? unusable(inflated) : trim(inflated);
 }
 
-/** What is longer than a letter keeps still lies in its topic, until that expires. */
-async function wholeRaw(letter: Letter, context: MessageContext): Promise<Buffer | Unusable> {
-  const { document } = letter;
+/** What is longer than a dead letter keeps still lies in its topic, until that expires. */
+async function wholeRaw(deadLetter: DeadLetter, context: MessageContext): Promise<Buffer | Unusable> {
+  const { document } = deadLetter;
   const base64 = document['raw_base64'];
   const kept =
     typeof base64 === 'string' ? Buffer.from(base64, 'base64') : Buffer.from(textOf(document, 'raw'), 'utf8');

@@ -5,19 +5,19 @@ import { epochOf, prepare } from '../deliver.js';
 import type { Epoch } from '../delivery/records.js';
 import { emptyRouted, routeMessages, type IndexBatch, type Routed, type RouteContext } from '../route.js';
 import { deadLetterErrors } from './errors.js';
-import { messageOf, unusable, type LetterMessage, type MessageContext, type Unusable } from './message.js';
-import { stateOf, textOf, type Letter } from './state.js';
+import { messageOf, unusable, type DeadLetterMessage, type MessageContext, type Unusable } from './message.js';
+import { stateOf, textOf, type DeadLetter } from './state.js';
 
 export interface PlanContext {
   readonly deliver: DeliverContext;
   readonly messages: MessageContext;
-  /** The epoch that a letter without a target gets. */
+  /** The epoch that a dead letter without a target gets. */
   readonly newest: () => Epoch;
 }
 
 export interface Plan {
   readonly epoch: number;
-  readonly message: LetterMessage;
+  readonly message: DeadLetterMessage;
   /** One document for each index set; none: a rule dropped the message. */
   readonly targets: readonly IndexBatch[];
   readonly forwards: Routed['forwards'];
@@ -25,14 +25,14 @@ export interface Plan {
 
 const none: ReadonlySet<number> = new Set();
 
-/** The plan for the letter's own target, or for the newest epoch when it has none. */
-export async function planOf(letter: Letter, context: PlanContext): Promise<Plan | Unusable> {
-  const message = await messageOf(letter, context.messages);
+/** The plan for the dead letter's own target, or for the newest epoch when it has none. */
+export async function planOf(deadLetter: DeadLetter, context: PlanContext): Promise<Plan | Unusable> {
+  const message = await messageOf(deadLetter, context.messages);
   if ('code' in message) return message;
   const { deliver } = context;
-  const state = stateOf(letter.document);
+  const state = stateOf(deadLetter.document);
   const epoch = state.state === 'targeted' ? await epochOf(deliver, state.epoch) : context.newest();
-  const indexSet = textOf(letter.document, 'index_set');
+  const indexSet = textOf(deadLetter.document, 'index_set');
   if (indexSet !== '' && epoch.indices[indexSet] === undefined)
     return unusable(deadLetterErrors.create('DEAD_LETTER_SET_MISSING', { got: indexSet }));
   const rules = await deliver.ruleSets.byVersion(epoch.ruleSetVersion);

@@ -4,53 +4,53 @@ import type { IndexStore } from '../../sinks/stores/contract.js';
 import { deadLetterId } from '../delivery/ids.js';
 import type { TopicRecord } from '../../topics/contract.js';
 import { groupBy } from './group.js';
-import { documentLetter } from './letter.js';
+import { documentDeadLetter } from './dead-letter.js';
 import type { Unusable } from './message.js';
 import { planOf, type Plan, type PlanContext } from './plan.js';
 import {
   idleReplay,
   stepReplay,
-  type LetterState,
+  type DeadLetterState,
   type Replay,
   type ReplayCommand,
   type ReplayEvent,
   type ReplayResult,
   type SetOutcome,
 } from './replay.js';
-import { stateOf, textOf, withState, type Letter } from './state.js';
+import { stateOf, textOf, withState, type DeadLetter } from './state.js';
 import { writeMessages, type MessageWrite, type Written } from './write-messages.js';
 
 export interface ReplayerContext extends PlanContext {
   readonly now: () => number;
 }
 
-/** `left`: no answer; the letter keeps its target, and a replay goes on from there. */
-export type LetterResult = ReplayResult | 'left';
+/** `left`: no answer; the dead letter keeps its target, and a replay goes on from there. */
+export type DeadLetterResult = ReplayResult | 'left';
 
 interface Task {
   readonly id: string;
   readonly place: string;
   state: Replay;
   command: ReplayCommand | undefined;
-  letter: Letter | undefined;
+  deadLetter: DeadLetter | undefined;
   plan: Plan | undefined;
   /** Why it failed again, by index set; the empty one for what is no message. */
   readonly reasons: Map<string, Unusable & { readonly index?: string }>;
-  result: LetterResult | undefined;
+  result: DeadLetterResult | undefined;
 }
 
-/** Results by letter, in the order given. When it rejects, what was not settled keeps its state, and can be replayed again. */
-export async function replayLetters(
-  letters: readonly Pick<Letter, 'id' | 'place'>[],
+/** Results by dead letter, in the order given. When it rejects, what was not settled keeps its state, and can be replayed again. */
+export async function replayDeadLetters(
+  deadLetters: readonly Pick<DeadLetter, 'id' | 'place'>[],
   context: ReplayerContext,
-): Promise<LetterResult[]> {
-  const tasks = letters.map(
+): Promise<DeadLetterResult[]> {
+  const tasks = deadLetters.map(
     ({ id, place }): Task => ({
       id,
       place,
       state: idleReplay,
       command: undefined,
-      letter: undefined,
+      deadLetter: undefined,
       plan: undefined,
       reasons: new Map(),
       result: undefined,
@@ -59,7 +59,7 @@ export async function replayLetters(
   for (const task of tasks) feed(task, { type: 'chosen' });
   for (;;) {
     const open = tasks.filter((task) => task.result === undefined);
-    if (open.length === 0) return tasks.map((task) => task.result as LetterResult);
+    if (open.length === 0) return tasks.map((task) => task.result as DeadLetterResult);
     const of = (type: ReplayCommand['type']): Task[] => open.filter((task) => task.command?.type === type);
     await read(of('read'), context);
     await put(of('put'), context);
@@ -88,36 +88,36 @@ async function read(tasks: readonly Task[], context: ReplayerContext): Promise<v
     );
     for (const task of group) {
       const one = found.get(task.id);
-      task.letter =
+      task.deadLetter =
         one === undefined ? undefined : { id: task.id, place, revision: one.revision, document: one.document };
-      const state = task.letter === undefined ? undefined : stateOf(task.letter.document);
+      const state = task.deadLetter === undefined ? undefined : stateOf(task.deadLetter.document);
       const plan =
-        task.letter === undefined || (state?.state !== 'open' && state?.state !== 'targeted')
+        task.deadLetter === undefined || (state?.state !== 'open' && state?.state !== 'targeted')
           ? undefined
-          : await planOf(task.letter, context);
+          : await planOf(task.deadLetter, context);
       if (plan !== undefined && 'code' in plan) task.reasons.set('', plan);
       task.plan = plan === undefined || 'code' in plan ? undefined : plan;
     }
   }
-  const stubs = await stubsOf(tasks, store);
+  const tombstones = await tombstonesOf(tasks, store);
   for (const task of tasks) {
-    const { letter, plan } = task;
-    const state = letter === undefined ? undefined : stateOf(letter.document);
+    const { deadLetter, plan } = task;
+    const state = deadLetter === undefined ? undefined : stateOf(deadLetter.document);
     feed(task, {
       type: 'read',
-      letter: state,
-      revision: letter?.revision ?? '',
+      deadLetter: state,
+      revision: deadLetter?.revision ?? '',
       epoch: plan?.epoch ?? -1,
-      stubs: stubs.get(task) ?? {},
+      tombstones: tombstones.get(task) ?? {},
       unusable: plan === undefined,
     });
   }
 }
 
-/** The stubs that stand in the targets, before they are recorded. */
-async function stubsOf(tasks: readonly Task[], store: IndexStore): Promise<Map<Task, Record<string, string>>> {
-  const stubs = new Map<Task, Record<string, string>>();
-  if (store.capabilities().deduplicates !== 'id') return stubs;
+/** The tombstones that stand in the targets, before they are recorded. */
+async function tombstonesOf(tasks: readonly Task[], store: IndexStore): Promise<Map<Task, Record<string, string>>> {
+  const tombstones = new Map<Task, Record<string, string>>();
+  if (store.capabilities().deduplicates !== 'id') return tombstones;
   const wanted = tasks.flatMap((task) =>
     (task.plan?.targets ?? []).map(({ index }) => ({ task, index, id: task.plan?.message.record.key ?? '' })),
   );
@@ -134,10 +134,10 @@ async function stubsOf(tasks: readonly Task[], store: IndexStore): Promise<Map<T
       });
     for (const { task, id } of group) {
       const one = found.get(id);
-      if (one?.stub === true) stubs.set(task, { ...stubs.get(task), [index]: one.revision });
+      if (one?.tombstone === true) tombstones.set(task, { ...tombstones.get(task), [index]: one.revision });
     }
   }
-  return stubs;
+  return tombstones;
 }
 
 async function put(tasks: readonly Task[], context: ReplayerContext): Promise<void> {
@@ -156,7 +156,7 @@ async function put(tasks: readonly Task[], context: ReplayerContext): Promise<vo
       const revision = revisions[at] ?? (await ownRevision(task, store));
       if (revision === undefined) feed(task, { type: 'conflict' });
       else {
-        task.letter = { id: task.id, place, revision, document: documents[at] ?? {} };
+        task.deadLetter = { id: task.id, place, revision, document: documents[at] ?? {} };
         feed(task, { type: 'put', revision });
       }
     }
@@ -166,7 +166,7 @@ async function put(tasks: readonly Task[], context: ReplayerContext): Promise<vo
 /** A put whose answer was lost looks like somebody else's: what stands there decides. */
 async function ownRevision(task: Task, store: IndexStore): Promise<string | undefined> {
   const now = (await store.read(task.place, [task.id])).get(task.id);
-  return now !== undefined && JSON.stringify(stateOf(now.document)) === JSON.stringify(putOf(task).letter)
+  return now !== undefined && JSON.stringify(stateOf(now.document)) === JSON.stringify(putOf(task).deadLetter)
     ? now.revision
     : undefined;
 }
@@ -176,7 +176,7 @@ function putOf(task: Task): Extract<ReplayCommand, { type: 'put' }> {
 }
 
 function documentOf(task: Task, { now }: ReplayerContext): Readonly<Record<string, unknown>> {
-  const next: LetterState = putOf(task).letter;
+  const next: DeadLetterState = putOf(task).deadLetter;
   const time = new Date(now()).toISOString();
   const { code, reason, index } = task.reasons.values().next().value ?? {};
   const failed = {
@@ -189,13 +189,13 @@ function documentOf(task: Task, { now }: ReplayerContext): Readonly<Record<strin
       : task.state.phase === 'targeting'
         ? { replay_started_at: time }
         : failed;
-  return withState(task.letter?.document ?? {}, next, changes);
+  return withState(task.deadLetter?.document ?? {}, next, changes);
 }
 
 async function write(tasks: readonly Task[], context: ReplayerContext): Promise<void> {
   const { forwarder } = context.deliver.route;
   const writes = tasks.flatMap((task): (MessageWrite & { task: Task })[] =>
-    (task.plan?.targets ?? []).map((batch) => ({ task, batch, stub: stubFor(task, batch.index) })),
+    (task.plan?.targets ?? []).map((batch) => ({ task, batch, tombstone: tombstoneFor(task, batch.index) })),
   );
   const written = await writeMessages(writes, context.deliver);
   for (const task of tasks)
@@ -208,9 +208,9 @@ async function write(tasks: readonly Task[], context: ReplayerContext): Promise<
   }
 }
 
-function stubFor(task: Task, index: string): string | undefined {
+function tombstoneFor(task: Task, index: string): string | undefined {
   const { command } = task;
-  return command?.type === 'write' ? command.stubs[index] : undefined;
+  return command?.type === 'write' ? command.tombstones[index] : undefined;
 }
 
 function settle(task: Task, written: readonly Written[]): void {
@@ -222,35 +222,35 @@ function settle(task: Task, written: readonly Written[]): void {
   });
 }
 
-/** Each index set that has not stored the message gets a letter of its own, as after any delivery. */
+/** Each index set that has not stored the message gets a dead letter of its own, as after any delivery. */
 async function split(tasks: readonly Task[], { deliver }: ReplayerContext): Promise<void> {
   const records = tasks.flatMap((task) =>
     (task.command as Extract<ReplayCommand, { type: 'split' }>).indexSets.map((indexSet) =>
-      splitLetter(task, indexSet),
+      splitDeadLetter(task, indexSet),
     ),
   );
   if (records.length > 0) await deliver.topics.append(deliver.deadLettersTopic, 0, records);
   for (const task of tasks) feed(task, { type: 'split' });
 }
 
-function splitLetter(task: Task, indexSet: string): TopicRecord {
-  const { letter, plan } = task as { letter: Letter; plan: Plan };
+function splitDeadLetter(task: Task, indexSet: string): TopicRecord {
+  const { deadLetter, plan } = task as { deadLetter: DeadLetter; plan: Plan };
   const { record, raw } = plan.message;
   const { code, reason, index } = task.reasons.get(indexSet) ?? {
     code: 'DEAD_LETTER_TARGET_RETIRED',
     reason: 'The index was removed while the message was replayed.',
   };
-  const value = documentLetter({
+  const value = documentDeadLetter({
     code,
     reason,
-    receiver: textOf(letter.document, 'receiver'),
-    peer: textOf(letter.document, 'peer'),
+    receiver: textOf(deadLetter.document, 'receiver'),
+    peer: textOf(deadLetter.document, 'peer'),
     receivedAt: record.timestamp,
     indexSet,
     index: index ?? '',
-    origin: textOf(letter.document, 'origin'),
+    origin: textOf(deadLetter.document, 'origin'),
     raw,
-    replays: stateOf(letter.document).replays + 1,
+    replays: stateOf(deadLetter.document).replays + 1,
   });
   return {
     key: deadLetterId(record.key, indexSet),

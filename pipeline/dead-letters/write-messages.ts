@@ -13,8 +13,8 @@ import type { SetOutcome } from './replay.js';
 export interface MessageWrite {
   /** Of one document. */
   readonly batch: IndexBatch;
-  /** Revision of the stub that gives way. */
-  readonly stub: string | undefined;
+  /** Revision of the tombstone that gives way. */
+  readonly tombstone: string | undefined;
 }
 
 export interface Written {
@@ -25,7 +25,7 @@ export interface Written {
   readonly reason: Unusable | undefined;
 }
 
-/** How long an index may be blocked or overloaded before its letters are left for another replay. */
+/** How long an index may be blocked or overloaded before its dead letters are left for another replay. */
 const patienceMs = 15_000;
 const longestPauseMs = 1_000;
 
@@ -92,10 +92,12 @@ function placeOf() {
 }
 
 function replayStore(writes: readonly MessageWrite[], store: IndexStore): Pick<IndexStore, 'write'> {
-  const stubs = new Map(
-    writes.flatMap(({ batch, stub }) => (stub === undefined ? [] : [[batch.ids[0] as string, stub] as const])),
+  const tombstones = new Map(
+    writes.flatMap(({ batch, tombstone }) =>
+      tombstone === undefined ? [] : [[batch.ids[0] as string, tombstone] as const],
+    ),
   );
-  return { write: (request) => store.write({ ...request, replay: { stubs } }) };
+  return { write: (request) => store.write({ ...request, replay: { tombstones } }) };
 }
 
 async function judge(
@@ -109,14 +111,14 @@ async function judge(
   const results = writes.map((): Written => ({ indexSet, index, outcome: rest, reason: undefined }));
   const abandoned = outcome.refused.filter(({ code }) => code === 'PARKING_INDEX_ABANDONED');
   for (const { at } of abandoned) results[at] = { indexSet, index, outcome: 'retired', reason: undefined };
-  // Rule 10, and the stub of an earlier refusal is written anew, so that what is still on its way fits nowhere.
+  // Rule 10, and the tombstone of an earlier refusal is written anew, so that what is still on its way fits nowhere.
   const refused = outcome.refused.filter((one) => !abandoned.includes(one));
   const stand =
     refused.length === 0
       ? []
-      : await store.writeStubs(
+      : await store.writeTombstones(
           index,
-          refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.stub })),
+          refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.tombstone })),
         );
   for (const [place, { at, code, reason }] of refused.entries()) {
     results[at] =
@@ -135,7 +137,7 @@ async function judge(
   for (const at of outcome.alreadyStoredAt) {
     const met = found.get(ids[at] as string);
     if (met === undefined) results[at] = { indexSet, index, outcome: 'unanswered', reason: undefined };
-    else if (met.stub)
+    else if (met.tombstone)
       results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
   }
   return results;

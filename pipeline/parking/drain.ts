@@ -120,8 +120,8 @@ async function drainGroup(
       deliver.metrics.deadLettered.inc(label, lost.length);
       open -= lost.length;
     }
-    const letters = header.topic === deliver.deadLettersTopic;
-    const unknown = letters ? await unknownLetters(deliver, indexBatch, alreadyStoredIn) : indexBatch;
+    const deadLetters = header.topic === deliver.deadLettersTopic;
+    const unknown = deadLetters ? await unknownDeadLetters(deliver, indexBatch, alreadyStoredIn) : indexBatch;
     if (unknown !== undefined && unknown.ids.length > 0) {
       const outcome = await write(context, batch, header, unknown);
       await settle(deliver, source, unknown, outcome);
@@ -136,13 +136,13 @@ async function drainGroup(
 }
 
 /** A dead letter that was parked twice may be bound for two indices. */
-async function unknownLetters(
-  { knownLetters }: DeliverContext,
+async function unknownDeadLetters(
+  { deadLetterDeduplicator }: DeliverContext,
   batch: IndexBatch,
   alreadyStoredIn: Set<string>,
 ): Promise<IndexBatch | undefined> {
   const batches = new Map([[batch.index, batch]]);
-  for (const index of await knownLetters.leaveOut(batches)) alreadyStoredIn.add(index);
+  for (const index of await deadLetterDeduplicator.leaveOut(batches)) alreadyStoredIn.add(index);
   return batches.get(batch.index);
 }
 

@@ -8,9 +8,9 @@ import type { CloseReason, ConnectionCounters, MessageCounters } from '../metric
 import type { InFlight } from './in-flight.js';
 import { hasNewlineBetween, type HandedOver, type Intake } from './intake.js';
 import { peerAddress, peerText } from './peer.js';
-import type { Penalties } from './penalty.js';
-import type { Pressure, Waiting } from './pressure.js';
-import type { Turns } from './turns.js';
+import type { RefusalThrottle } from './refusal-throttle.js';
+import type { Backpressure, Waiting } from './backpressure.js';
+import type { FairScheduler } from './fair-scheduler.js';
 
 /** What all connections of one receiver share. */
 export interface ConnectionParts {
@@ -19,9 +19,9 @@ export interface ConnectionParts {
   readonly counters: MessageCounters;
   readonly connections: ConnectionCounters;
   readonly diagnoser: Diagnoser;
-  readonly pressure: Pressure;
-  readonly turns: Turns;
-  readonly penalties: Penalties;
+  readonly backpressure: Backpressure;
+  readonly scheduler: FairScheduler;
+  readonly refusalThrottle: RefusalThrottle;
   readonly nullDelimiter: boolean;
   readonly maxFrameBytes: number;
   readonly maxUnacceptedBytes: number;
@@ -87,7 +87,7 @@ export class Connection implements Waiting {
     this.#parts = parts;
     this.peer = peerText(socket.remoteAddress, socket.remotePort);
     this.#address = peerAddress(this.peer);
-    this.#suspect = parts.penalties.holds(this.#address);
+    this.#suspect = parts.refusalThrottle.holds(this.#address);
     if (parts.keepaliveMs > 0) socket.setKeepAlive(true, parts.keepaliveMs);
     if (parts.idleMs > 0)
       socket.setTimeout(parts.idleMs).on('timeout', () => {
@@ -134,14 +134,14 @@ export class Connection implements Waiting {
   }
 
   #read(data: Buffer): void {
-    const { turns } = this.#parts;
-    if (!turns.over(this.#address)) {
+    const { scheduler } = this.#parts;
+    if (!scheduler.over(this.#address)) {
       this.#take(data);
       return;
     }
     this.#deferred = data;
     this.#socket.pause();
-    turns.later(this.#address, data.length, () => {
+    scheduler.later(this.#address, data.length, () => {
       this.#takeDeferred();
     });
   }
@@ -191,7 +191,7 @@ export class Connection implements Waiting {
 
   /** Time that was spent on what is refused, or costs as much, is what the sender has to wait for. */
   #charge(began: number, taken: number): void {
-    const { intake, penalties } = this.#parts;
+    const { intake, refusalThrottle } = this.#parts;
     const {
       costlyBytes,
       refused: { count, bytes },
@@ -200,7 +200,7 @@ export class Connection implements Waiting {
     if (count === 0 && costlyBytes === 0) return;
     const share = Math.min(1, (bytes + count + costlyBytes) / taken);
     const spentMs = (performance.now() - began) * share * (costlyBytes > 0 ? costlyFactor : 1);
-    this.#freeAt = penalties.charge(this.#address, spentMs, count, bytes);
+    this.#freeAt = refusalThrottle.charge(this.#address, spentMs, count, bytes);
   }
 
   /** Senders that begin large frames and never end them cannot take more memory than the receiver has for all. */
@@ -258,7 +258,7 @@ export class Connection implements Waiting {
   #settled(bytes: number): void {
     this.#unaccepted -= bytes;
     this.#handovers -= 1;
-    if (this.#paused && this.tryResume()) this.#parts.pressure.remove(this);
+    if (this.#paused && this.tryResume()) this.#parts.backpressure.remove(this);
     this.#parts.inFlight.leave();
   }
 
@@ -267,7 +267,7 @@ export class Connection implements Waiting {
     this.#paused = true;
     this.#socket.pause();
     this.#parts.connections.paused(1);
-    this.#parts.pressure.add(this);
+    this.#parts.backpressure.add(this);
   }
 
   /** The first read without a whole frame may be from a sender that waits for an answer, or that never sends the delimiter. */
@@ -293,16 +293,16 @@ export class Connection implements Waiting {
   #finish(): void {
     if (this.#finished) return;
     this.#finished = true;
-    const { turns, inFlight, counters } = this.#parts;
+    const { scheduler, inFlight, counters } = this.#parts;
     const data = this.#deferred;
     this.#deferred = undefined;
     if (data !== undefined) counters.bytes(this.#takePieces(data));
-    if (this.#splitter.waitingBytes === 0 || !turns.over(this.#address)) {
+    if (this.#splitter.waitingBytes === 0 || !scheduler.over(this.#address)) {
       this.#takeRest();
       return;
     }
     inFlight.enter();
-    turns.later(this.#address, this.#splitter.waitingBytes, () => {
+    scheduler.later(this.#address, this.#splitter.waitingBytes, () => {
       this.#takeRest();
       inFlight.leave();
     });
@@ -322,7 +322,7 @@ export class Connection implements Waiting {
   #closed(): void {
     this.#finish();
     this.#countUnfinished();
-    this.#parts.pressure.remove(this);
+    this.#parts.backpressure.remove(this);
     this.tryResume();
     this.#parts.connections.closed(this.#reason);
     this.#parts.onClosed(this);

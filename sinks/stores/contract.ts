@@ -35,8 +35,8 @@ export interface WriteRequest {
   readonly documents: readonly string[];
   /** A replay (protocol rule 13): ids alone decide what is there already, whatever the store does otherwise; offsets and markers are left out. */
   readonly replay?: {
-    /** By id: a document whose stub still has this revision takes its place; with another revision there it counts as already stored. */
-    readonly stubs: ReadonlyMap<string, string>;
+    /** By id: a document whose tombstone still has this revision takes its place; with another revision there it counts as already stored. */
+    readonly tombstones: ReadonlyMap<string, string>;
   };
 }
 
@@ -46,7 +46,7 @@ export interface FoundDocument {
   /** Opaque. The same as long as nobody has changed the document. */
   readonly revision: string;
   /** Not a document but the mark of a refused one (protocol rule 10), hidden from search. */
-  readonly stub: boolean;
+  readonly tombstone: boolean;
 }
 
 export interface DocumentUpdate {
@@ -56,9 +56,9 @@ export interface DocumentUpdate {
   readonly expected: string;
 }
 
-export interface StubRequest {
+export interface TombstoneRequest {
   readonly id: string;
-  /** Revision of an older stub that the new one takes the place of, and of nothing else. */
+  /** Revision of an older tombstone that the new one takes the place of, and of nothing else. */
   readonly renews?: string | undefined;
 }
 
@@ -124,13 +124,13 @@ export interface IndexStore {
    * stands there: a copy of it was taken after all. Rejects unless each of them stands as one or the other; those that do stay. Where offsets
    * deduplicate, nothing is written.
    */
-  writeStubs(index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]>;
-  /** Documents by id as they are now, stubs too; those that are not there are left out. */
+  writeTombstones(index: string, tombstones: readonly TombstoneRequest[]): Promise<readonly boolean[]>;
+  /** Documents by id as they are now, tombstones too; those that are not there are left out. */
   read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>>;
   /** Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now or is gone. */
   update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]>;
-  /** Which of these ids are stubs, read in real time: a redelivered document that met one is not stored (protocol rule 10). Absent where offsets deduplicate. */
-  stubsAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Which of these ids are tombstones, read in real time: a redelivered document that met one is not stored (protocol rule 10). Absent where offsets deduplicate. */
+  tombstonesAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether a search finds the document already. Absent where it does as soon as it is stored. */
   isSearchable?(index: string, id: string): Promise<boolean>;
   /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. Absent where there is none. */
@@ -157,7 +157,7 @@ export interface IndexStore {
   occurringFields(request: ScanRequest): Promise<ReadonlySet<string>>;
   /** Makes everything written so far visible to search. For tests and the verifier. */
   refresh(indices: readonly string[]): Promise<void>;
-  /** Ids only, for the verifier: every id in these indices (stubs left out), in any order, batch by batch. */
+  /** Ids only, for the verifier: every id in these indices (tombstones left out), in any order, batch by batch. */
   scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void>;
   health(): Promise<{ readonly ok: boolean; readonly reason: string }>;
 }

@@ -19,7 +19,7 @@ import type {
   IndexInfo,
   IndexStore,
   StoreCapabilities,
-  StubRequest,
+  TombstoneRequest,
   WriteRequest,
   WriteResult,
 } from './contract.js';
@@ -182,8 +182,8 @@ class DuckStore implements IndexStore {
   /** A commit is durable when it resolves. */
   async sync(): Promise<void> {}
 
-  async writeStubs(_index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]> {
-    return stubs.map(() => true);
+  async writeTombstones(_index: string, tombstones: readonly TombstoneRequest[]): Promise<readonly boolean[]> {
+    return tombstones.map(() => true);
   }
 
   read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {

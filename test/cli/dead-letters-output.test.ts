@@ -1,5 +1,5 @@
 import t from 'tap';
-import { dropText, letterLine, letterText, planText, replayText } from '../../cli/dead-letters-output.js';
+import { dropText, deadLetterLine, deadLetterText, planText, replayText } from '../../cli/dead-letters-output.js';
 import { safeJson } from '../../cli/search-output.js';
 
 /** C0, DEL, C1, bidirectional overrides and isolates, a line separator, half of a character. */
@@ -22,8 +22,8 @@ const hit = {
 };
 
 t.test('nothing of a sender reaches the terminal as a character that it would act on', async (t) => {
-  t.notOk(acting.test(letterLine(hit, false)));
-  t.notOk(acting.test(letterText(hit).replaceAll('\n', '')));
+  t.notOk(acting.test(deadLetterLine(hit, false)));
+  t.notOk(acting.test(deadLetterText(hit).replaceAll('\n', '')));
   t.notOk(acting.test(safeJson(hit)));
   t.same(JSON.parse(safeJson(hit, 2)), hit, 'and JSON reads as the same');
 });
@@ -40,10 +40,10 @@ t.test('a line has time, id, code, receiver, peer, index set, reason and failed 
     state: 'open',
   };
   t.equal(
-    letterLine({ _id: 'x@sluice_default', _index: 'i', document }, false),
+    deadLetterLine({ _id: 'x@sluice_default', _index: 'i', document }, false),
     '2026-01-02T03:04:05.678Z  x@sluice_default  A  tcp  10.0.0.1:2  sluice_default  why  replays=1',
   );
-  t.equal(letterLine({ _id: 'x', _index: 'i', document: { code: 'A' } }, false), '-  x  A  -  -  -  -  replays=0');
+  t.equal(deadLetterLine({ _id: 'x', _index: 'i', document: { code: 'A' } }, false), '-  x  A  -  -  -  -  replays=0');
 });
 
 t.test('reports are a sentence', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SluiceError } from '../../core/errors.js';
 import { fieldProblemsOf } from '../../definitions/check.js';
-import { keyOf, type KeptValue } from '../../definitions/kept.js';
+import { keyOf, type KeptValue } from '../../definitions/stored.js';
 import { idFromTitle } from '../../definitions/names.js';
 import { readRuleSource, versionOf } from '../../rules/source.js';
 import { createRig, until, type Rig } from './rig.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { silentLog } from '../../core/log.js';
 import { loadConfig } from '../../config/load.js';
-import { createObjectWorld, type ObjectWorld } from '../../definitions/world.js';
+import { createDefinitionStore, type DefinitionStore } from '../../definitions/definition-store.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { StateStore } from '../../state/contract.js';
 import { createLevelState } from '../../state/leveldb.js';
@@ -14,9 +14,9 @@ export interface Rig {
   readonly folder: string;
   readonly config: Config;
   readonly state: StateStore;
-  readonly world: ObjectWorld;
+  readonly world: DefinitionStore;
   /** Another process on the same state. */
-  another(): Promise<ObjectWorld>;
+  another(): Promise<DefinitionStore>;
 }
 
 export async function createRig(t: Test, changes: object = {}): Promise<Rig> {
@@ -25,9 +25,9 @@ export async function createRig(t: Test, changes: object = {}): Promise<Rig> {
   const state = createLevelState({ folder: join(folder, 'state'), log, reserveBytes: 0 });
   const config = { ...configOf(), rules: { folder: join(folder, 'rules'), watch: true }, ...changes } as Config;
   await state.start();
-  const worlds: ObjectWorld[] = [];
-  const another = async (): Promise<ObjectWorld> => {
-    const world = createObjectWorld({ config, state, stateIs: 'shared', applied: () => Promise.resolve(), log });
+  const worlds: DefinitionStore[] = [];
+  const another = async (): Promise<DefinitionStore> => {
+    const world = createDefinitionStore({ config, state, stateIs: 'shared', applied: () => Promise.resolve(), log });
     worlds.push(world);
     await world.start();
     return world;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../core/log.js';
-import { createObjectWorld, type ObjectWorld } from '../../definitions/world.js';
+import { createDefinitionStore, type DefinitionStore } from '../../definitions/definition-store.js';
 import { loadConfig } from '../../config/load.js';
 import { createMemoryState } from '../../bench/memory-state.js';
 import type { StateStore } from '../../state/contract.js';
@@ -20,7 +20,13 @@ t.test('a process that must not wait for the state takes objects over when it an
   const state: StateStore = { ...memory, start: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) };
   const alive = setInterval(() => undefined, 1_000);
   t.teardown(() => clearInterval(alive));
-  const world = createObjectWorld({ config, state, stateIs: 'own', applied: () => Promise.resolve(), log: silentLog });
+  const world = createDefinitionStore({
+    config,
+    state,
+    stateIs: 'own',
+    applied: () => Promise.resolve(),
+    log: silentLog,
+  });
   t.teardown(() => world.stop(1_000));
   await memory.put(
     'objects/streams/orders',
@@ -43,7 +49,7 @@ t.test('a process that must not wait for the state takes objects over when it an
 
 t.test('without any state there are only files', async (t) => {
   const { config } = loadConfig({ folder: testFolder(t), environment: {} });
-  const world = createObjectWorld({
+  const world = createDefinitionStore({
     config,
     state: undefined,
     stateIs: 'own',
@@ -73,10 +79,10 @@ t.test(
       },
     });
     t.teardown(async () => void (await fetch(`${opensearch ?? ''}/${index}`, { method: 'DELETE' })));
-    const start = async (t: Test): Promise<ObjectWorld> => {
+    const start = async (t: Test): Promise<DefinitionStore> => {
       const state = createState(config, { log: silentLog });
       await state.start();
-      const world = createObjectWorld({
+      const world = createDefinitionStore({
         config,
         state,
         stateIs: 'shared',

@@ -186,10 +186,10 @@ async function attackAll(
 ): Promise<Map<string, Readonly<Record<string, number>>>> {
   const chosen = attacks.filter(({ name }) => options.only === undefined || name.includes(options.only));
   const lasting = chosen.filter((attack) => attack.lasts);
-  const turns = chosen.filter((attack) => !attack.lasts);
+  const scheduler = chosen.filter((attack) => !attack.lasts);
   const counts = new Map<string, Readonly<Record<string, number>>>();
   for (const { name } of lasting) attackers.start(name);
-  const shareMs = options.attackMs / Math.max(1, turns.length);
+  const shareMs = options.attackMs / Math.max(1, scheduler.length);
   const one = async (name: string): Promise<void> => {
     const from = Date.now();
     await wait(shareMs, undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(
@@ -204,8 +204,8 @@ async function attackAll(
       ),
     );
   };
-  if (turns.length === 0) await one(lasting.map(({ name }) => name).join(', '));
-  for (const { name } of turns) {
+  if (scheduler.length === 0) await one(lasting.map(({ name }) => name).join(', '));
+  for (const { name } of scheduler) {
     if (options.signal?.aborted === true) break;
     attackers.start(name);
     await one(name);

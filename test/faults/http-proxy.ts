@@ -59,12 +59,12 @@ export interface Answer {
 
 const isBulk = (_method: string, path: string): boolean => /\/_bulk(?:\?|$)/.test(path);
 
-/** A bulk of stubs (protocol rule 10). */
-export const isStubs = (method: string, path: string, body: Buffer): boolean =>
+/** A bulk of tombstones (protocol rule 10). */
+export const isTombstones = (method: string, path: string, body: Buffer): boolean =>
   isBulk(method, path) && body.includes('\n{"_stub":true}\n');
 /** A bulk of documents. */
 export const isDocuments = (method: string, path: string, body: Buffer): boolean =>
-  isBulk(method, path) && !isStubs(method, path, body);
+  isBulk(method, path) && !isTombstones(method, path, body);
 
 /** Listens on `host`, loopback unless another address is named. */
 export async function startHttpProxy(target: string, host = '127.0.0.1'): Promise<HttpProxy> {

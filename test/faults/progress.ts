@@ -35,11 +35,11 @@ export function createEmbeddedProgress(settingsFile: string): ProgressReader {
   };
   return {
     async read() {
-      const [logs, letters] = [
+      const [logs, deadLetters] = [
         await count(`${config.topics.prefix}logs`),
         await count(`${config.topics.prefix}dead-letters`),
       ];
-      return { accepted: logs.end, lag: logs.lag + letters.lag };
+      return { accepted: logs.end, lag: logs.lag + deadLetters.lag };
     },
     close: () => log.stop(1_000),
   };
@@ -73,10 +73,10 @@ export function createKafkaProgress(brokers: readonly string[], prefix: string, 
       const admin = kafka.admin();
       try {
         await withPatience(admin.connect());
-        const [logs, letters] = await withPatience(
+        const [logs, deadLetters] = await withPatience(
           Promise.all([count(admin, `${prefix}logs`), count(admin, `${prefix}dead-letters`)]),
         );
-        return { accepted: logs.end, lag: logs.lag + letters.lag };
+        return { accepted: logs.end, lag: logs.lag + deadLetters.lag };
       } finally {
         admin.disconnect().catch(() => undefined);
       }

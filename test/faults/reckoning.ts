@@ -159,8 +159,8 @@ function countPlaces(found: ReadonlyMap<string, readonly string[]>): {
     const set = index.replace(/_\d+$/, '');
     if (set === deadLetterSet) {
       deadLetters += ids.length;
-      for (const letter of ids) {
-        const [id, meant] = letter.split('@') as [string, string | undefined];
+      for (const deadLetter of ids) {
+        const [id, meant] = deadLetter.split('@') as [string, string | undefined];
         if (meant !== sideSet) add(main, id);
         if (meant === sideSet || meant === '') add(side, id);
       }

@@ -155,8 +155,8 @@ t.test('a message that no record can hold becomes a dead letter, the others of i
     (await records('logs', 0)).map(({ value }) => value.toString()),
     ['before', 'after'],
   );
-  const [letter] = (await records('dead', 0)).map(({ value }) => JSON.parse(value.toString()) as DeadLetter);
-  t.match(letter, { code: 'PIPELINE_MESSAGE_TOO_LARGE', raw_length: 3000, peer: '127.0.0.1:5' });
+  const [deadLetter] = (await records('dead', 0)).map(({ value }) => JSON.parse(value.toString()) as DeadLetter);
+  t.match(deadLetter, { code: 'PIPELINE_MESSAGE_TOO_LARGE', raw_length: 3000, peer: '127.0.0.1:5' });
 });
 
 t.test('raw bytes that are no text are kept exactly, and too many refusals are shed and counted', async (t) => {
@@ -164,8 +164,8 @@ t.test('raw bytes that are no text are kept exactly, and too many refusals are s
   const raw = Buffer.from([0, 255, 254, 7]);
   const refusal = { receiver: 'r', peer: 'p', receivedAt: 1, code: 'DECODE_X', reason: 'why', raw, rawLength: 4 };
   await receive.refuse([refusal]);
-  const [letter] = (await records('dead', 0)).map(({ value }) => JSON.parse(value.toString()) as DeadLetter);
-  t.same(Buffer.from(letter?.raw_base64 ?? '', 'base64'), raw);
+  const [deadLetter] = (await records('dead', 0)).map(({ value }) => JSON.parse(value.toString()) as DeadLetter);
+  t.same(Buffer.from(deadLetter?.raw_base64 ?? '', 'base64'), raw);
   await Promise.all(Array.from({ length: 200 }, () => receive.refuse([refusal])));
   t.match(
     await registry.getSingleMetricAsString('sluice_refusals_shed_total'),

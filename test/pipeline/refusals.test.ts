@@ -1,4 +1,4 @@
-/** A document that the store refuses for good: a stub keeps its id in the index, the message becomes one dead letter, the others are stored. */
+/** A document that the store refuses for good: a tombstone keeps its id in the index, the message becomes one dead letter, the others are stored. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createOpenSearchClient } from '../../core/opensearch-client.js';
@@ -42,7 +42,7 @@ t.test(
       await program.control.request('POST', '/refresh', {});
       return (await program.control.request('POST', '/search', { query, index_sets: sets })) as SearchResult;
     };
-    const letters = await until(
+    const deadLetters = await until(
       async () => {
         for (const set of Object.values(epoch.indices))
           await client.request({ method: 'POST', path: `/${set}/_refresh` });
@@ -53,10 +53,10 @@ t.test(
       90_000,
       () => program.output(),
     );
-    t.equal(letters.length, 1);
-    const letter = letters[0];
-    t.match(letter?._id, /^[0-9a-f]{20}-[0-9a-f]{4}-[0-9a-f]{10}@sluice_default$/);
-    t.match(letter?.document, {
+    t.equal(deadLetters.length, 1);
+    const deadLetter = deadLetters[0];
+    t.match(deadLetter?._id, /^[0-9a-f]{20}-[0-9a-f]{4}-[0-9a-f]{10}@sluice_default$/);
+    t.match(deadLetter?.document, {
       index_set: 'sluice_default',
       index,
       message: /poison/,
@@ -68,8 +68,8 @@ t.test(
       ['first good', 'second good'],
       'the stub is not found',
     );
-    const messageId = letter?._id.split('@')[0] as string;
-    const stub = await client.request({ method: 'GET', path: `/${index}/_doc/${messageId}` });
-    t.match(stub, { status: 200, body: { found: true } }, 'a late copy of the message meets the stub');
+    const messageId = deadLetter?._id.split('@')[0] as string;
+    const tombstone = await client.request({ method: 'GET', path: `/${index}/_doc/${messageId}` });
+    t.match(tombstone, { status: 200, body: { found: true } }, 'a late copy of the message meets the stub');
   },
 );

@@ -5,7 +5,7 @@ import { createOpenSearchClient } from '../../core/opensearch-client.js';
 import { openSearchNode, skipWithoutKafka, skipWithoutOpenSearch } from '../engines.js';
 import { until, workedOff, type Program } from '../program.js';
 import { createCluster } from './cluster.js';
-import { deadLetters, listLetters, sendFrames } from './letters.js';
+import { deadLettersVerb, listDeadLetters, sendFrames } from './dead-letters-verb.js';
 
 const skip = skipWithoutKafka().skip === false ? skipWithoutOpenSearch().skip : skipWithoutKafka().skip;
 const authorization = `Basic ${Buffer.from('Admin:admin-first-password').toString('base64')}`;
@@ -15,7 +15,7 @@ const first_passwords = {
   audit_viewer: 'viewer-first-password',
 };
 const set = 'sluice_default';
-const [indexSets, indices, letters, deflector] = [
+const [indexSets, indices, deadLetters, deflector] = [
   '/api/system/indices/index_sets',
   '/api/system/indexer/indices',
   '/api/dead-letters',
@@ -241,12 +241,12 @@ t.test('dead letters are listed, shown, replayed and dropped by the API', { skip
   const list = async (
     query = '',
   ): Promise<readonly { readonly id: string; readonly document: Readonly<Record<string, unknown>> }[]> =>
-    (await ask('GET', `${letters}${query}`)).body['dead_letters'] as never;
+    (await ask('GET', `${deadLetters}${query}`)).body['dead_letters'] as never;
   const ended = async (begun: Answer): Promise<Answer['body']> => {
     t.equal(begun.status, 202);
     return until(
       async () => {
-        const { body } = await ask('GET', `${letters}/jobs/${String(begun.body['id'])}`);
+        const { body } = await ask('GET', `${deadLetters}/jobs/${String(begun.body['id'])}`);
         return body['state'] === 'running' ? undefined : body;
       },
       patienceMs,
@@ -267,28 +267,28 @@ t.test('dead letters are listed, shown, replayed and dropped by the API', { skip
     () => `no letters\n${worker.output().slice(-3_000)}`,
   );
   const refused = open.find(({ document }) => document['code'] === 'STORE_DOCUMENT_REFUSED');
-  const broken = open.find((letter) => letter !== refused);
+  const broken = open.find((deadLetter) => deadLetter !== refused);
   t.match(refused?.document, { index_set: set, index, state: 'open', replays: 0 });
-  t.match(await ask('GET', `${letters}/${encodeURIComponent(refused?.id ?? '')}`), {
+  t.match(await ask('GET', `${deadLetters}/${encodeURIComponent(refused?.id ?? '')}`), {
     status: 200,
     body: { id: refused?.id },
   });
   t.match((await ask('GET', '/api/system/indexer/failures')).body, { total: 2 });
   t.match((await ask('GET', '/api/system/indexer/failures/count')).body, { count: 2 });
 
-  t.match(await ended(await ask('POST', `${letters}/replay`, { ids: [refused?.id], dry_run: true })), {
+  t.match(await ended(await ask('POST', `${deadLetters}/replay`, { ids: [refused?.id], dry_run: true })), {
     state: 'done',
     report: { index_sets: { [set]: 1 } },
   });
   t.match(
-    await ended(await ask('POST', `${letters}/replay`, { ids: [refused?.id] })),
+    await ended(await ask('POST', `${deadLetters}/replay`, { ids: [refused?.id] })),
     { state: 'done', report: { failed: 1 } },
     'the index still refuses it',
   );
   await poison(false);
   const both = await Promise.all([
-    ended(await ask('POST', `${letters}/replay`, { ids: [refused?.id] })),
-    deadLetters(worker, 'replay', [refused?.id ?? '']),
+    ended(await ask('POST', `${deadLetters}/replay`, { ids: [refused?.id] })),
+    deadLettersVerb(worker, 'replay', [refused?.id ?? '']),
   ]);
   t.equal(both[0]['state'], 'done', JSON.stringify(both));
   const stored = await world.found(2);
@@ -301,14 +301,14 @@ t.test('dead letters are listed, shown, replayed and dropped by the API', { skip
     'replayed by two processes, stored once',
   );
   t.match(await list('?state=replayed'), [{ id: refused?.id, document: { replays: 1 } }]);
-  t.match(await ended(await ask('POST', `${letters}/drop`, { ids: [broken?.id] })), {
+  t.match(await ended(await ask('POST', `${deadLetters}/drop`, { ids: [broken?.id] })), {
     state: 'done',
     report: { dropped: 1 },
   });
   t.match(await list('?state=dropped'), [{ id: broken?.id, document: { dropped_by: 'Admin' } }]);
   t.same(await list(), []);
   t.same(
-    (await listLetters(api, { state: 'all' })).map(({ _id }) => _id).sort(),
+    (await listDeadLetters(api, { state: 'all' })).map(({ _id }) => _id).sort(),
     open.map(({ id }) => id).sort(),
     'and by the command line beside this process',
   );

@@ -4,9 +4,9 @@ import t, { type Test } from 'tap';
 import { createOpenSearchClient, type OpenSearchClient } from '../../core/opensearch-client.js';
 import { kafkaBrokers, openSearchNode, skipWithoutKafka, skipWithoutOpenSearch } from '../engines.js';
 import { deleteTopics } from './kafka-topics.js';
-import { isStubs, startHttpProxy } from '../faults/http-proxy.js';
+import { isTombstones, startHttpProxy } from '../faults/http-proxy.js';
 import { receiversOnFreePorts, startProgram, testFolder, until, workedOff, type Program } from '../program.js';
-import { deadLetters, listLetters, search, untilLetters } from './letters.js';
+import { deadLettersVerb, listDeadLetters, search, untilDeadLetters } from './dead-letters-verb.js';
 
 t.setTimeout(300_000);
 const skip = skipWithoutKafka().skip === false ? skipWithoutOpenSearch() : skipWithoutKafka();
@@ -91,13 +91,13 @@ t.test(
     const own = { receiver: world.name };
     const first = await currentOf(program);
     await world.poison(first, true);
-    // More than a letter keeps: it is read from its topic again.
+    // More than a dead letter keeps: it is read from its topic again.
     const large = `poison 3 ${'x'.repeat(100_000)}`;
     await world.send(program, ['good', 'poison 1', 'poison 2', large]);
-    const letters = await untilLetters(program, 3, own);
-    t.equal(letters.length, 3);
-    for (const letter of letters)
-      t.match(letter, {
+    const deadLetters = await untilDeadLetters(program, 3, own);
+    t.equal(deadLetters.length, 3);
+    for (const deadLetter of deadLetters)
+      t.match(deadLetter, {
         _id: /^[0-9a-f]{20}-[0-9a-f]{4}-[0-9a-f]{10}@sluice_default$/,
         code: 'STORE_DOCUMENT_REFUSED',
         message: /level/,
@@ -108,20 +108,20 @@ t.test(
         replays: 0,
       });
 
-    t.match(await deadLetters(program, 'replay', [], { ...own, dryRun: true }), {
+    t.match(await deadLettersVerb(program, 'replay', [], { ...own, dryRun: true }), {
       code: 0,
       out: '3 dead letters: 3 to sluice_default. Nothing was changed.',
     });
-    t.same(await listLetters(program, own), letters);
-    t.match(await deadLetters(program, 'replay', [], own), { code: 1, out: '3 dead letters: 3 failed again.' });
+    t.same(await listDeadLetters(program, own), deadLetters);
+    t.match(await deadLettersVerb(program, 'replay', [], own), { code: 1, out: '3 dead letters: 3 failed again.' });
     t.same(
-      (await listLetters(program, own)).map(({ _id, replays, state }) => [_id, replays, state]),
-      letters.map(({ _id }) => [_id, 1, 'open']),
+      (await listDeadLetters(program, own)).map(({ _id, replays, state }) => [_id, replays, state]),
+      deadLetters.map(({ _id }) => [_id, 1, 'open']),
     );
 
     await world.poison(first, false);
-    const one = letters.find(({ raw }) => String(raw).includes('poison 1'))?._id ?? '';
-    t.match(await deadLetters(program, 'replay', [one]), { code: 0, out: '1 dead letter: 1 replayed.' });
+    const one = deadLetters.find(({ raw }) => String(raw).includes('poison 1'))?._id ?? '';
+    t.match(await deadLettersVerb(program, 'replay', [one]), { code: 0, out: '1 dead letter: 1 replayed.' });
     t.match(
       Object.fromEntries(await world.stored(program)),
       { good: [first], 'poison 1': [first] },
@@ -131,14 +131,14 @@ t.test(
     await program.control.request('POST', '/rotate', { index_set: 'sluice_default' });
     const second = await currentOf(program);
     t.not(second, first);
-    t.match(await deadLetters(program, 'replay', [], own), { code: 0, out: '2 dead letters: 2 replayed.' });
+    t.match(await deadLettersVerb(program, 'replay', [], own), { code: 0, out: '2 dead letters: 2 replayed.' });
     t.same(
       Object.fromEntries(await world.stored(program)),
       { good: [first], 'poison 1': [first], 'poison 2': [second], [large]: [second] },
       'each is stored once, the stubs of the others stay hidden',
     );
     t.same(
-      (await listLetters(program, { ...own, state: 'replayed' })).map(({ target_epoch: epoch }) => typeof epoch),
+      (await listDeadLetters(program, { ...own, state: 'replayed' })).map(({ target_epoch: epoch }) => typeof epoch),
       ['number', 'number', 'number'],
     );
     const metrics = await (await fetch(`http://127.0.0.1:${(await program.status()).admin_port}/metrics`)).text();
@@ -159,10 +159,10 @@ t.test(
     await world.poison(first, true);
     const texts = Array.from({ length: 400 }, (_, at) => `poison ${at}`);
     await world.send(program, texts);
-    t.equal((await untilLetters(program, 400, own)).length, 400);
+    t.equal((await untilDeadLetters(program, 400, own)).length, 400);
     await world.poison(first, false);
 
-    /** The second page's messages are written, and its letters do not say so yet. */
+    /** The second page's messages are written, and its dead letters do not say so yet. */
     const killed = { kind: 'cut', act: () => void program.child.kill('SIGKILL') } as const;
     await program.control
       .stream('POST', '/dead-letters/replay', own, (line) => {
@@ -176,13 +176,15 @@ t.test(
       () => 'it was not killed',
     );
     program = await world.start();
-    const before = await listLetters(program, { ...own, state: 'all' });
+    const before = await listDeadLetters(program, { ...own, state: 'all' });
     t.same(
-      ['open', 'targeted', 'replayed'].map((state) => before.filter((letter) => letter['state'] === state).length),
+      ['open', 'targeted', 'replayed'].map(
+        (state) => before.filter((deadLetter) => deadLetter['state'] === state).length,
+      ),
       [0, 200, 200],
     );
     await program.control.request('POST', '/rotate', { index_set: 'sluice_default' });
-    const results = await Promise.all([1, 2].map(() => deadLetters(program, 'replay', [], own)));
+    const results = await Promise.all([1, 2].map(() => deadLettersVerb(program, 'replay', [], own)));
     t.same(
       results.map(({ code }) => code),
       [0, 0],
@@ -191,8 +193,8 @@ t.test(
     const stored = await world.stored(program);
     t.equal(texts.filter((text) => !stored.has(text)).length, 0, 'missing');
     t.equal(texts.filter((text) => (stored.get(text)?.length ?? 0) > 1).length, 0, 'doubled');
-    t.equal((await listLetters(program, { ...own, state: 'replayed' })).length, 400);
-    t.match(await deadLetters(program, 'replay', [], own), { code: 0, out: '0 dead letters: nothing to do.' });
+    t.equal((await listDeadLetters(program, { ...own, state: 'replayed' })).length, 400);
+    t.match(await deadLettersVerb(program, 'replay', [], own), { code: 0, out: '0 dead letters: nothing to do.' });
   },
 );
 
@@ -209,7 +211,7 @@ for (const when of ['before the stub', 'after the stub'] as const) {
       const first = await currentOf(program);
       await world.poison(first, true);
       let reached: () => void = () => undefined;
-      const stub = new Promise<void>((resolve) => {
+      const tombstone = new Promise<void>((resolve) => {
         reached = resolve;
       });
       const never = new Promise<void>(() => undefined);
@@ -223,9 +225,12 @@ for (const when of ['before the stub', 'after the stub'] as const) {
                 await never;
               },
             } as const);
-      proxy.inject({ fault, matches: (method, path, body) => isStubs(method, path, body) && path.includes(first) });
+      proxy.inject({
+        fault,
+        matches: (method, path, body) => isTombstones(method, path, body) && path.includes(first),
+      });
       await world.send(program, ['good', 'poison']);
-      await stub;
+      await tombstone;
       await program.end('SIGKILL');
       await world.poison(first, false);
       const again = await world.start();
@@ -236,14 +241,14 @@ for (const when of ['before the stub', 'after the stub'] as const) {
           { good: [first], poison: [first] },
           'stored at the second delivery',
         );
-        t.same(await listLetters(again, { ...own, state: 'all' }), [], 'and no dead letter');
+        t.same(await listDeadLetters(again, { ...own, state: 'all' }), [], 'and no dead letter');
         return;
       }
-      const letters = await untilLetters(again, 1, own);
-      t.match(letters, [{ _id: /@sluice_default$/, replays: 0 }]);
-      t.equal(letters.length, 1, 'the stub says that it was refused: one dead letter');
+      const deadLetters = await untilDeadLetters(again, 1, own);
+      t.match(deadLetters, [{ _id: /@sluice_default$/, replays: 0 }]);
+      t.equal(deadLetters.length, 1, 'the stub says that it was refused: one dead letter');
       t.same(Object.fromEntries(await world.stored(again)), { good: [first] }, 'and it is not stored');
-      t.match(await deadLetters(again, 'replay', [], own), { code: 0, out: '1 dead letter: 1 replayed.' });
+      t.match(await deadLettersVerb(again, 'replay', [], own), { code: 0, out: '1 dead letter: 1 replayed.' });
       t.same(Object.fromEntries(await world.stored(again)), { good: [first], poison: [first] });
     },
   );

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { receiversOnFreePorts, startProgram, testFolder, until } from '../program.js';
-import { deadLetters, listLetters, search, sendDatagrams, untilLetters } from './letters.js';
+import { deadLettersVerb, listDeadLetters, search, sendDatagrams, untilDeadLetters } from './dead-letters-verb.js';
 
 t.setTimeout(180_000);
 
@@ -20,19 +20,19 @@ t.test('interrupted, killed and begun again, a replay stores each message once',
     small.port('gelf-udp'),
     texts.map((text) => gzipSync(JSON.stringify({ host: 'killed', short_message: text }))),
   );
-  await untilLetters(small, count);
+  await untilDeadLetters(small, count);
   await small.end();
 
   let program = await startProgram(t, { folder, settings: { receivers: receivers(10_000) } });
-  const interrupted = await deadLetters(program, 'replay', [], { all: true }, 200);
+  const interrupted = await deadLettersVerb(program, 'replay', [], { all: true }, 200);
   t.equal(interrupted.code, 1);
   t.match(
     interrupted.out,
     /^Interrupted after (200|400) of 600 dead letters: (200|400) replayed\. The rest is untouched\.$/,
   );
   const done = Number(/after (\d+)/.exec(interrupted.out)?.[1]);
-  t.equal((await listLetters(program, { state: 'replayed' })).length, done);
-  t.equal((await listLetters(program)).length, count - done);
+  t.equal((await listDeadLetters(program, { state: 'replayed' })).length, done);
+  t.equal((await listDeadLetters(program)).length, count - done);
 
   await program.control
     .stream('POST', '/dead-letters/replay', { all: true }, (line) => {
@@ -45,14 +45,14 @@ t.test('interrupted, killed and begun again, a replay stores each message once',
     () => 'it was not killed',
   );
   program = await startProgram(t, { folder, settings: { receivers: receivers(10_000) } });
-  const states = (await listLetters(program, { state: 'all' })).map(({ state }) => state);
+  const states = (await listDeadLetters(program, { state: 'all' })).map(({ state }) => state);
   t.comment(
     ['open', 'targeted', 'replayed']
       .map((state) => `${state} ${states.filter((one) => one === state).length}`)
       .join(', '),
   );
   await program.control.request('POST', '/rotate', { index_set: 'sluice_default' });
-  const results = await Promise.all([1, 2].map(() => deadLetters(program, 'replay', [], { all: true })));
+  const results = await Promise.all([1, 2].map(() => deadLettersVerb(program, 'replay', [], { all: true })));
   t.same(
     results.map(({ code }) => code),
     [0, 0],

@@ -2,9 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import type { LetterFlags } from '../../cli/dead-letters-run.js';
+import type { DeadLetterFlags } from '../../cli/dead-letters-run.js';
 import { receiversOnFreePorts, startProgram, testFolder, workedOff } from '../program.js';
-import { deadLetters, listLetters, search, sendDatagrams, sendFrames, sluice, untilLetters } from './letters.js';
+import {
+  deadLettersVerb,
+  listDeadLetters,
+  search,
+  sendDatagrams,
+  sendFrames,
+  sluice,
+  untilDeadLetters,
+} from './dead-letters-verb.js';
 
 t.setTimeout(120_000);
 
@@ -28,15 +36,15 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
     '{"host":"h","short_message":"x"\u001b[31m\u202e',
   ]);
   await sendDatagrams(program.port('gelf-udp'), [large('first'), large('second')]);
-  const letters = await untilLetters(program, 5);
-  t.same(letters.map(({ code }) => code).sort(), [
+  const deadLetters = await untilDeadLetters(program, 5);
+  t.same(deadLetters.map(({ code }) => code).sort(), [
     'DECODE_JSON_INVALID',
     'DECODE_JSON_INVALID',
     'DECODE_JSON_INVALID',
     'INFLATED_TOO_LARGE',
     'INFLATED_TOO_LARGE',
   ]);
-  const byTcp = letters.find(({ receiver }) => receiver === 'gelf-tcp');
+  const byTcp = deadLetters.find(({ receiver }) => receiver === 'gelf-tcp');
   t.match(byTcp, {
     _id: /^[0-9a-f]{20}-ffff-[0-9a-f]{10}$/,
     _index: 'sluice_dead_letters_0',
@@ -56,21 +64,21 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
       listed.out,
       /^2\d{3}-.*Z {2}[0-9a-f]{20}-ffff-[0-9a-f]{10} {2}DECODE_JSON_INVALID {2}gelf-tcp {2}127\.0\.0\.1:\d+ {2}- {2}.* {2}replays=0$/m,
     );
-    const escape = letters.find(({ raw }) => typeof raw === 'string' && raw.includes('\u001b'));
+    const escape = deadLetters.find(({ raw }) => typeof raw === 'string' && raw.includes('\u001b'));
     for (const json of [false, true]) {
-      const shown = await deadLetters(program, 'show', [escape?._id ?? ''], { json });
+      const shown = await deadLettersVerb(program, 'show', [escape?._id ?? ''], { json });
       t.notOk(/[\p{Cc}\p{Cf}]/u.test(shown.out.replaceAll('\n', '')));
       t.match(shown.out, json ? '\\u001b[31m\\u202e' : '\\u{1b}[31m\\u{202e}');
     }
-    const bytes = letters.find(({ raw_base64: base64 }) => typeof base64 === 'string' && base64.startsWith('AQL'));
-    t.match((await deadLetters(program, 'show', [bytes?._id ?? ''])).out, 'raw (base64):\nAQL/G1szMW0=');
+    const bytes = deadLetters.find(({ raw_base64: base64 }) => typeof base64 === 'string' && base64.startsWith('AQL'));
+    t.match((await deadLettersVerb(program, 'show', [bytes?._id ?? ''])).out, 'raw (base64):\nAQL/G1szMW0=');
     t.match(await sluice(program, ['dead-letters', 'show', 'nobody']), {
       code: 2,
       err: /no dead letter with this id.*Got nobody/,
     });
   });
   await t.test('filters', async (t) => {
-    const cases: readonly (readonly [LetterFlags, number])[] = [
+    const cases: readonly (readonly [DeadLetterFlags, number])[] = [
       [{ code: 'INFLATED_TOO_LARGE' }, 2],
       [{ peer: '127.0.0.1' }, 5],
       [{ peer: '127.0.0.2' }, 0],
@@ -86,13 +94,13 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
       [{ state: 'all', receiver: 'gelf-tcp', query: 'raw:*broken*' }, 1],
     ];
     for (const [flags, count] of cases)
-      t.equal((await listLetters(program, flags)).length, count, JSON.stringify(flags));
-    await t.rejects(deadLetters(program, 'list', [], { query: 'code:(' }), { code: /^SEARCH_/ });
-    await t.rejects(deadLetters(program, 'list', [], { last: 'yesterday' }), { code: 'SEARCH_TIME_RANGE' });
+      t.equal((await listDeadLetters(program, flags)).length, count, JSON.stringify(flags));
+    await t.rejects(deadLettersVerb(program, 'list', [], { query: 'code:(' }), { code: /^SEARCH_/ });
+    await t.rejects(deadLettersVerb(program, 'list', [], { last: 'yesterday' }), { code: 'SEARCH_TIME_RANGE' });
   });
   await t.test('nothing is replayed or dropped without saying which', async (t) => {
     t.match(await sluice(program, ['dead-letters', 'replay']), { code: 2, err: /--all/ });
-    await t.rejects(deadLetters(program, 'drop', []), { code: 'DEAD_LETTER_SELECTION_MISSING' });
+    await t.rejects(deadLettersVerb(program, 'drop', []), { code: 'DEAD_LETTER_SELECTION_MISSING' });
   });
   await t.test('a dry run says what would happen, and changes nothing', async (t) => {
     const dry = await sluice(program, ['dead-letters', 'replay', '--all', '--dry-run', '--quiet']);
@@ -100,7 +108,7 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
       code: 0,
       out: /^5 dead letters: .*3 would fail again \(DECODE_JSON_INVALID\).*Nothing was changed\.\n$/,
     });
-    t.same(await listLetters(program), letters);
+    t.same(await listDeadLetters(program), deadLetters);
   });
   await t.test('what fails again comes back with a count', async (t) => {
     t.match(await sluice(program, ['dead-letters', 'replay', '--all', '--quiet']), {
@@ -108,22 +116,22 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
       out: '5 dead letters: 5 failed again.\n',
     });
     t.same(
-      (await listLetters(program)).map(({ replays, state }) => [replays, state]),
-      letters.map(() => [1, 'open']),
+      (await listDeadLetters(program)).map(({ replays, state }) => [replays, state]),
+      deadLetters.map(() => [1, 'open']),
     );
   });
   await t.test('a dropped one is kept as such, and passed over', async (t) => {
-    const id = letters.find(({ raw }) => raw === '{"broken')?._id ?? '';
-    t.match(await deadLetters(program, 'drop', [id], { dryRun: true }), {
+    const id = deadLetters.find(({ raw }) => raw === '{"broken')?._id ?? '';
+    t.match(await deadLettersVerb(program, 'drop', [id], { dryRun: true }), {
       code: 0,
       out: /^1 dead letter of 1 would be dropped/,
     });
-    t.match(await deadLetters(program, 'drop', [id]), { code: 0, out: '1 dead letter: 1 dropped.' });
-    t.match(await deadLetters(program, 'drop', [id]), { code: 0, out: /1 not open/ });
-    t.match(await listLetters(program, { state: 'dropped' }), [
+    t.match(await deadLettersVerb(program, 'drop', [id]), { code: 0, out: '1 dead letter: 1 dropped.' });
+    t.match(await deadLettersVerb(program, 'drop', [id]), { code: 0, out: /1 not open/ });
+    t.match(await listDeadLetters(program, { state: 'dropped' }), [
       { _id: id, state: 'dropped', dropped_by: /./, dropped_at: /Z$/ },
     ]);
-    t.match(await deadLetters(program, 'replay', [id]), { code: 0, out: /1 replayed or dropped before/ });
+    t.match(await deadLettersVerb(program, 'replay', [id]), { code: 0, out: /1 replayed or dropped before/ });
   });
   t.equal(await program.end(), 0);
 
@@ -137,24 +145,27 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
     'second',
   ]);
   const first = found.hits.find(({ document }) => String(document['message']).startsWith('first'));
-  const letter = letters.find(({ _id }) => _id === first?._id);
-  t.ok(letter, 'stored under its own id');
+  const deadLetter = deadLetters.find(({ _id }) => _id === first?._id);
+  t.ok(deadLetter, 'stored under its own id');
   t.match(
     first?.document,
     {
       receiver: 'gelf-udp',
       peer_address: '127.0.0.1',
-      receive_time: letter?.['timestamp'],
-      timestamp: letter?.['timestamp'],
+      receive_time: deadLetter?.['timestamp'],
+      timestamp: deadLetter?.['timestamp'],
       rule_set_version: /./,
     },
     'as its receiver would have',
   );
-  t.match(await deadLetters(again, 'replay', [], { all: true, json: true }), {
+  t.match(await deadLettersVerb(again, 'replay', [], { all: true, json: true }), {
     code: 1,
     out: /"replayed":0,"failed":2/,
   });
-  t.match(await deadLetters(again, 'replay', [letter?._id ?? '']), { code: 0, out: /replayed or dropped before/ });
+  t.match(await deadLettersVerb(again, 'replay', [deadLetter?._id ?? '']), {
+    code: 0,
+    out: /replayed or dropped before/,
+  });
   t.equal((await search(again, 'source:letters')).total, 3, 'and once');
   await workedOff(again);
   const metrics = await (await fetch(`http://127.0.0.1:${(await again.status()).admin_port}/metrics`)).text();

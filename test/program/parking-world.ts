@@ -120,9 +120,10 @@ async function reckon(program: Program, cluster: Cluster, main: string, side: st
   await program.control.request('POST', '/refresh', {});
   const inMain = await scan(main);
   const inSide = await scan(side);
-  const letters = [...accepted.keys()].length === 0 ? new Map<string, number>() : await scan('sluice_dead_letters');
+  const inDeadLetters =
+    [...accepted.keys()].length === 0 ? new Map<string, number>() : await scan('sluice_dead_letters');
   let deadLetters = 0;
-  for (const key of letters.keys()) {
+  for (const key of inDeadLetters.keys()) {
     const [id, set] = key.split('@');
     if (set !== main || id === undefined || !accepted.has(id)) continue;
     deadLetters += 1;

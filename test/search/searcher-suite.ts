@@ -404,7 +404,7 @@ async function lost(test: Test, filled: Filled): Promise<void> {
   await test.test('an export is whole or says that it is not', async (t) => {
     const gone = filled.create({
       store: {
-        ...stub,
+        ...tombstone,
         openIndices: async () => ['gone_0'],
         async *scan() {
           yield [];
@@ -462,7 +462,7 @@ async function ends(test: Test, { searcher, create }: Filled): Promise<void> {
   await test.test('a search past its deadline says so, also one that waits', async (t) => {
     const hanging = create({
       settings: { ...settings, concurrent: 1, deadline_ms: 50 },
-      store: { ...stub, openIndices: () => new Promise(() => {}) },
+      store: { ...tombstone, openIndices: () => new Promise(() => {}) },
     });
     const first = t.rejects(hanging.messages({ query: '', limit: 1 }, everything), {
       code: 'SEARCH_DEADLINE_EXCEEDED',
@@ -474,7 +474,7 @@ async function ends(test: Test, { searcher, create }: Filled): Promise<void> {
   });
 }
 
-const stub: SearcherOptions['store'] = {
+const tombstone: SearcherOptions['store'] = {
   openIndices: async () => [],
   search: async () => ({ total: 0, hits: [], skipped: [] }),
   aggregate: async () => ({ total: 0, buckets: [], otherDocuments: 0, skipped: [] }),

@@ -1,6 +1,6 @@
 /** Extractors of inputs as the API shows and takes them. */
 import { Type, type Static } from 'typebox';
-import type { KeptObject } from '../../../definitions/kept.js';
+import type { StoredDefinition } from '../../../definitions/stored.js';
 import type { ExtractorSettings } from '../../../definitions/graylog/extractors/translate.js';
 import { listOf, nullable, textOf } from './shapes.js';
 
@@ -111,7 +111,7 @@ export function keptExtractor({
 }
 
 export function showExtractor(
-  { id, definition, created_by: createdBy }: KeptObject,
+  { id, definition, created_by: createdBy }: StoredDefinition,
   inForce: boolean,
 ): Static<typeof extractorAnswer> {
   const { order, extractor_config: config, when } = definition;

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
-import type { streamMatcher } from '../../../definitions/try.js';
+import type { streamMatcher } from '../../../definitions/dry-run.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { LogDocument } from '../../../schemas/messages.js';
 import { someOf, type Audited } from '../audited.js';

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
 import { apiIdOf, findId } from '../../../core/object-ids.js';
-import type { KeptObject } from '../../../definitions/kept.js';
+import type { StoredDefinition } from '../../../definitions/stored.js';
 import { textProblemsOf } from '../../../definitions/graylog/pipeline-rules/problem.js';
 import { longestText } from '../../../definitions/graylog/pipeline-rules/tokens.js';
 import { pipelineIdsOf, pipelineRules, stagesOf, titleOf } from '../../../definitions/graylog/pipelines.js';
@@ -110,10 +110,10 @@ export function reading<Result>(read: () => Result): Result {
   }
 }
 
-export const objectsOf = (world: World, kind: KeptObject['kind']): readonly KeptObject[] =>
+export const objectsOf = (world: World, kind: StoredDefinition['kind']): readonly StoredDefinition[] =>
   world.kept().filter((object) => object.kind === kind);
 
-export function objectOf(world: World, kind: KeptObject['kind'], what: string, name: string): KeptObject {
+export function objectOf(world: World, kind: StoredDefinition['kind'], what: string, name: string): StoredDefinition {
   const objects = objectsOf(world, kind);
   const id = findId(
     objects.map((object) => object.id),
@@ -125,13 +125,13 @@ export function objectOf(world: World, kind: KeptObject['kind'], what: string, n
   );
 }
 
-export function usersOf(world: World, rule: KeptObject): readonly string[] {
+export function usersOf(world: World, rule: StoredDefinition): readonly string[] {
   return objectsOf(world, 'pipelines')
     .filter((pipeline) => stagesOf(pipeline).some(({ rules }) => rules.includes(titleOf(rule))))
     .map(titleOf);
 }
 
-function commonOf(object: KeptObject) {
+function commonOf(object: StoredDefinition) {
   const { id, definition, created_at: createdAt, changed_at: changedAt } = object;
   return {
     id: apiIdOf(id),
@@ -148,7 +148,7 @@ function commonOf(object: KeptObject) {
 /** The text and the description may name the stream in words of their own: where it is hidden, neither is shown. */
 export function showPipelineRule(
   world: World,
-  rule: KeptObject,
+  rule: StoredDefinition,
   identity: Identity,
 ): Static<typeof pipelineRuleAnswer> {
   const usedBy = usersOf(world, rule);
@@ -181,13 +181,17 @@ export function showPipelineRule(
   };
 }
 
-const streamsOf = (world: World, pipeline: KeptObject): readonly string[] =>
+const streamsOf = (world: World, pipeline: StoredDefinition): readonly string[] =>
   objectsOf(world, 'connections')
     .filter((connection) => pipelineIdsOf(connection).includes(pipeline.id))
     .map(({ id }) => id);
 
 /** A stream that the asker may not read is not named. */
-export function showPipeline(world: World, pipeline: KeptObject, { scope }: Identity): Static<typeof pipelineAnswer> {
+export function showPipeline(
+  world: World,
+  pipeline: StoredDefinition,
+  { scope }: Identity,
+): Static<typeof pipelineAnswer> {
   const streams = streamsOf(world, pipeline);
   const stages = stagesOf(pipeline).map(({ stage, match, rules }) => ({
     stage,
@@ -205,7 +209,7 @@ export function showPipeline(world: World, pipeline: KeptObject, { scope }: Iden
 
 export function showConnection(
   world: World,
-  { id, definition }: Pick<KeptObject, 'id' | 'definition'>,
+  { id, definition }: Pick<StoredDefinition, 'id' | 'definition'>,
 ): Static<typeof connectionAnswer> {
   const pipelines = new Set(objectsOf(world, 'pipelines').map((pipeline) => pipeline.id));
   return {

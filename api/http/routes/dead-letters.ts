@@ -1,6 +1,6 @@
 /** Dead letters, for those who may see every message: list, show, replay, drop. The same work as `npx sluice dead-letters`. */
 import { Type, type Static } from 'typebox';
-import { chosen, selectionOf, type LettersBody } from '../../control/dead-letters.js';
+import { chosen, selectionOf, type DeadLettersBody } from '../../control/dead-letters.js';
 import { someOf, textOf, type Audited } from '../audited.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
@@ -36,10 +36,10 @@ const workBody = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most this many.' })),
 });
 const params = Type.Object({
-  letterId: Type.String({ minLength: 1, maxLength: 512, description: 'Id of a dead letter.' }),
+  deadLetterId: Type.String({ minLength: 1, maxLength: 512, description: 'Id of a dead letter.' }),
 });
 const jobParams = Type.Object({ jobId: Type.String({ maxLength: 64 }) });
-const letterAnswer = Type.Object({
+const deadLetterAnswer = Type.Object({
   id: Type.String(),
   index: Type.String(),
   document: Type.Record(Type.String(), Type.Unknown()),
@@ -58,7 +58,7 @@ const jobAnswer = Type.Object({
 const choosing = [...Object.keys(workBody.properties), 'dry_run'];
 
 /** `all`: whether nothing said is everything. */
-function auditedLetters(value: unknown, all: boolean): Audited {
+function auditedDeadLetters(value: unknown, all: boolean): Audited {
   const details = someOf(value, choosing);
   const { query, ids } = details;
   return {
@@ -70,7 +70,7 @@ function auditedLetters(value: unknown, all: boolean): Audited {
 type Filters = Pick<Static<typeof workBody>, keyof typeof filters | 'ids' | 'all'>;
 
 /** Times as milliseconds. */
-function lettersBody({ from, to, ...rest }: Filters): LettersBody {
+function deadLettersBody({ from, to, ...rest }: Filters): DeadLettersBody {
   const timeOf = (name: string, value: string): number => {
     const time = Date.parse(value);
     if (Number.isNaN(time)) throw invalidMembers({ [name]: ['This is no time.'] });
@@ -92,7 +92,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
   });
   const jobs = createJobs(shared);
   app.addHook('preClose', async () => shared.stop());
-  const letters = () => operationsOf(services).deadLetters;
+  const deadLetters = () => operationsOf(services).deadLetters;
 
   app.get(
     base,
@@ -100,19 +100,19 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       config: {
         permission: 'dead-letters',
         audit: 'search:dead_letters',
-        audited: ({ query }) => auditedLetters(query, true),
+        audited: ({ query }) => auditedDeadLetters(query, true),
       },
       schema: {
         summary: 'Dead letters, newest first',
         tags,
         querystring: listQuery,
-        response: { 200: Type.Object({ total: Type.Integer(), dead_letters: Type.Array(letterAnswer) }) },
+        response: { 200: Type.Object({ total: Type.Integer(), dead_letters: Type.Array(deadLetterAnswer) }) },
       },
     },
     async ({ query: { limit = 100, ...rest } }) => {
-      const shown: Static<typeof letterAnswer>[] = [];
-      const total = await letters().list(
-        selectionOf(lettersBody(rest)),
+      const shown: Static<typeof deadLetterAnswer>[] = [];
+      const total = await deadLetters().list(
+        selectionOf(deadLettersBody(rest)),
         limit,
         async (page) => {
           for (const { id, place, document } of page) shown.push({ id, index: place, document });
@@ -124,13 +124,13 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
   );
 
   app.get(
-    `${base}/:letterId`,
+    `${base}/:deadLetterId`,
     {
       config: { permission: 'dead-letters', audit: 'search:dead_letter' },
-      schema: { summary: 'One dead letter, whole', tags, params, response: { 200: letterAnswer } },
+      schema: { summary: 'One dead letter, whole', tags, params, response: { 200: deadLetterAnswer } },
     },
-    async ({ params: { letterId } }) => {
-      const { id, place, document } = found('dead letter', await letters().find(letterId));
+    async ({ params: { deadLetterId } }) => {
+      const { id, place, document } = found('dead letter', await deadLetters().find(deadLetterId));
       return { id, index: place, document };
     },
   );
@@ -141,7 +141,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       config: {
         permission: 'dead-letters',
         audit: 'dead_letter:replay',
-        audited: ({ body }) => auditedLetters(body, false),
+        audited: ({ body }) => auditedDeadLetters(body, false),
       },
       schema: {
         summary: 'Store the messages again as the rules are now; with dry_run only say where they would go',
@@ -152,7 +152,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     },
     async (request, reply) => {
       const { limit = Infinity, dry_run: dryRun, ...rest } = request.body;
-      const selection = chosen(lettersBody(rest));
+      const selection = chosen(deadLettersBody(rest));
       const job = await jobs.begin(
         dryRun === true ? 'plan' : 'replay',
         request.identity.username,
@@ -163,8 +163,8 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
           };
           return {
             ...(dryRun === true
-              ? await letters().plan(selection, limit, work)
-              : await letters().replay(selection, limit, work)),
+              ? await deadLetters().plan(selection, limit, work)
+              : await deadLetters().replay(selection, limit, work)),
           };
         },
       );
@@ -179,7 +179,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       config: {
         permission: 'dead-letters',
         audit: 'dead_letter:drop',
-        audited: ({ body }) => auditedLetters(body, false),
+        audited: ({ body }) => auditedDeadLetters(body, false),
       },
       schema: {
         summary: 'Give letters up: kept with who and when until retention, passed over by replays',
@@ -190,10 +190,10 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     },
     async (request, reply) => {
       const { limit = Infinity, ...rest } = request.body;
-      const selection = chosen(lettersBody(rest));
+      const selection = chosen(deadLettersBody(rest));
       const { username } = request.identity;
       const job = await jobs.begin('drop', username, async (signal, onProgress) => ({
-        ...(await letters().drop(selection, limit, username, {
+        ...(await deadLetters().drop(selection, limit, username, {
           signal,
           onProgress: async (progress) => onProgress(progress),
         })),

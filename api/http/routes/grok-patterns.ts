@@ -1,7 +1,7 @@
 /** Named patterns for the grok of pipeline rules and extractors: list, read, create, change, import, try, delete. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { tryGrok } from '../../../definitions/graylog/try-grok.js';
+import { tryGrok } from '../../../definitions/graylog/dry-run-grok.js';
 import {
   grokProblem,
   grokTable,
@@ -9,7 +9,7 @@ import {
   maxPatterns,
   type GrokTable,
 } from '../../../definitions/graylog/grok-patterns.js';
-import { sectionId } from '../../../definitions/kept.js';
+import { sectionId } from '../../../definitions/stored.js';
 import { takingTexts } from '../bodies.js';
 import type { FastifyRequest } from 'fastify';
 import { membersOf, someOf, type Audited } from '../audited.js';

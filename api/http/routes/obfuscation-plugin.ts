@@ -1,7 +1,7 @@
 /** The obfuscation under the paths and in the words of the peer's plugin. */
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { patternProblem, tryObfuscation } from '../../../definitions/try-text.js';
+import { patternProblem, tryObfuscation } from '../../../definitions/dry-run-text.js';
 import { takingForms, takingTexts } from '../bodies.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';

@@ -1,6 +1,6 @@
 /** Obfuscation: read and change what is replaced in sensitive messages, and try it on a text. Under the names of rule files. */
 import { Type } from 'typebox';
-import { patternProblem, tryObfuscation } from '../../../definitions/try-text.js';
+import { patternProblem, tryObfuscation } from '../../../definitions/dry-run-text.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { auditedAttempt, auditedChange, obfuscationSection } from '../objects/obfuscation-section.js';

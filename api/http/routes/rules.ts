@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
 import { idFromTitle } from '../../../definitions/names.js';
-import { streamMatcher } from '../../../definitions/try.js';
+import { streamMatcher } from '../../../definitions/dry-run.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { ApiServer } from '../contract.js';
 import { failure } from '../failure.js';
@@ -18,7 +18,7 @@ import {
   tried,
   visibleStreams,
   type Tried,
-} from '../objects/tries.js';
+} from '../objects/dry-runs.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Rules'];

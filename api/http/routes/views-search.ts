@@ -18,7 +18,7 @@ import { executeSearch, withIds } from '../search/execute.js';
 import { createJobs, type Job } from '../search/jobs.js';
 import { createSharedJobs } from '../search/shared-jobs.js';
 import { searchWithoutNulls } from '../search/without-nulls.js';
-import { createObjects, newObjectId, type Objects } from '../search/objects.js';
+import { createObjects, newObjectId, type ApiDefinitions } from '../search/objects.js';
 import { sharedStateOf, type ApiServices } from '../services.js';
 
 const tags = ['Search'];
@@ -231,7 +231,7 @@ function shown({ id, owner, created_at, queries, parameters }: StoredSearch): {
   };
 }
 
-async function existing(objects: Objects, id: string): Promise<StoredSearch> {
+async function existing(objects: ApiDefinitions, id: string): Promise<StoredSearch> {
   if (!/^[0-9a-f]{24}$/i.test(id)) throw failure(400, 'An id has 24 hexadecimal characters.');
   const search = await objects.search(id.toLowerCase());
   if (search === undefined) throw failure(404, 'There is no such search.');

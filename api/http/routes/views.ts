@@ -14,7 +14,7 @@ import {
 import type { Static } from 'typebox';
 import type { ApiServer } from '../contract.js';
 import { failure, invalidMembers } from '../failure.js';
-import { createObjects, newObjectId, type Objects } from '../search/objects.js';
+import { createObjects, newObjectId, type ApiDefinitions } from '../search/objects.js';
 import { viewWithoutNulls } from '../search/without-nulls.js';
 import type { ApiServices } from '../services.js';
 
@@ -134,7 +134,7 @@ function checkedId(id: string): string {
 }
 
 async function save(
-  objects: Objects,
+  objects: ApiDefinitions,
   request: FastifyRequest,
   body: ViewBody,
   id: string,

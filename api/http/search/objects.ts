@@ -16,7 +16,7 @@ interface Owned {
   readonly owner_id: string;
 }
 
-export interface Objects {
+export interface ApiDefinitions {
   search(id: string): Promise<StoredSearch | undefined>;
   /** Over one of the same id of the same owner; 403 when it is somebody else's. */
   saveSearch(search: StoredSearch, identity: Identity): Promise<void>;
@@ -38,7 +38,7 @@ export interface ObjectLimits {
   readonly maxViews: number;
 }
 
-export function createObjects(state: StateStore, limits: ObjectLimits): Objects {
+export function createObjects(state: StateStore, limits: ObjectLimits): ApiDefinitions {
   let sinceCount = Infinity;
 
   const save = async <Kept extends Owned>(

@@ -1,6 +1,6 @@
 /** Converters of extractors: what is done with a value before it is written. */
 import { invalid } from '../../check.js';
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 
 export interface Converter {
   readonly type: string;

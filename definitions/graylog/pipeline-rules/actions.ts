@@ -1,5 +1,5 @@
 /** Statements of peers → actions of rule files. */
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 import { patternOf } from './conditions.js';
 import { grokText, hasNamedGroup, namedGroupProblem } from './grok-text.js';
 import { withNamedGroup } from './groups.js';

@@ -1,7 +1,7 @@
 /** Expressions of peers → conditions of rule files. */
 import { apiIdOf } from '../../../core/object-ids.js';
 import { compilePattern } from '../../../rules/pattern.js';
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 import { operandOf, valueFunctions, type Operand } from './operands.js';
 import { wrongAt } from './problem.js';
 import { argumentsOf, fieldName, flagLiteral, literalOf, textLiteral, type Known } from './translating.js';

@@ -1,6 +1,6 @@
 /** Fields that a condition of a rule file looks at, under both of their names. */
 import { aliases } from '../../../rules/fields.js';
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 
 export function readFields(condition: Settings): ReadonlySet<string> {
   const found = new Set<string>();

@@ -1,6 +1,6 @@
 /** A rule in the language of peers → a condition and actions as rule files have them. What is not supported is refused with its place. */
 import { isSluiceError } from '../../../core/errors.js';
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 import { translateStatement } from './actions.js';
 import { conditionOf } from './conditions.js';
 import { parseRule } from './parse-rule.js';

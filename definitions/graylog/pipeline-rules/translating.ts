@@ -1,6 +1,6 @@
 /** What the translation of one rule knows and gathers. */
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 import { textInvalid, wrongAt, type Position, type TextProblem } from './problem.js';
 import type { Argument, Node, NodeOf } from './tree.js';
 

@@ -1,5 +1,5 @@
 /** Values that actions write or take apart: brought into a field first where no action can read them as they are. */
-import type { Settings } from '../../kept.js';
+import type { Settings } from '../../stored.js';
 import { patternOf } from './conditions.js';
 import { operandOf } from './operands.js';
 import { textInvalid, wrongAt, type Position } from './problem.js';

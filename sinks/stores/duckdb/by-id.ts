@@ -49,7 +49,12 @@ export async function readDocuments(
         ...unknown[],
       ];
       const parsed: ParsedRow = { otherFields, overrides, cells: values };
-      found.set(id, { row, document: restoreDocument(columns, parsed), revision: revisionOf(parsed), stub: false });
+      found.set(id, {
+        row,
+        document: restoreDocument(columns, parsed),
+        revision: revisionOf(parsed),
+        tombstone: false,
+      });
     }
   }
   return found;

@@ -145,7 +145,9 @@ export class Engine {
           throw storeError(entry.closed ? 'STORE_INDEX_CLOSED' : 'STORE_INDEX_MISSING', index);
         return readDocuments(connection, searched.file, ids, kept.ids);
       });
-      return new Map([...found].map(([id, { document, revision, stub }]) => [id, { document, revision, stub }]));
+      return new Map(
+        [...found].map(([id, { document, revision, tombstone }]) => [id, { document, revision, tombstone }]),
+      );
     } catch (thrown) {
       if (isFatal(thrown)) await this.#catalog.reopen();
       throw writeError(thrown, index);

@@ -3,7 +3,7 @@ import { faultOf } from '../../../core/opensearch-client.js';
 import type { IndexFailure, SearchRequest } from '../../../schemas/query.js';
 import { storeErrors } from '../errors.js';
 import { wholeError } from './bulk.js';
-import { stubField } from './mapping.js';
+import { tombstoneField } from './mapping.js';
 import { compileQuery, type Clause, type TypeOf } from './query.js';
 import { indicesPath, type Send } from './requests.js';
 
@@ -86,7 +86,7 @@ export function searchError(status: number, fault: ReturnType<typeof faultOf>, i
 }
 
 /**
- * The condition of a search: its query and range of time, stubs left out. These have no time, so a range leaves them out by itself, and alone it is a
+ * The condition of a search: its query and range of time, tombstones left out. These have no time, so a range leaves them out by itself, and alone it is a
  * question that the engine answers from its index of times without a look at the documents.
  */
 export function queryClause(
@@ -111,5 +111,5 @@ export function queryClause(
         ];
   const filter: readonly Clause[] = [...(query.kind === 'all' ? [] : [compileQuery(query, typeOf)]), ...times, ...more];
   if (times.length > 0) return filter.length === 1 ? (filter[0] as Clause) : { bool: { filter } };
-  return { bool: { filter, must_not: [{ exists: { field: stubField } }] } };
+  return { bool: { filter, must_not: [{ exists: { field: tombstoneField } }] } };
 }

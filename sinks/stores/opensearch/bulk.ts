@@ -19,7 +19,7 @@ export function* bulkParts(request: WriteRequest, bulkBytes: number, outcome: Bu
   let lines: string[] = [];
   let positions: number[] = [];
   let size = 0;
-  const stubs = request.replay?.stubs;
+  const tombstones = request.replay?.tombstones;
   for (const [position, document] of request.documents.entries()) {
     const line = oneLine(document);
     if (line === undefined) {
@@ -37,8 +37,8 @@ export function* bulkParts(request: WriteRequest, bulkBytes: number, outcome: Bu
       [lines, positions, size] = [[], [], 0];
     }
     const id = request.ids[position] as string;
-    const stub = stubs?.get(id);
-    lines.push(stub === undefined ? bulkEntry(id, line) : replaceEntry(id, line, stub));
+    const tombstone = tombstones?.get(id);
+    lines.push(tombstone === undefined ? bulkEntry(id, line) : replaceEntry(id, line, tombstone));
     positions.push(position);
     size += length;
   }
@@ -100,7 +100,7 @@ interface BulkResult {
   readonly error?: object;
 }
 
-/** By what was asked for: to create a document, or to put it in the place of its stub. */
+/** By what was asked for: to create a document, or to put it in the place of its tombstone. */
 type BulkItem = { readonly create: BulkResult } | { readonly index: BulkResult };
 
 /** Adds the reply of one part; throws what stands for the whole index. */

@@ -1,9 +1,9 @@
-/** Documents by their ids: read in real time, replaced by compare-and-set, and stubs. */
+/** Documents by their ids: read in real time, replaced by compare-and-set, and tombstones. */
 import { flatFault } from '../../../core/opensearch-client.js';
-import type { DocumentUpdate, FoundDocument, StubRequest } from '../contract.js';
+import type { DocumentUpdate, FoundDocument, TombstoneRequest } from '../contract.js';
 import { storeErrors } from '../errors.js';
 import { indexError, replaceEntry, wholeError } from './bulk.js';
-import { idField, stubField, writeAlias } from './mapping.js';
+import { idField, tombstoneField, writeAlias } from './mapping.js';
 import { pathOf, sendExpecting, type Send } from './requests.js';
 
 /** Documents asked for in one request. */
@@ -35,11 +35,11 @@ export async function readDocuments(
     for (const item of (reply.body as { docs: readonly FoundItem[] }).docs) {
       if (item.error !== undefined) throw failure(404, item.error, index);
       if (item.found !== true) continue;
-      const fields = Object.entries(item._source ?? {}).filter(([name]) => name !== idField && name !== stubField);
+      const fields = Object.entries(item._source ?? {}).filter(([name]) => name !== idField && name !== tombstoneField);
       found.set(item._id, {
         document: Object.fromEntries(fields),
         revision: `${item._seq_no}/${item._primary_term}`,
-        stub: item._source?.[stubField] === true,
+        tombstone: item._source?.[tombstoneField] === true,
       });
     }
   }
@@ -91,21 +91,29 @@ function failure(status: number, error: object, index: string): Error {
   return wholeError(status, fault, index);
 }
 
-/** For each id, true when a stub stands there afterwards, false when it is the document itself. */
-export async function writeStubs(send: Send, index: string, stubs: readonly StubRequest[]): Promise<boolean[]> {
+/** For each id, true when a tombstone stands there afterwards, false when it is the document itself. */
+export async function writeTombstones(
+  send: Send,
+  index: string,
+  tombstones: readonly TombstoneRequest[],
+): Promise<boolean[]> {
   const stand: boolean[] = [];
-  for (let from = 0; from < stubs.length; from += pageSize)
-    stand.push(...(await writeStubPage(send, index, stubs.slice(from, from + pageSize))));
+  for (let from = 0; from < tombstones.length; from += pageSize)
+    stand.push(...(await writeTombstonePage(send, index, tombstones.slice(from, from + pageSize))));
   return stand;
 }
 
-interface StubItem {
+interface TombstoneItem {
   readonly create?: { readonly status: number; readonly error?: object };
   readonly index?: { readonly status: number; readonly error?: object };
 }
 
-async function writeStubPage(send: Send, index: string, stubs: readonly StubRequest[]): Promise<boolean[]> {
-  const bulkBody = Buffer.from(stubs.map(stubEntry).join(''));
+async function writeTombstonePage(
+  send: Send,
+  index: string,
+  tombstones: readonly TombstoneRequest[],
+): Promise<boolean[]> {
+  const bulkBody = Buffer.from(tombstones.map(tombstoneEntry).join(''));
   const reply = await sendExpecting(
     send,
     {
@@ -116,13 +124,13 @@ async function writeStubPage(send: Send, index: string, stubs: readonly StubRequ
     },
     index,
   );
-  const { items } = reply.body as { items: readonly StubItem[] };
-  if (items.length !== stubs.length)
+  const { items } = reply.body as { items: readonly TombstoneItem[] };
+  if (items.length !== tombstones.length)
     throw storeErrors.create('STORE_UNAVAILABLE', {
       place: index,
-      got: `${items.length} results for ${stubs.length} stubs`,
+      got: `${items.length} results for ${tombstones.length} stubs`,
     });
-  const met = stubs.filter((_, at) => {
+  const met = tombstones.filter((_, at) => {
     const { status, error } = items[at]?.create ?? items[at]?.index ?? { status: 0 };
     if (status >= 300 && status !== 409) throw wholeError(status, flatFault(error ?? {}), index);
     return status === 409;
@@ -135,14 +143,14 @@ async function writeStubPage(send: Send, index: string, stubs: readonly StubRequ
           index,
           met.map(({ id }) => id),
         );
-  return stubs.map(({ id }) => found?.get(id)?.stub ?? true);
+  return tombstones.map(({ id }) => found?.get(id)?.tombstone ?? true);
 }
 
-function stubEntry({ id, renews }: StubRequest): string {
+function tombstoneEntry({ id, renews }: TombstoneRequest): string {
   const [sequence, term] = renews?.split('/') ?? [];
   const action =
     renews === undefined
       ? { create: { _id: id } }
       : { index: { _id: id, if_seq_no: Number(sequence), if_primary_term: Number(term) } };
-  return `${JSON.stringify(action)}\n{"${stubField}":true}\n`;
+  return `${JSON.stringify(action)}\n{"${tombstoneField}":true}\n`;
 }

@@ -5,7 +5,7 @@ import { faultOf } from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';
 import { indexNumber } from '../index-names.js';
 import type { FieldType, IndexInfo, IndexOptions } from '../contract.js';
-import { flatTypes, indexBody, stubField, writeAlias, type IndexLimits, type MappedField } from './mapping.js';
+import { flatTypes, indexBody, tombstoneField, writeAlias, type IndexLimits, type MappedField } from './mapping.js';
 import { pathOf, sendExpecting, type Send } from './requests.js';
 import { wholeError } from './bulk.js';
 
@@ -93,7 +93,7 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
       : undefined;
   const found = (reply.body as readonly CatIndex[]).filter((one) => numberOf(one.index) !== undefined);
   if (found.length === 0) return [];
-  const stubs = await countStubs(send, pattern);
+  const tombstones = await countTombstones(send, pattern);
   const closed = found.some((one) => one.status !== 'open')
     ? await closedBytes(send, pattern)
     : new Map<string, number>();
@@ -103,7 +103,7 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
       open: one.status === 'open',
       bytes: Number(one['pri.store.size'] ?? closed.get(one.index) ?? 0),
       createdAt: Number(one['creation.date']),
-      documents: Math.max(0, Number(one['docs.count'] ?? 0) - (stubs.get(one.index) ?? 0)),
+      documents: Math.max(0, Number(one['docs.count'] ?? 0) - (tombstones.get(one.index) ?? 0)),
     }))
     .sort((left, right) => (numberOf(left.name) ?? 0) - (numberOf(right.name) ?? 0));
 }
@@ -151,7 +151,7 @@ async function closedBytes(send: Send, pattern: string): Promise<ReadonlyMap<str
 }
 
 /** Most indices have none; a set has far fewer than 1,000 indices. */
-async function countStubs(send: Send, pattern: string): Promise<ReadonlyMap<string, number>> {
+async function countTombstones(send: Send, pattern: string): Promise<ReadonlyMap<string, number>> {
   const reply = await sendExpecting(
     send,
     {
@@ -160,7 +160,7 @@ async function countStubs(send: Send, pattern: string): Promise<ReadonlyMap<stri
       query: { ignore_unavailable: true, expand_wildcards: 'open' },
       body: {
         size: 0,
-        query: { exists: { field: stubField } },
+        query: { exists: { field: tombstoneField } },
         aggs: { indices: { terms: { field: '_index', size: 1_000 } } },
       },
     },

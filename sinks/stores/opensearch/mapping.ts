@@ -8,7 +8,7 @@ import type { FieldType, IndexOptions } from '../contract.js';
 /** The message id once more, as a sortable column: sorting by `_id` itself loads every id into the heap. */
 export const idField = '_message_id';
 /** Marks a hidden document (protocol rule 10). */
-export const stubField = '_stub';
+export const tombstoneField = '_stub';
 
 /** Fields beyond the fitter's limit that still fit: several processors may each add a field before they see each other's. */
 const fieldMargin = 200;
@@ -54,7 +54,7 @@ function properties(): Record<string, object> {
     ...fields,
     source: { ...keyword, normalizer: 'any_case' },
     [idField]: { type: 'keyword', index: false },
-    [stubField]: { type: 'boolean' },
+    [tombstoneField]: { type: 'boolean' },
   };
 }
 
@@ -131,7 +131,7 @@ export function flatTypes(
 ): Map<string, FieldType> {
   for (const [name, field] of Object.entries(properties)) {
     if (field.properties !== undefined) flatTypes(field.properties, `${prefix}${name}.`, found);
-    else if (name !== idField && name !== stubField) found.set(`${prefix}${name}`, fieldTypeOf(field));
+    else if (name !== idField && name !== tombstoneField) found.set(`${prefix}${name}`, fieldTypeOf(field));
   }
   return found;
 }

@@ -75,7 +75,7 @@ function eachField(field: string | undefined, clause: (field: string) => Clause)
   return field === undefined ? anyOf(defaultFields.map(clause)) : clause(field);
 }
 
-/** A field past the limit of an index is kept as `name=value` in `other_fields` (`sinks/index-sets/fit.ts`). */
+/** A field past the limit of an index is kept as `name=value` in `other_fields` (`sinks/index-sets/mapping-coercion.ts`). */
 function withOthers(field: string, clause: Clause, other: Clause): Clause {
   return standardFields.has(field) ? clause : anyOf([clause, other]);
 }

@@ -1,6 +1,6 @@
 /** Ids: every one of an index, and whether one is found already. */
 import { storeErrors } from '../errors.js';
-import { stubField } from './mapping.js';
+import { tombstoneField } from './mapping.js';
 import { indicesPath, pathOf, sendExpecting, type Send } from './requests.js';
 
 const pageSize = 10_000;
@@ -28,7 +28,7 @@ export async function scanIds(
         size: pageSize,
         sort: ['_doc'],
         _source: false,
-        query: { bool: { must_not: [{ exists: { field: stubField } }] } },
+        query: { bool: { must_not: [{ exists: { field: tombstoneField } }] } },
       },
     },
     index,

@@ -24,7 +24,7 @@ import type {
   IndexOptions,
   IndexStore,
   StoreCapabilities,
-  StubRequest,
+  TombstoneRequest,
   WriteRequest,
   WriteResult,
 } from '../contract.js';
@@ -33,7 +33,7 @@ import { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, wholeError, type BulkOutcome, type BulkPart } from './bulk.js';
 import { aggregate } from './aggregate.js';
 import { createIndex, fieldTypes, listIndices, openIndices, takesFlatNames } from './indices.js';
-import { readDocuments, updateDocuments, writeStubs } from './documents.js';
+import { readDocuments, updateDocuments, writeTombstones } from './documents.js';
 import { writeAlias } from './mapping.js';
 import { createGate, type Gate } from '../gate.js';
 import { createSend, pathOf, sendExpecting, type Send } from './requests.js';
@@ -141,8 +141,8 @@ export class OpenSearchStore implements IndexStore {
     );
   }
 
-  async writeStubs(index: string, stubs: readonly StubRequest[]): Promise<readonly boolean[]> {
-    return writeStubs(this.#send, index, stubs);
+  async writeTombstones(index: string, tombstones: readonly TombstoneRequest[]): Promise<readonly boolean[]> {
+    return writeTombstones(this.#send, index, tombstones);
   }
 
   async read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>> {
@@ -153,8 +153,10 @@ export class OpenSearchStore implements IndexStore {
     return updateDocuments(this.#send, index, updates);
   }
 
-  async stubsAmong(index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set([...(await readDocuments(this.#send, index, ids))].filter(([, { stub }]) => stub).map(([id]) => id));
+  async tombstonesAmong(index: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(
+      [...(await readDocuments(this.#send, index, ids))].filter(([, { tombstone }]) => tombstone).map(([id]) => id),
+    );
   }
 
   async isSearchable(index: string, id: string): Promise<boolean> {

@@ -69,7 +69,7 @@ t.test('dead letters are for administrators', async (t) => {
   for (const [route, { shows }] of routeRows) {
     if (shows !== 'letters') continue;
     const id = stored.get('markletter')?.[0]?.id ?? '';
-    const path = (route.split(' ')[1] ?? '').replace(':letterId', encodeURIComponent(id));
+    const path = (route.split(' ')[1] ?? '').replace(':deadLetterId', encodeURIComponent(id));
     for (const { name, administrator } of askers) {
       const answer = await askAs(name, 'GET', path);
       t.equal(answer.statusCode, administrator ? 200 : name === '' ? 401 : 403, `${name} ${path}`);
@@ -91,7 +91,7 @@ const ids: Readonly<Record<string, readonly string[]>> = {
   id: [search.id, 'b'.repeat(24)],
   file: ['start.js'],
   jobId: ['x'],
-  letterId: ['x'],
+  deadLetterId: ['x'],
 };
 const bodies: Readonly<Record<string, unknown>> = {
   'POST /api/streams/:streamId/testMatch': { message: { short_message: 'x', host: 'y' } },
@@ -164,8 +164,8 @@ t.test('numbers of index sets count what may be read', async (t) => {
     t.equal(all['indices'], shipped['indices']);
     const audit = await told(`${base}/sluice_audit/stats`);
     t.same([audit['documents'], audit['size'] === null], readsAll ? [2, false] : [0, true], name);
-    const letters = await told(`${base}/sluice_dead_letters/stats`);
-    t.same([letters['documents'], letters['size'] === null], administrator ? [1, false] : [0, true], name);
+    const deadLetters = await told(`${base}/sluice_dead_letters/stats`);
+    t.same([deadLetters['documents'], deadLetters['size'] === null], administrator ? [1, false] : [0, true], name);
     const { stats } = (await told(`${base}?stats=true`)) as {
       stats: Record<string, { documents: number; size: number | null }>;
     };

@@ -19,7 +19,7 @@ const indices = '/api/system/indexer/indices';
 const outputs = '/api/system/outputs';
 const inputs = '/api/system/inputs';
 const states = '/api/system/inputstates';
-const letters = '/api/dead-letters';
+const deadLetters = '/api/dead-letters';
 const plugin = '/api/plugins/:plugin/obfuscation';
 const stream = '/api/streams/:streamId';
 const packs = '/api/system/content_packs';
@@ -311,8 +311,8 @@ const rows: Rows = [
     'dead-letters',
     'letters',
     [
-      `GET ${letters}`,
-      `GET ${letters}/:letterId`,
+      `GET ${deadLetters}`,
+      `GET ${deadLetters}/:deadLetterId`,
       'GET /api/system/indexer/failures',
       'GET /api/system/indexer/failures/count',
     ],
@@ -321,11 +321,11 @@ const rows: Rows = [
     'dead-letters',
     'nothing',
     [
-      `POST ${letters}/replay`,
-      `POST ${letters}/drop`,
-      `GET ${letters}/jobs`,
-      `GET ${letters}/jobs/:jobId`,
-      `DELETE ${letters}/jobs/:jobId`,
+      `POST ${deadLetters}/replay`,
+      `POST ${deadLetters}/drop`,
+      `GET ${deadLetters}/jobs`,
+      `GET ${deadLetters}/jobs/:jobId`,
+      `DELETE ${deadLetters}/jobs/:jobId`,
     ],
   ],
   ['administrator', 'nothing', [`PUT ${directory}`, 'PUT /api/system/lbstatus/override/:status']],

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SluiceError } from '../../../core/errors.js';
 import { fieldProblemsOf } from '../../../definitions/check.js';
-import type { Objects } from '../../../definitions/objects.js';
+import type { ApiDefinitions } from '../../../definitions/api-definitions.js';
 import { createRig, until } from '../rig.js';
 
 const rule = (id: string, then: readonly object[]) => ({
   definition: { id, title: id, when: { field: 'app', exists: true }, then },
 });
 
-async function connected(objects: Objects, then: readonly object[]): Promise<void> {
+async function connected(objects: ApiDefinitions, then: readonly object[]): Promise<void> {
   await objects.create('pipeline-rules', 'first', rule('first', [{ set: { field: 'seen', value: 'yes' } }]), 'anna');
   await objects.create('pipeline-rules', 'second', rule('second', then), 'anna');
   await objects.create(

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import { pipelineProblems } from '../../../definitions/graylog/pipeline-problems.js';
 import { pipelineRules, type Stage } from '../../../definitions/graylog/pipelines.js';
-import type { KeptObject, ObjectKind } from '../../../definitions/kept.js';
+import type { StoredDefinition, ObjectKind } from '../../../definitions/stored.js';
 import type { LogDocument } from '../../../schemas/messages.js';
 import { compiled, run } from '../../rules/support.js';
 import { present } from './pipeline-rules/support.js';
 
-const kept = (kind: ObjectKind, id: string, definition: Readonly<Record<string, unknown>>): KeptObject => ({
+const kept = (kind: ObjectKind, id: string, definition: Readonly<Record<string, unknown>>): StoredDefinition => ({
   kind,
   id,
   definition: { id, ...definition },
@@ -19,15 +19,16 @@ const kept = (kind: ObjectKind, id: string, definition: Readonly<Record<string, 
   changed_by: '',
   revision: '',
 });
-const rule = (id: string, when: object, then: readonly object[]): KeptObject =>
+const rule = (id: string, when: object, then: readonly object[]): StoredDefinition =>
   kept('pipeline-rules', id, { title: id, when, then });
-const pipeline = (id: string, stages: readonly Stage[]): KeptObject => kept('pipelines', id, { title: id, stages });
-const connect = (stream: string, ...pipelines: readonly string[]): KeptObject =>
+const pipeline = (id: string, stages: readonly Stage[]): StoredDefinition =>
+  kept('pipelines', id, { title: id, stages });
+const connect = (stream: string, ...pipelines: readonly string[]): StoredDefinition =>
   kept('connections', stream, { pipelines });
 const streams = [{ id: 'x' }, { id: 'y' }];
 
 function ran(
-  objects: readonly KeptObject[],
+  objects: readonly StoredDefinition[],
   before: LogDocument,
 ): { readonly document: LogDocument; readonly streams: readonly string[]; readonly dropped: boolean } {
   const rules = pipelineRules(objects).map((derived) => derived.rule);
@@ -109,7 +110,7 @@ t.test('what does not fit together is named', async (t) => {
     connect('x', 'px'),
     connect('y', 'py'),
   ];
-  t.match(pipelineProblems(circle[5] as KeptObject, circle), [
+  t.match(pipelineProblems(circle[5] as StoredDefinition, circle), [
     { message: /^The pipelines of 2 streams route to each other in a circle/ },
   ]);
   t.ok(pipelineRules(circle).length > 0, 'and comes to rules all the same');
@@ -203,7 +204,7 @@ t.test('random pipelines and messages: as the plain meaning', async (t) => {
       fc.array(plainStages, { minLength: 1, maxLength: 2 }),
       fc.array(fc.subarray(['a', 'b', 'c', 'd']), { minLength: 1, maxLength: 4 }),
       (plain, messages) => {
-        const rules: KeptObject[] = [];
+        const rules: StoredDefinition[] = [];
         const objects = plain.map((stages, index) =>
           pipeline(
             `p${index}`,

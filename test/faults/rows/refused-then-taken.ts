@@ -1,5 +1,5 @@
 import { inTime, startAgain } from '../acting.js';
-import { isDocuments, isStubs } from '../http-proxy.js';
+import { isDocuments, isTombstones } from '../http-proxy.js';
 import type { Row } from '../row.js';
 
 export const refusedThenTaken: Row = {
@@ -21,7 +21,7 @@ export const refusedThenTaken: Row = {
     world.http.inject({
       fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) },
       times: 1,
-      matches: isStubs,
+      matches: isTombstones,
     });
     await inTime(gone, 'a stub of a refused document');
     await world.http.heal();

@@ -16,8 +16,8 @@ t.test(
 
 const rules: readonly (readonly [name: string, drops: Drops])[] = [
   ['the target that the letter recorded', { recordedTarget: true }],
-  ['the revision of the stub that the letter recorded', { recordedStubs: true }],
-  ['the stub that is written anew after a refusal', { renewedStubs: true }],
+  ['the revision of the stub that the letter recorded', { recordedTombstones: true }],
+  ['the stub that is written anew after a refusal', { renewedTombstones: true }],
 ];
 
 for (const [name, drops] of rules) {

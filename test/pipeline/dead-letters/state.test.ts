@@ -1,22 +1,22 @@
 import { deepStrictEqual as deepEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { letterQuery, type Selection } from '../../../pipeline/dead-letters/find.js';
-import type { LetterState } from '../../../pipeline/dead-letters/replay.js';
+import { deadLetterQuery, type Selection } from '../../../pipeline/dead-letters/find.js';
+import type { DeadLetterState } from '../../../pipeline/dead-letters/replay.js';
 import { messageIdOf, stateOf, withState } from '../../../pipeline/dead-letters/state.js';
 import { printQuery } from '../../../search/print.js';
 
 const replays = fc.nat(1_000);
 const epoch = fc.nat(100_000);
 const plain = { noNullPrototype: true };
-const states: fc.Arbitrary<LetterState> = fc.oneof(
+const states: fc.Arbitrary<DeadLetterState> = fc.oneof(
   fc.record({ state: fc.constant('open' as const), replays }, plain),
   fc.record(
     {
       state: fc.constant('targeted' as const),
       replays,
       epoch,
-      stubs: fc.dictionary(fc.string({ minLength: 1 }), fc.string(), plain),
+      tombstones: fc.dictionary(fc.string({ minLength: 1 }), fc.string(), plain),
     },
     plain,
   ),
@@ -49,7 +49,7 @@ t.test('the message of a letter', async (t) => {
 
 t.test('filters become one query', async (t) => {
   const print = (selection: Partial<Selection>): string =>
-    printQuery(letterQuery({ state: 'all', query: { kind: 'all' }, ...selection }));
+    printQuery(deadLetterQuery({ state: 'all', query: { kind: 'all' }, ...selection }));
   t.equal(print({}), '*');
   t.equal(
     print({ code: 'A_B', receiver: 'tcp one', indexSet: 'sluice_default' }),

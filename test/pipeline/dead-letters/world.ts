@@ -6,16 +6,16 @@
 import {
   idleReplay,
   stepReplay,
-  type LetterState,
+  type DeadLetterState,
   type Replay,
   type ReplayCommand,
   type ReplayEvent,
   type SetOutcome,
-  type Stubs,
+  type Tombstones,
 } from '../../../pipeline/dead-letters/replay.js';
 
 interface Copy {
-  readonly stub: boolean;
+  readonly tombstone: boolean;
   readonly revision: number;
 }
 
@@ -29,7 +29,7 @@ interface Index {
 
 interface Write {
   readonly index: Index;
-  /** Revision of the stub that it replaces; undefined: create. */
+  /** Revision of the tombstone that it replaces; undefined: create. */
   readonly replaces: number | undefined;
 }
 
@@ -42,12 +42,12 @@ interface Operator {
 }
 
 export interface Drops {
-  /** Replaces whatever stub stands there, instead of the recorded one. */
-  readonly recordedStubs?: boolean;
+  /** Replaces whatever tombstone stands there, instead of the recorded one. */
+  readonly recordedTombstones?: boolean;
   /** Chooses the newest epoch at each attempt, instead of the recorded one. */
   readonly recordedTarget?: boolean;
-  /** Leaves the stub as it is when the message is refused again. */
-  readonly renewedStubs?: boolean;
+  /** Leaves the tombstone as it is when the message is refused again. */
+  readonly renewedTombstones?: boolean;
 }
 
 /** mulberry32 */
@@ -66,7 +66,7 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   const random = createRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
   const trace: string[] = [];
-  /** A letter of a refused document has one set, one of input that could not be decoded as many as it is routed to. */
+  /** A dead letter of a refused document has one set, one of input that could not be decoded as many as it is routed to. */
   const sets = random() < 0.5 ? ['a'] : ['a', 'b'];
   const refusedDocument = sets.length === 1 && random() < 0.7;
   const indices: Index[] = sets.map((set) => ({
@@ -78,15 +78,15 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   }));
   const epochs: Index[][] = [[...indices]];
   let revisions = 1;
-  let letter = { state: 'open', replays: 0 } as LetterState;
-  let letterRevision = 0;
+  let deadLetter = { state: 'open', replays: 0 } as DeadLetterState;
+  let deadLetterRevision = 0;
   /** Letters split off, by set: stored is the end of their own replay, which this world does not play. */
   const splitOff = new Set<string>();
   const late: Write[] = [];
   const operators: Operator[] = [];
   if (refusedDocument) {
     const first = indices[0] as Index;
-    first.copy = { stub: true, revision: revisions++ };
+    first.copy = { tombstone: true, revision: revisions++ };
     if (random() < 0.5) late.push({ index: first, replaces: undefined });
   }
 
@@ -99,20 +99,20 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     if (index.copy !== undefined && (replaces === undefined || index.copy.revision !== replaces)) return 'conflict';
     if (index.copy === undefined && replaces !== undefined) return 'conflict';
     if (index.refuses) return 'refused';
-    index.copy = { stub: false, revision: revisions++ };
+    index.copy = { tombstone: false, revision: revisions++ };
     return 'stored';
   };
   /** The outcome in one index; undefined when no answer came. */
-  function* writeOne(index: Index, stubs: Stubs): Generator<undefined, SetOutcome | undefined> {
+  function* writeOne(index: Index, tombstones: Tombstones): Generator<undefined, SetOutcome | undefined> {
     const { set: indexSet } = index;
     const recorded =
-      drops.recordedStubs === true
-        ? index.copy?.stub === true
+      drops.recordedTombstones === true
+        ? index.copy?.tombstone === true
           ? index.copy.revision
           : undefined
-        : stubs[index.name] === undefined
+        : tombstones[index.name] === undefined
           ? undefined
-          : Number(stubs[index.name]);
+          : Number(tombstones[index.name]);
     const write: Write = { index, replaces: recorded };
     const fate = random();
     if (fate < 0.15) {
@@ -125,18 +125,18 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     yield;
     if (answer === 'retired' || answer === 'stored') return { indexSet, outcome: answer };
     if (index.retired) return { indexSet, outcome: 'retired' };
-    if (answer === 'conflict') return { indexSet, outcome: index.copy?.stub === false ? 'stored' : 'refused' };
+    if (answer === 'conflict') return { indexSet, outcome: index.copy?.tombstone === false ? 'stored' : 'refused' };
     const { copy } = index;
-    if (copy === undefined || (copy.stub && copy.revision === recorded && drops.renewedStubs !== true))
-      index.copy = { stub: true, revision: revisions++ };
+    if (copy === undefined || (copy.tombstone && copy.revision === recorded && drops.renewedTombstones !== true))
+      index.copy = { tombstone: true, revision: revisions++ };
     yield;
     if (index.retired) return { indexSet, outcome: 'retired' };
-    return { indexSet, outcome: index.copy?.stub === false ? 'stored' : 'refused' };
+    return { indexSet, outcome: index.copy?.tombstone === false ? 'stored' : 'refused' };
   }
-  function* writeAll(epoch: number, stubs: Stubs): Generator<undefined, readonly SetOutcome[] | undefined> {
+  function* writeAll(epoch: number, tombstones: Tombstones): Generator<undefined, readonly SetOutcome[] | undefined> {
     const outcomes: SetOutcome[] = [];
     for (const index of targetOf(epoch)) {
-      const outcome = yield* writeOne(index, stubs);
+      const outcome = yield* writeOne(index, tombstones);
       if (outcome === undefined) return undefined;
       outcomes.push(outcome);
     }
@@ -150,15 +150,15 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
       `operator ${operators.indexOf(operator)} ${event.type} -> ${commands.map(({ type }) => type).join()} [${state.phase}]`,
     );
   };
-  const stubsNow = (epoch: number): Stubs =>
+  const tombstonesNow = (epoch: number): Tombstones =>
     Object.fromEntries(
-      targetOf(epoch).flatMap(({ name, copy }) => (copy?.stub === true ? [[name, String(copy.revision)]] : [])),
+      targetOf(epoch).flatMap(({ name, copy }) => (copy?.tombstone === true ? [[name, String(copy.revision)]] : [])),
     );
   const goOn = (operator: Operator): void => {
     const step = operator.writing?.next();
     if (step?.done !== true) return;
     operator.writing = undefined;
-    // No answer: the replay ends here, and the letter keeps its target.
+    // No answer: the replay ends here, and the dead letter keeps its target.
     if (step.value === undefined) operator.finished = true;
     else feed(operator, { type: 'written', outcomes: step.value });
   };
@@ -171,20 +171,20 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
       case 'read':
         return feed(operator, {
           type: 'read',
-          letter,
-          revision: String(letterRevision),
+          deadLetter,
+          revision: String(deadLetterRevision),
           epoch: latest(),
-          stubs: stubsNow(latest()),
+          tombstones: tombstonesNow(latest()),
           unusable: unusable > 0 && random() < unusable,
         });
       case 'put':
-        if (command.expected !== String(letterRevision)) return feed(operator, { type: 'conflict' });
-        letter = command.letter;
-        letterRevision += 1;
-        trace.push(`  letter ${JSON.stringify(letter)}`);
-        return feed(operator, { type: 'put', revision: String(letterRevision) });
+        if (command.expected !== String(deadLetterRevision)) return feed(operator, { type: 'conflict' });
+        deadLetter = command.deadLetter;
+        deadLetterRevision += 1;
+        trace.push(`  letter ${JSON.stringify(deadLetter)}`);
+        return feed(operator, { type: 'put', revision: String(deadLetterRevision) });
       case 'write':
-        operator.writing = writeAll(drops.recordedTarget === true ? latest() : command.epoch, command.stubs);
+        operator.writing = writeAll(drops.recordedTarget === true ? latest() : command.epoch, command.tombstones);
         return;
       case 'split':
         command.indexSets.forEach((set) => splitOff.add(set));
@@ -225,14 +225,14 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   };
 
   for (let turn = 0; turn < 150; turn += 1) act();
-  // At rest: what is on its way arrives, paused operators go on, nothing refuses any more, and replays are repeated until the letter is settled.
+  // At rest: what is on its way arrives, paused operators go on, nothing refuses any more, and replays are repeated until the dead letter is settled.
   for (const write of late.splice(0)) apply(write);
   for (const index of indices) index.refuses = false;
   unusable = 0;
   for (let round = 0; round < 500; round += 1) {
     for (const operator of operators.filter(({ finished }) => !finished)) carryOut(operator);
     if (operators.every(({ finished }) => finished)) {
-      if (letter.state === 'replayed') break;
+      if (deadLetter.state === 'replayed') break;
       const operator: Operator = { state: idleReplay, pending: [], writing: undefined, finished: false };
       operators.push(operator);
       feed(operator, { type: 'chosen' });
@@ -240,7 +240,7 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   }
   for (const write of late.splice(0)) apply(write);
   for (const set of sets) {
-    const copies = indices.filter((index) => index.set === set && index.copy?.stub === false);
+    const copies = indices.filter((index) => index.set === set && index.copy?.tombstone === false);
     const there = copies.filter(({ retired }) => !retired).length;
     const wrong =
       there > 1
@@ -253,7 +253,7 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
     if (wrong !== undefined)
       return `seed ${seed}: ${wrong} in set ${set}: ${copies.map(({ name }) => name).join()}\n${trace.join('\n')}`;
   }
-  return letter.state === 'replayed'
+  return deadLetter.state === 'replayed'
     ? undefined
-    : `seed ${seed}: the letter stays ${JSON.stringify(letter)}\n${trace.join('\n')}`;
+    : `seed ${seed}: the letter stays ${JSON.stringify(deadLetter)}\n${trace.join('\n')}`;
 }

@@ -1,4 +1,4 @@
-/** What a replay needs of every index store: documents by id, compare-and-set, writes that ids alone decide, stubs. */
+/** What a replay needs of every index store: documents by id, compare-and-set, writes that ids alone decide, tombstones. */
 import type { Test } from 'tap';
 import type { IndexStore, WriteRequest } from '../../../sinks/stores/contract.js';
 import { batchOf, createFilled, idOf, samples, type StoredDocument } from './contract.js';
@@ -9,9 +9,9 @@ function replayOf(
   index: string,
   documents: readonly StoredDocument[],
   first = 0,
-  stubs: ReadonlyMap<string, string> = new Map(),
+  tombstones: ReadonlyMap<string, string> = new Map(),
 ): WriteRequest {
-  return { ...batchOf(index, documents, first), topic: 'replay', replay: { stubs } };
+  return { ...batchOf(index, documents, first), topic: 'replay', replay: { tombstones } };
 }
 
 async function search(store: IndexStore, index: string): Promise<readonly StoredDocument[]> {
@@ -33,7 +33,7 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
     const found = await store.read(index, [id(3), id(99), id(29)]);
     t.same([...found.keys()].sort(), [id(3), id(29)]);
     t.same(found.get(id(3))?.document, samples(30)[3]);
-    t.equal(found.get(id(3))?.stub, false);
+    t.equal(found.get(id(3))?.tombstone, false);
     t.same(await store.read(index, []), new Map());
   });
   await test.test('an update replaces the document it was made for, and only that', async (t) => {
@@ -62,7 +62,7 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
       'the revision of before is none any more',
     );
     const now = await store.read(index, [id(1), id(2)]);
-    t.same(now.get(id(1)), { document: next, revision, stub: false });
+    t.same(now.get(id(1)), { document: next, revision, tombstone: false });
     t.same(now.get(id(2)), before.get(id(2)));
     t.same(
       await search(store, index),
@@ -82,7 +82,7 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
       [revision = ''] = await store.update(index, [
         { id: id(0), document: JSON.stringify(document), expected: revision },
       ]);
-      t.same((await store.read(index, [id(0)])).get(id(0)), { document, revision, stub: false });
+      t.same((await store.read(index, [id(0)])).get(id(0)), { document, revision, tombstone: false });
     }
     t.equal((await search(store, index)).length, 3);
   });
@@ -135,26 +135,26 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
     }
     await store.deleteIndex(index);
   });
-  if (store.capabilities().deduplicates === 'id') await test.test('stubs', (t) => stubs(t, store));
+  if (store.capabilities().deduplicates === 'id') await test.test('stubs', (t) => tombstones(t, store));
 }
 
-async function stubs(test: Test, store: IndexStore): Promise<void> {
+async function tombstones(test: Test, store: IndexStore): Promise<void> {
   await test.test('a stub keeps a late copy out, and gives way to a replay that knows it', async (t) => {
     const index = await createFilled(store, []);
-    t.same(await store.writeStubs(index, [{ id: id(0) }]), [true]);
-    t.same(await store.writeStubs(index, [{ id: id(0) }]), [true], 'once more changes nothing');
+    t.same(await store.writeTombstones(index, [{ id: id(0) }]), [true]);
+    t.same(await store.writeTombstones(index, [{ id: id(0) }]), [true], 'once more changes nothing');
     t.match(await store.write(batchOf(index, samples(1))), { stored: 0, alreadyStored: 1 });
     t.match(await store.write(replayOf(index, samples(1))), { stored: 0, alreadyStoredAt: [0] });
     const found = (await store.read(index, [id(0)])).get(id(0));
-    t.match(found, { stub: true, document: {} });
+    t.match(found, { tombstone: true, document: {} });
     t.match(await store.write(replayOf(index, samples(2), 0, new Map([[id(0), found?.revision ?? '']]))), {
       stored: 2,
       alreadyStored: 0,
       failures: [],
     });
-    t.match((await store.read(index, [id(0)])).get(id(0)), { stub: false, document: samples(1)[0] });
+    t.match((await store.read(index, [id(0)])).get(id(0)), { tombstone: false, document: samples(1)[0] });
     t.same(await search(store, index), samples(2));
-    t.same([...((await store.stubsAmong?.(index, [id(0), id(1)])) ?? [])], []);
+    t.same([...((await store.tombstonesAmong?.(index, [id(0), id(1)])) ?? [])], []);
     t.match(
       await store.write(batchOf(index, samples(1))),
       { stored: 0, alreadyStored: 1 },
@@ -163,11 +163,11 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
   });
   await test.test('a stub that was written anew does not give way to who knew it before', async (t) => {
     const index = await createFilled(store, []);
-    await store.writeStubs(index, [{ id: id(0) }]);
+    await store.writeTombstones(index, [{ id: id(0) }]);
     const first = (await store.read(index, [id(0)])).get(id(0))?.revision ?? '';
-    t.same(await store.writeStubs(index, [{ id: id(0), renews: first }]), [true]);
+    t.same(await store.writeTombstones(index, [{ id: id(0), renews: first }]), [true]);
     t.same(
-      await store.writeStubs(index, [{ id: id(0), renews: first }]),
+      await store.writeTombstones(index, [{ id: id(0), renews: first }]),
       [true],
       'renewing an older one leaves the newer one',
     );
@@ -175,23 +175,23 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
       stored: 0,
       alreadyStoredAt: [0],
     });
-    t.match((await store.read(index, [id(0)])).get(id(0)), { stub: true });
+    t.match((await store.read(index, [id(0)])).get(id(0)), { tombstone: true });
   });
   await test.test('where the document itself stands no stub is written', async (t) => {
     const index = await createFilled(store, samples(1));
-    t.same(await store.writeStubs(index, [{ id: id(0) }]), [false]);
-    t.same(await store.writeStubs(index, [{ id: id(0), renews: '7/1' }]), [false]);
-    t.match((await store.read(index, [id(0)])).get(id(0)), { stub: false, document: samples(1)[0] });
+    t.same(await store.writeTombstones(index, [{ id: id(0) }]), [false]);
+    t.same(await store.writeTombstones(index, [{ id: id(0), renews: '7/1' }]), [false]);
+    t.match((await store.read(index, [id(0)])).get(id(0)), { tombstone: false, document: samples(1)[0] });
   });
   await test.test('many stubs at once, new, older, renewed and none among documents', async (t) => {
     const index = await createFilled(store, samples(2));
-    t.same(await store.writeStubs(index, []), []);
-    t.same(await store.writeStubs(index, [{ id: id(2) }, { id: id(3) }]), [true, true]);
+    t.same(await store.writeTombstones(index, []), []);
+    t.same(await store.writeTombstones(index, [{ id: id(2) }, { id: id(3) }]), [true, true]);
     const revisions = await store.read(index, [id(2), id(3)]);
     const renews = revisions.get(id(3))?.revision ?? '';
     const rest = Array.from({ length: 2_100 }, (_, at) => ({ id: id(at + 4) }));
     t.same(
-      await store.writeStubs(index, [
+      await store.writeTombstones(index, [
         { id: id(0) },
         ...rest,
         { id: id(2) },
@@ -200,8 +200,8 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
       ]),
       [false, ...rest.map(() => true), true, false, true],
     );
-    const now = await store.read(index, [id(0), id(1), id(2), id(3), ...rest.map((stub) => stub.id)]);
-    t.same([...now.values()].filter(({ stub }) => stub).length, 2_102);
+    const now = await store.read(index, [id(0), id(1), id(2), id(3), ...rest.map((tombstone) => tombstone.id)]);
+    t.same([...now.values()].filter(({ tombstone }) => tombstone).length, 2_102);
     t.equal(now.get(id(2))?.revision, revisions.get(id(2))?.revision, 'what stood there stays as it was');
     t.not(now.get(id(3))?.revision, renews);
     t.match([now.get(id(0)), now.get(id(1))], [{ document: samples(2)[0] }, { document: samples(2)[1] }]);
@@ -211,8 +211,8 @@ async function stubs(test: Test, store: IndexStore): Promise<void> {
   await test.test('stubs for a missing or closed index are refused as a whole', async (t) => {
     const index = await createFilled(store, []);
     await store.closeIndex(index);
-    await t.rejects(store.writeStubs(index, [{ id: id(0) }, { id: id(1) }]), { code: 'STORE_INDEX_CLOSED' });
-    await t.rejects(store.writeStubs('nowhere_0', [{ id: id(0) }]), { code: 'STORE_INDEX_MISSING' });
+    await t.rejects(store.writeTombstones(index, [{ id: id(0) }, { id: id(1) }]), { code: 'STORE_INDEX_CLOSED' });
+    await t.rejects(store.writeTombstones('nowhere_0', [{ id: id(0) }]), { code: 'STORE_INDEX_MISSING' });
     await store.deleteIndex(index);
   });
 }

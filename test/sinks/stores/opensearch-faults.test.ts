@@ -173,10 +173,10 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     const { store, index } = await openBehindProxy(test);
     const batch = batchOf(index, samples(2));
     const [id = ''] = batch.ids;
-    for (let time = 0; time < 2; time += 1) test.same(await store.writeStubs(index, [{ id }]), [true]);
+    for (let time = 0; time < 2; time += 1) test.same(await store.writeTombstones(index, [{ id }]), [true]);
     test.match(await store.write(batch), { stored: 1, alreadyStored: 1, alreadyStoredAt: [0] });
-    test.same(await store.stubsAmong?.(index, [...batch.ids, 'unknown']), new Set([id]));
-    await test.rejects(async () => store.stubsAmong?.(`${index}9`, [id]), { code: 'STORE_INDEX_MISSING' });
+    test.same(await store.tombstonesAmong?.(index, [...batch.ids, 'unknown']), new Set([id]));
+    await test.rejects(async () => store.tombstonesAmong?.(`${index}9`, [id]), { code: 'STORE_INDEX_MISSING' });
     test.same(await idsIn(store, index), [batch.ids[1]]);
     test.equal(
       (

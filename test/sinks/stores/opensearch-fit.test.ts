@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { LogDocument } from '../../../schemas/messages.js';
-import { createFitter } from '../../../sinks/index-sets/fit.js';
+import { createMappingCoercion } from '../../../sinks/index-sets/mapping-coercion.js';
 import { skipWithoutOpenSearch } from '../../engines.js';
 import { batchOf, indexOptions, newPrefix } from './contract.js';
 import { openStore } from './open-opensearch.js';
@@ -82,9 +82,9 @@ t.test('a fitted document is never refused', skipWithoutOpenSearch(), async (sui
         const store = await openStore(test, { flatNames, maxFields: 200 });
         const index = `${newPrefix()}_0`;
         await store.createIndex(index, indexOptions(index.slice(0, -2)));
-        const fitter = createFitter({ maxFields: 200 });
+        const coercion = createMappingCoercion({ maxFields: 200 });
         const sources = documents(250);
-        const texts = sources.map((document) => fitter.fit(index, document));
+        const texts = sources.map((document) => coercion.coerce(index, document));
         const batch = batchOf(
           index,
           sources.map(() => ({})),
@@ -99,7 +99,7 @@ t.test('a fitted document is never refused', skipWithoutOpenSearch(), async (sui
             );
           for (const failure of failures)
             texts[failure.position] =
-              fitter.repair(texts[failure.position] as string, failure, index) ?? (texts[failure.position] as string);
+              coercion.repair(texts[failure.position] as string, failure, index) ?? (texts[failure.position] as string);
         }
         await store.refresh([index]);
         test.equal((await store.search({ indices: [index], query: { kind: 'all' }, limit: 0 })).total, sources.length);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { createOpenSearchClient } from '../../../core/opensearch-client.js';
 import { wordsOf } from '../../../schemas/words.js';
 import type { QueryNode } from '../../../schemas/query.js';
-import { createFitter } from '../../../sinks/index-sets/fit.js';
+import { createMappingCoercion } from '../../../sinks/index-sets/mapping-coercion.js';
 import { indexBody } from '../../../sinks/stores/opensearch/mapping.js';
 import { luceneExpression } from '../../../sinks/stores/opensearch/regex.js';
 import { openSearchNode, skipWithoutOpenSearch } from '../../engines.js';
@@ -133,12 +133,12 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
     async (test) => {
       const index = `${prefix}_3`;
       await store.createIndex(index, indexOptions(prefix));
-      const fitter = createFitter({ maxFields: 15 });
+      const coercion = createMappingCoercion({ maxFields: 15 });
       const documents = [
         { message: 'm', a: 1, b: 'two', 'c*': 'x=y' },
         { message: 'm', a: 2, e: 'x'.repeat(40_000) },
         { e: 'y' },
-      ].map((document) => fitter.fit(index, document));
+      ].map((document) => coercion.coerce(index, document));
       test.match(await store.write({ ...batchOf(index, [{}, {}, {}], 300), documents }), { stored: 3, failures: [] });
       await store.refresh([index]);
       test.same(await find([index], term('b', 'two')), [idOf(300)]);
@@ -156,9 +156,9 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
       const older = await openStore(test, { flatNames: false });
       const index = `${newPrefix()}_0`;
       await older.createIndex(index, indexOptions(index.slice(0, -2)));
-      const fitter = createFitter({ maxFields: 100 });
+      const coercion = createMappingCoercion({ maxFields: 100 });
       const documents = [{ 'a.b': 5, c: 'x' }, { a: 'plain' }, { 'c.d': 'deep' }, { 'a.b': 'text' }].map((document) =>
-        fitter.fit(index, document),
+        coercion.coerce(index, document),
       );
       const batch = { ...batchOf(index, [{}, {}, {}, {}], 0), documents };
       const first = await older.write(batch);
@@ -171,7 +171,7 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
       });
       const repaired = documents.map((document, at) => {
         const failure = first.failures.find(({ position }) => position === at);
-        return failure === undefined ? document : (fitter.repair(document, failure, index) ?? document);
+        return failure === undefined ? document : (coercion.repair(document, failure, index) ?? document);
       });
       test.match(await older.write({ ...batch, documents: repaired }), { stored: 2, alreadyStored: 2, failures: [] });
       await older.refresh([index]);

@@ -564,9 +564,9 @@ t.test('dead letters are listed, shown, planned, replayed and dropped, by admini
     () => sender.end('{"version":"1.1","host":"a"}\0not json\0'),
   );
   await until(async () => ((await told('GET', base)).body['total'] as number) === 2);
-  const letters = list((await told('GET', `${base}?limit=1`)).body, 'dead_letters');
-  t.equal(letters.length, 1);
-  const id = encodeURIComponent(letters[0]?.['id'] as string);
+  const deadLetters = list((await told('GET', `${base}?limit=1`)).body, 'dead_letters');
+  t.equal(deadLetters.length, 1);
+  const id = encodeURIComponent(deadLetters[0]?.['id'] as string);
   t.match(await told('GET', `${base}/${id}`), { status: 200, body: { document: { code: String, raw: String } } });
   const finished = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const begun = await told('POST', path, { body });
@@ -582,7 +582,7 @@ t.test('dead letters are listed, shown, planned, replayed and dropped, by admini
     report: { done: 2 },
   });
   t.match(await finished(`${base}/replay`, { all: true }), { kind: 'replay', state: 'done', report: { failed: 2 } });
-  t.match(await finished(`${base}/drop`, { ids: [letters[0]?.['id']] }), {
+  t.match(await finished(`${base}/drop`, { ids: [deadLetters[0]?.['id']] }), {
     kind: 'drop',
     state: 'done',
     report: { dropped: 1 },

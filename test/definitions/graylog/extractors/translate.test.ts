@@ -4,7 +4,7 @@ import { isSluiceError } from '../../../../core/errors.js';
 import { fieldProblemsOf } from '../../../../definitions/check.js';
 import { extractorRules } from '../../../../definitions/graylog/extractors/rules.js';
 import { translateExtractor, type ExtractorSettings } from '../../../../definitions/graylog/extractors/translate.js';
-import type { KeptObject } from '../../../../definitions/kept.js';
+import type { StoredDefinition } from '../../../../definitions/stored.js';
 import type { LogDocument } from '../../../../schemas/messages.js';
 import { compiled, run } from '../../../rules/support.js';
 import { present } from '../pipeline-rules/support.js';
@@ -23,7 +23,7 @@ const settings = (type: string, more: Partial<ExtractorSettings> = {}): Extracto
 });
 
 function extract(extractor: ExtractorSettings, document: LogDocument): LogDocument {
-  const kept: KeptObject = {
+  const kept: StoredDefinition = {
     kind: 'extractors',
     id: 'e',
     definition: { title: 'E', input: 'in', ...translateExtractor(extractor) },

@@ -1,6 +1,6 @@
-/** One bulk on its way to one index, and what its sender does with the answer: stubs and dead letters for what was refused. */
-import { applyItem, applyTransaction, sync, writeStub, type Item, type ItemOutcome } from './store.js';
-import { letterKey, type IndexSet, type Partition, type World } from './world.js';
+/** One bulk on its way to one index, and what its sender does with the answer: tombstones and dead letters for what was refused. */
+import { applyItem, applyTransaction, sync, writeTombstone, type Item, type ItemOutcome } from './store.js';
+import { deadLetterKey, type IndexSet, type Partition, type World } from './world.js';
 
 export interface Bulk {
   readonly sender: string;
@@ -9,15 +9,15 @@ export interface Bulk {
   readonly items: readonly Item[];
   /** Of the batch, where offsets deduplicate. */
   readonly place: { readonly partition: Partition; readonly generation: number; readonly next: number };
-  /** Revision of the stub that gives way to a replayed message. */
+  /** Revision of the tombstone that gives way to a replayed message. */
   readonly replaces: number | undefined;
   /** One for each item applied so far. */
   outcomes: ItemOutcome[];
   stage: 'sent' | 'answered' | 'refused' | 'blocked' | 'done';
   /** Items that are to become dead letters. */
   refused: Item[];
-  /** Refused items whose stub is not written yet. */
-  stubless: Item[];
+  /** Refused items whose tombstone is not written yet. */
+  tombstoneless: Item[];
   /** Some had been stored before (rule 12). */
   existed: boolean;
 }
@@ -40,7 +40,7 @@ export function createBulk(
     outcomes: [],
     stage: 'sent',
     refused: [],
-    stubless: [],
+    tombstoneless: [],
     existed: false,
   };
 }
@@ -87,7 +87,7 @@ export function advanceBulk(world: World, bulk: Bulk, resend: (bulk: Bulk) => vo
       else applyBulk(world, bulk, false);
       return;
     case 'answered':
-      return lookAtStubs(world, bulk);
+      return lookAtTombstones(world, bulk);
     case 'refused':
       return keepRefused(world, bulk);
     case 'blocked':
@@ -124,18 +124,18 @@ function answer(world: World, bulk: Bulk): void {
 }
 
 /**
- * Rule 10: what met its own id may have met the stub of an earlier refusal. Rule 12: it is synced before it is looked at, for a store that died
+ * Rule 10: what met its own id may have met the tombstone of an earlier refusal. Rule 12: it is synced before it is looked at, for a store that died
  * since the answer may have lost it.
  */
-function lookAtStubs(world: World, bulk: Bulk): void {
-  bulk.stubless = world.without.has('rule-10') || world.kind === 'marker' ? [] : bulk.refused;
+function lookAtTombstones(world: World, bulk: Bulk): void {
+  bulk.tombstoneless = world.without.has('rule-10') || world.kind === 'marker' ? [] : bulk.refused;
   bulk.refused = [...bulk.refused];
   if (bulk.existed && world.kind === 'id') {
     const existed = bulk.items.filter((_, at) => bulk.outcomes[at] === 'exists');
     if (!keepExisting(world, bulk, existed)) return;
     const docs = world.indices.get(bulk.index)?.docs;
     if (!world.without.has('rule-10-look'))
-      bulk.refused.push(...existed.filter(({ key }) => docs?.get(key)?.stub === true));
+      bulk.refused.push(...existed.filter(({ key }) => docs?.get(key)?.tombstone === true));
   }
   bulk.stage = bulk.refused.length === 0 ? 'done' : 'refused';
 }
@@ -154,18 +154,18 @@ function keepExisting(world: World, bulk: Bulk, items: readonly Item[]): boolean
   return false;
 }
 
-/** A stub for each, one after the other; then the dead letters, in one append. */
+/** A tombstone for each, one after the other; then the dead letters, in one append. */
 function keepRefused(world: World, bulk: Bulk): void {
-  const [item, ...rest] = bulk.stubless;
+  const [item, ...rest] = bulk.tombstoneless;
   if (item !== undefined) {
-    const stands = writeStub(world, bulk.index, item.key);
+    const stands = writeTombstone(world, bulk.index, item.key);
     world.note?.(`${bulk.sender}: stub of ${item.key} in ${bulk.index}: ${String(stands)}`);
     if (stands === undefined) {
       // Of an index that is gone on purpose a redelivery counts everything as done.
       if (isGone(world, bulk.index)) bulk.stage = 'done';
       return;
     }
-    bulk.stubless = rest;
+    bulk.tombstoneless = rest;
     if (stands === false && !world.without.has('rule-10-stored')) {
       if (!keepExisting(world, bulk, [item])) return;
       bulk.refused = bulk.refused.filter((each) => each !== item);
@@ -174,7 +174,9 @@ function keepRefused(world: World, bulk: Bulk): void {
     return;
   }
   const dead = world.partitions[0] as Partition;
-  const entries = bulk.refused.map(({ key }) => ({ key: letterKey(world, key, bulk.set, world.reason ?? 'unknown') }));
+  const entries = bulk.refused.map(({ key }) => ({
+    key: deadLetterKey(world, key, bulk.set, world.reason ?? 'unknown'),
+  }));
   if (entries.length > 0) {
     world.note?.(`${bulk.sender}: dead letters ${entries.map(({ key }) => key).join(' ')}`);
     dead.log.push(...entries);

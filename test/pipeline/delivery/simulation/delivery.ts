@@ -3,7 +3,7 @@ import type { DeliveryCommand } from '../../../../pipeline/delivery/partition.js
 import { advanceBulk, createBulk, type Bulk } from './bulk.js';
 import type { ParkedRecord } from './drain.js';
 import { endSession, feed, ownsPartition, type Session } from './session.js';
-import { letterPlace, setOfIndex, sync, type Item } from './store.js';
+import { deadLetterPlace, setOfIndex, sync, type Item } from './store.js';
 import { latestEpoch, routing, type Entry, type IndexSet, type World } from './world.js';
 
 type Deliver = Extract<DeliveryCommand, { type: 'deliver' | 'park' }>;
@@ -100,7 +100,7 @@ function isKept(
 ): boolean {
   for (let before = session.next; before < offset; before += 1)
     if (!world.without.has('letters-once') && (session.log[before] as Entry).key === key) return true;
-  const place = letterPlace(world, key, index);
+  const place = deadLetterPlace(world, key, index);
   if (place !== undefined) {
     delivery.known.add(place);
     if (!world.without.has('rule-12')) sync(world, place);

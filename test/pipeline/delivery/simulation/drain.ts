@@ -1,6 +1,6 @@
 /** Drains a parking topic to the concrete indices that its records name (rule 8), in a group of its own. */
 import { advanceBulk, createBulk, type Bulk } from './bulk.js';
-import { letterPlace, sync, type Item } from './store.js';
+import { deadLetterPlace, sync, type Item } from './store.js';
 import { latestEpoch, type IndexSet, type Processor, type World } from './world.js';
 
 export interface ParkedRecord extends Item {
@@ -133,7 +133,7 @@ function work(world: World, drainer: Drainer): void {
 function leaveKnownOut(world: World, drainer: Drainer, bulk: Bulk): boolean {
   const seen = new Set<string>();
   const items = bulk.items.filter(({ key }) => {
-    const place = letterPlace(world, key, bulk.index);
+    const place = deadLetterPlace(world, key, bulk.index);
     if (place !== undefined && !world.without.has('rule-12')) sync(world, place);
     return place === undefined && (world.kind === 'id' || seen.size < seen.add(key).size);
   });

@@ -2,15 +2,15 @@
 import {
   idleReplay,
   stepReplay,
-  type LetterState,
+  type DeadLetterState,
   type ReplayCommand,
   type ReplayEvent,
   type SetOutcome,
-  type Stubs,
+  type Tombstones,
 } from '../../../../pipeline/dead-letters/replay.js';
 import { applyBulk, createBulk, isGone, isRetired } from './bulk.js';
-import { sync, writeStub, type Doc, type Index } from './store.js';
-import { latestEpoch, letterOf, type IndexSet, type Message, type World } from './world.js';
+import { sync, writeTombstone, type Doc, type Index } from './store.js';
+import { latestEpoch, deadLetterOf, type IndexSet, type Message, type World } from './world.js';
 
 export interface ReplayRun {
   readonly name: string;
@@ -28,7 +28,7 @@ interface Place {
   readonly set: IndexSet;
 }
 
-type Want = (letter: LetterState) => boolean;
+type Want = (deadLetter: DeadLetterState) => boolean;
 
 /** Begins the replay of a dead letter that is wanted; false when there is none. */
 export function beginReplay(world: World, want: Want = () => true): boolean {
@@ -36,10 +36,10 @@ export function beginReplay(world: World, want: Want = () => true): boolean {
   const places: Place[] = [];
   for (const index of world.indices.values()) {
     if (index.set !== 'dead' || index.closed) continue;
-    for (const [key, { letter }] of index.docs) {
-      const { message: id, set } = letterOf(key);
+    for (const [key, { deadLetter }] of index.docs) {
+      const { message: id, set } = deadLetterOf(key);
       const message = world.messages.get(id);
-      if (letter !== undefined && message !== undefined && want(letter))
+      if (deadLetter !== undefined && message !== undefined && want(deadLetter))
         places.push({ name: `replay ${world.revision} of ${key}`, index, key, message, set });
     }
   }
@@ -52,7 +52,7 @@ export function beginReplay(world: World, want: Want = () => true): boolean {
 /** True when the run has ended. */
 export const advanceReplay = (run: ReplayRun): boolean => run.steps.next().done === true;
 
-const letterDoc = (world: World, { index, key }: Place): Doc | undefined =>
+const deadLetterDoc = (world: World, { index, key }: Place): Doc | undefined =>
   world.indices.get(index.name)?.docs.get(key);
 
 function* replay(world: World, place: Place): Generator<undefined, undefined> {
@@ -76,23 +76,23 @@ function* replay(world: World, place: Place): Generator<undefined, undefined> {
 function* carryOut(world: World, place: Place, command: ReplayCommand): Generator<undefined, ReplayEvent | undefined> {
   switch (command.type) {
     case 'read': {
-      const doc = letterDoc(world, place);
+      const doc = deadLetterDoc(world, place);
       const epoch = latestEpoch(world);
       return {
         type: 'read',
-        letter: doc?.letter,
+        deadLetter: doc?.deadLetter,
         revision: String(doc?.revision ?? 0),
         epoch,
-        stubs: stubsOf(world, place, epoch),
+        tombstones: tombstonesOf(world, place, epoch),
       };
     }
     case 'put': {
-      const doc = letterDoc(world, place);
+      const doc = deadLetterDoc(world, place);
       if (doc === undefined || String(doc.revision) !== command.expected) return { type: 'conflict' };
       world.revision += 1;
-      doc.letter = command.letter;
+      doc.deadLetter = command.deadLetter;
       doc.revision = world.revision;
-      if (command.letter.state === 'replayed') world.replayed.add(place.message.key);
+      if (command.deadLetter.state === 'replayed') world.replayed.add(place.message.key);
       return { type: 'put', revision: String(doc.revision) };
     }
     case 'write': {
@@ -100,7 +100,7 @@ function* carryOut(world: World, place: Place, command: ReplayCommand): Generato
         world,
         place,
         world.without.has('rule-13') ? latestEpoch(world) : command.epoch,
-        command.stubs,
+        command.tombstones,
       );
       return outcome === undefined ? undefined : { type: 'written', outcomes: [{ indexSet: place.set, outcome }] };
     }
@@ -110,21 +110,21 @@ function* carryOut(world: World, place: Place, command: ReplayCommand): Generato
   }
 }
 
-function stubsOf(world: World, { message, set }: Place, epoch: number): Stubs {
+function tombstonesOf(world: World, { message, set }: Place, epoch: number): Tombstones {
   const name = world.epochs[epoch]?.indices[set] as string;
   const doc = world.indices.get(name)?.docs.get(message.key);
-  return doc?.stub === true ? { [name]: String(doc.revision) } : {};
+  return doc?.tombstone === true ? { [name]: String(doc.revision) } : {};
 }
 
-/** Undefined: no answer came; the letter keeps its target. */
+/** Undefined: no answer came; the dead letter keeps its target. */
 function* write(
   world: World,
   { name, message, set }: Place,
   epoch: number,
-  stubs: Stubs,
+  tombstones: Tombstones,
 ): Generator<undefined, SetOutcome['outcome'] | undefined> {
   const index = world.epochs[epoch]?.indices[set] as string;
-  const recorded = stubs[index] === undefined ? undefined : Number(stubs[index]);
+  const recorded = tombstones[index] === undefined ? undefined : Number(tombstones[index]);
   const item = { key: message.key, message, partition: message.partition, offset: message.offset };
   const bulk = createBulk(name, set, index, [item], { partition: message.partition, generation: 0, next: 0 }, recorded);
   if (world.random.chance(0.1)) {
@@ -143,9 +143,9 @@ function* write(
       return 'stored';
     case 'exists':
       sync(world, index);
-      return doc?.stub === true ? 'refused' : 'stored';
+      return doc?.tombstone === true ? 'refused' : 'stored';
     case 'refused': {
-      const stands = world.kind === 'marker' || writeStub(world, index, message.key, recorded);
+      const stands = world.kind === 'marker' || writeTombstone(world, index, message.key, recorded);
       return stands === undefined ? (isGone(world, index) ? 'retired' : undefined) : stands ? 'refused' : 'stored';
     }
     default:

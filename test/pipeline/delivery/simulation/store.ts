@@ -1,16 +1,16 @@
 /** The index store: recognises a document by its id, or by its offset against a marker; a crash loses what was not synced. */
-import type { LetterState } from '../../../../pipeline/dead-letters/replay.js';
+import type { DeadLetterState } from '../../../../pipeline/dead-letters/replay.js';
 import type { IndexSet, Message, Partition, World } from './world.js';
 
 export interface Doc {
-  readonly stub: boolean;
+  readonly tombstone: boolean;
   /** More than one only where offsets deduplicate. */
   copies: number;
   durable: boolean;
   revision: number;
   /** Of a dead letter. */
-  letter: LetterState | undefined;
-  /** The stub in whose place it was written: what a crash before the sync leaves. */
+  deadLetter: DeadLetterState | undefined;
+  /** The tombstone in whose place it was written: what a crash before the sync leaves. */
   readonly replaced: Doc | undefined;
 }
 
@@ -52,13 +52,13 @@ function writable(world: World, name: string): Index | ItemOutcome {
 const refuses = (world: World, item: Item): boolean =>
   item.message?.poison === true && (world.reason !== undefined || world.kind === 'marker');
 
-/** A `create` of one document with its own id; with `replaces` in the place of the stub of that revision. The mapping is checked before the id. */
+/** A `create` of one document with its own id; with `replaces` in the place of the tombstone of that revision. The mapping is checked before the id. */
 export function applyItem(world: World, name: string, item: Item, durable: boolean, replaces?: number): ItemOutcome {
   const index = writable(world, name);
   if (typeof index === 'string') return index;
   if (refuses(world, item)) return 'refused';
   const found = index.docs.get(item.key);
-  const gives = replaces !== undefined && found?.stub === true && found.revision === replaces;
+  const gives = replaces !== undefined && found?.tombstone === true && found.revision === replaces;
   if (!gives && (found !== undefined || replaces !== undefined)) return 'exists';
   if (gives) index.docs.delete(item.key);
   put(world, index, item, durable, gives ? found : undefined);
@@ -72,8 +72,8 @@ function put(world: World, index: Index, item: Item, durable: boolean, replaced?
     return;
   }
   world.revision += 1;
-  const letter: LetterState | undefined = index.set === 'dead' ? { state: 'open', replays: 0 } : undefined;
-  index.docs.set(item.key, { stub: false, copies: 1, durable, revision: world.revision, letter, replaced });
+  const deadLetter: DeadLetterState | undefined = index.set === 'dead' ? { state: 'open', replays: 0 } : undefined;
+  index.docs.set(item.key, { tombstone: false, copies: 1, durable, revision: world.revision, deadLetter, replaced });
 }
 
 export const markerKey = (world: World, partition: Partition, generation: number): string =>
@@ -100,19 +100,19 @@ export function applyTransaction(
   return outcomes;
 }
 
-/** Whether a stub of this id stands in the index afterwards; undefined while the index takes no writes. A stub of the revision `renews` is written anew. */
-export function writeStub(world: World, name: string, key: string, renews?: number): boolean | undefined {
+/** Whether a tombstone of this id stands in the index afterwards; undefined while the index takes no writes. A tombstone of the revision `renews` is written anew. */
+export function writeTombstone(world: World, name: string, key: string, renews?: number): boolean | undefined {
   const index = writable(world, name);
   if (typeof index === 'string') return undefined;
   const found = index.docs.get(key);
-  if (found !== undefined && found.revision !== renews) return found.stub;
+  if (found !== undefined && found.revision !== renews) return found.tombstone;
   world.revision += 1;
   index.docs.set(key, {
-    stub: true,
+    tombstone: true,
     copies: 1,
     durable: true,
     revision: world.revision,
-    letter: undefined,
+    deadLetter: undefined,
     replaced: undefined,
   });
   return true;
@@ -142,7 +142,7 @@ export function removeIndex(world: World, name: string): void {
 }
 
 /** Where a dead letter is already, apart from the index it is bound for where that knows it by its id. */
-export function letterPlace(world: World, key: string, index: string): string | undefined {
+export function deadLetterPlace(world: World, key: string, index: string): string | undefined {
   if (world.without.has('letters-once')) return undefined;
   for (const { set, name, docs, closed } of world.indices.values()) {
     if (set === 'dead' && !closed && (name !== index || world.kind === 'marker') && docs.has(key)) return name;

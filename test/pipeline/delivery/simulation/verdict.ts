@@ -1,6 +1,6 @@
 /** The promise, checked when a world is at rest. */
 import { isIdle } from './drain.js';
-import { latestEpoch, letterOf, routing, type IndexSet, type Message, type World } from './world.js';
+import { latestEpoch, deadLetterOf, routing, type IndexSet, type Message, type World } from './world.js';
 
 /** Why the world is not at rest; undefined when it is. */
 export function unfinished(world: World): string | undefined {
@@ -27,7 +27,8 @@ export function unfinished(world: World): string | undefined {
   if (world.replays.length > 0) return `${world.replays[0]?.name}: under way`;
   for (const { set, docs, closed } of world.indices.values())
     if (set === 'dead' && !closed)
-      for (const [key, { letter }] of docs) if (letter?.state === 'targeted') return `${key}: replay not settled`;
+      for (const [key, { deadLetter }] of docs)
+        if (deadLetter?.state === 'targeted') return `${key}: replay not settled`;
   const drainer = world.drainers.find((each) => !isIdle(world, each));
   if (drainer !== undefined) return `${drainer.name}: ${drainer.stage}`;
   const retiring = [...world.marks].find(([, { state }]) => state === 'retiring');
@@ -41,10 +42,13 @@ interface Counts {
   removed: number;
 }
 
-/** Copies by message id and index set, stubs left out. */
-function countCopies(world: World): { readonly stored: Map<string, Counts>; readonly letters: Map<string, Counts> } {
+/** Copies by message id and index set, tombstones left out. */
+function countCopies(world: World): {
+  readonly stored: Map<string, Counts>;
+  readonly deadLetters: Map<string, Counts>;
+} {
   const stored = new Map<string, Counts>();
-  const letters = new Map<string, Counts>();
+  const deadLetters = new Map<string, Counts>();
   const count = (into: Map<string, Counts>, key: string, place: keyof Counts, copies: number): void => {
     const counts = into.get(key) ?? { there: 0, removed: 0 };
     counts[place] += copies;
@@ -58,23 +62,24 @@ function countCopies(world: World): { readonly stored: Map<string, Counts>; read
       const { set, docs, closed } = index;
       if ((set === 'dead') !== dead) continue;
       const place = closed || removed.has(index) ? 'removed' : 'there';
-      for (const [key, { stub, copies, letter }] of docs) {
-        // Retention took the letter while its replay was under way.
-        const unsettled = letter?.state === 'targeted' && stored.has(`${letterOf(key).message} ${letterOf(key).set}`);
-        if (stub || letter?.state === 'replayed' || unsettled) continue;
+      for (const [key, { tombstone, copies, deadLetter }] of docs) {
+        // Retention took the dead letter while its replay was under way.
+        const unsettled =
+          deadLetter?.state === 'targeted' && stored.has(`${deadLetterOf(key).message} ${deadLetterOf(key).set}`);
+        if (tombstone || deadLetter?.state === 'replayed' || unsettled) continue;
         if (set !== 'dead') count(stored, `${key} ${set}`, place, copies);
-        else count(letters, `${letterOf(key).message} ${letterOf(key).set}`, place, copies);
+        else count(deadLetters, `${deadLetterOf(key).message} ${deadLetterOf(key).set}`, place, copies);
       }
     }
   }
-  return { stored, letters };
+  return { stored, deadLetters };
 }
 
 /** What is wrong with a world at rest; undefined when nothing is. */
 export function violation(world: World): string | undefined {
   for (const name of world.indices.keys())
     if (world.marks.get(name)?.state === 'deleted') return `${name} is back after it was deleted`;
-  const { stored, letters } = countCopies(world);
+  const { stored, deadLetters } = countCopies(world);
   for (const message of world.messages.values()) {
     for (const set of ['a', 'b'] as const) {
       const problem = judge(
@@ -82,7 +87,7 @@ export function violation(world: World): string | undefined {
         message,
         set,
         stored.get(`${message.key} ${set}`),
-        letters.get(`${message.key} ${set}`),
+        deadLetters.get(`${message.key} ${set}`),
       );
       if (problem !== undefined)
         return `${message.key} (${message.partition.name} offset ${message.offset}, kind ${message.kind}, epoch ${message.epoch ?? 'none'}) ${problem}`;
@@ -94,13 +99,15 @@ export function violation(world: World): string | undefined {
 const none: Counts = { there: 0, removed: 0 };
 
 /**
- * Not covered by the protocol: retention removed the index with a dead letter that was replayed, before a second copy of the letter came out of its
- * topic. The letter is open again.
+ * Not covered by the protocol: retention removed the index with a dead letter that was replayed, before a second copy of the dead letter came out of its
+ * topic. The dead letter is open again.
  */
 const isForgotten = (world: World, key: string, set: IndexSet): boolean =>
   [...world.removed, ...world.indices.values()].some(
     ({ set: of, closed, docs, name }) =>
-      of === 'dead' && (closed || !world.indices.has(name)) && docs.get(`${key}@${set}`)?.letter?.state === 'replayed',
+      of === 'dead' &&
+      (closed || !world.indices.has(name)) &&
+      docs.get(`${key}@${set}`)?.deadLetter?.state === 'replayed',
   );
 
 function judge(
@@ -108,11 +115,11 @@ function judge(
   message: Message,
   set: IndexSet,
   stored: Counts = none,
-  letters: Counts = none,
+  deadLetters: Counts = none,
 ): string | undefined {
   // A dead letter that retention has removed may come once more, with a late copy of it; so may a message that was replayed to an index that is gone.
   const copies = world.replayed.has(message.key) ? atLast(stored) : stored.there + stored.removed;
-  const dead = atLast(letters);
+  const dead = atLast(deadLetters);
   const found = `is in ${set} ${copies} times (${placesOf(world, message.key)}) and ${dead} times among the dead letters`;
   if (message.void && message.epoch === undefined) return copies + dead > 1 ? found : undefined;
   const epoch = world.epochs[message.epoch ?? -1];
@@ -126,8 +133,8 @@ const atLast = ({ there, removed }: Counts): number => (there > 0 ? there : Math
 
 function placesOf(world: World, key: string): string {
   const names = (
-    indices: Iterable<{ readonly name: string; readonly docs: ReadonlyMap<string, { readonly stub: boolean }> }>,
-  ): string[] => [...indices].filter(({ docs }) => docs.get(key)?.stub === false).map(({ name }) => name);
+    indices: Iterable<{ readonly name: string; readonly docs: ReadonlyMap<string, { readonly tombstone: boolean }> }>,
+  ): string[] => [...indices].filter(({ docs }) => docs.get(key)?.tombstone === false).map(({ name }) => name);
   return (
     [...names(world.indices.values()), ...names(world.removed).map((name) => `${name}, removed`)].join(', ') ||
     'nowhere'

@@ -182,12 +182,12 @@ export function routing(epoch: Epoch, kind: number): readonly IndexSet[] {
   return routings[(Number(epoch.ruleSetVersion) + kind) % routings.length] as readonly IndexSet[];
 }
 
-export function letterKey(world: World, key: string, set: string, code: string): string {
+export function deadLetterKey(world: World, key: string, set: string, code: string): string {
   return world.without.has('rule-10-id') ? `${key}@${set}@${code}` : `${key}@${set}`;
 }
 
 /** Message id and index set of a dead letter. */
-export function letterOf(key: string): { readonly message: string; readonly set: IndexSet } {
+export function deadLetterOf(key: string): { readonly message: string; readonly set: IndexSet } {
   const [message = '', set = ''] = key.split('@');
   return { message, set: set as IndexSet };
 }

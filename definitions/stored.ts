@@ -12,7 +12,7 @@ export type ObjectKind = RuleKind | SourceKind | 'receivers' | 'obfuscation';
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-export interface KeptSecret {
+export interface StoredSecret {
   readonly value: string;
   /** Changes with the value: what uses the secret is started anew. */
   readonly version: string;
@@ -23,7 +23,7 @@ export interface KeptValue {
   /** With the id, as it would stand in a rule file, or in `receivers` of the settings. */
   readonly definition: Settings;
   /** By the name of the setting, such as `gelf.token`; never part of the definition: rule sources are kept with each change. */
-  readonly secrets: Readonly<Record<string, KeptSecret>>;
+  readonly secrets: Readonly<Record<string, StoredSecret>>;
   /** ISO 8601. */
   readonly created_at: string;
   readonly created_by: string;
@@ -33,14 +33,14 @@ export interface KeptValue {
   readonly owner_id?: string | undefined;
 }
 
-export interface KeptObject extends KeptValue {
+export interface StoredDefinition extends KeptValue {
   readonly kind: ObjectKind;
   readonly id: string;
   readonly revision: string;
 }
 
 /** Oldest first: the order in which rules run. */
-export type KeptObjects = readonly KeptObject[];
+export type StoredDefinitions = readonly StoredDefinition[];
 
 export const objectsPrefix = 'objects/';
 const retiredPrefix = `${objectsPrefix}retired/`;
@@ -52,12 +52,12 @@ export const keyOf = (kind: ObjectKind, id: string): string =>
 export const retiredKey = (kind: ObjectKind, id: string): string => `${retiredPrefix}${kind}/${id}`;
 
 export interface Reading {
-  readonly kept: KeptObjects;
+  readonly kept: StoredDefinitions;
   /** Keys of ids that belonged to deleted objects: none of them is given to another one unasked. */
   readonly retired: ReadonlySet<string>;
 }
 
-export async function readKept(state: StateStore): Promise<Reading> {
+export async function readStored(state: StateStore): Promise<Reading> {
   const entries = await state.list(objectsPrefix);
   const isRetired = ({ key }: StateEntry): boolean => key.startsWith(retiredPrefix);
   const kept = entries
@@ -67,7 +67,7 @@ export async function readKept(state: StateStore): Promise<Reading> {
   return { kept, retired: new Set(entries.filter(isRetired).map(({ key }) => key)) };
 }
 
-function keptOf({ key, value, revision }: StateEntry): KeptObject {
+function keptOf({ key, value, revision }: StateEntry): StoredDefinition {
   const version = (value as { readonly format?: unknown } | null)?.format;
   if (typeof version === 'number') assertVersion(formatVersions.objects, version, `state entry ${key}`);
   const [kind, ...id] = key.slice(objectsPrefix.length).split('/');

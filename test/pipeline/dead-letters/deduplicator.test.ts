@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { buildMetrics, Registry } from '../../../core/metrics.js';
-import { createKnownLetters } from '../../../pipeline/dead-letters/known.js';
+import { createDeadLetterDeduplicator } from '../../../pipeline/dead-letters/deduplicator.js';
 import { deadLetterMetrics } from '../../../pipeline/dead-letters/metrics.js';
 import { deadLetterSet, type IndexBatch } from '../../../pipeline/route.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
@@ -48,7 +48,7 @@ function batchOf(index: string, ids: readonly string[], first: number, code = 'S
 t.test('letters that are there already are left out, whichever index has them', async (t) => {
   const store = await openStore(t);
   const registry = new Registry();
-  const known = createKnownLetters(store, buildMetrics(registry, deadLetterMetrics));
+  const known = createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics));
   const [older, newer] = ['sluice_dead_letters_0', 'sluice_dead_letters_1'];
   const deliver = async (batches: readonly IndexBatch[], nextOffset: number): Promise<readonly string[]> => {
     const byIndex = new Map(batches.map((batch) => [batch.index, batch]));
@@ -81,7 +81,7 @@ t.test('letters that are there already are left out, whichever index has them', 
 t.test('what a foreign producer calls a code does not make a metric each', async (t) => {
   const store = await openStore(t);
   const registry = new Registry();
-  const known = createKnownLetters(store, buildMetrics(registry, deadLetterMetrics));
+  const known = createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics));
   for (let number = 0; number < 300; number += 1)
     await known.leaveOut(
       new Map([

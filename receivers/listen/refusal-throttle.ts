@@ -14,14 +14,14 @@ const keptBytes = 64 * 1024;
 /** Addresses remembered; past that the one that was added first gives way. */
 const maxAddresses = 10_000;
 
-export interface Penalties {
+export interface RefusalThrottle {
   /** Charges an address for refused input. Returns until when (`performance.now()`) the connection that it came from is not read. */
   charge(address: string, spentMs: number, refusals: number, refusedBytes: number): number;
   /** Whether the address is being held back. */
   holds(address: string): boolean;
 }
 
-export function createPenalties(now: () => number = () => performance.now()): Penalties {
+export function createRefusalThrottle(now: () => number = () => performance.now()): RefusalThrottle {
   const freeAt = new Map<string, number>();
   return {
     charge(address, spentMs, refusals, refusedBytes) {

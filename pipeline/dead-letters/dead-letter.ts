@@ -13,7 +13,7 @@ function rawPart(raw: Buffer, length: number): Pick<DeadLetter, 'raw' | 'raw_bas
   return { ...text, raw_length: length, raw_sha256: hash };
 }
 
-export function refusalLetter(refusal: Refusal): DeadLetter {
+export function refusalDeadLetter(refusal: Refusal): DeadLetter {
   return {
     code: refusal.code,
     reason: refusal.reason,
@@ -40,7 +40,7 @@ export interface RefusedDocument {
   readonly replays?: number;
 }
 
-export function documentLetter(refused: RefusedDocument): DeadLetter {
+export function documentDeadLetter(refused: RefusedDocument): DeadLetter {
   return {
     code: refused.code,
     reason: refused.reason,

@@ -8,14 +8,14 @@ export interface Waiting {
   tryResume(): boolean;
 }
 
-export interface Pressure {
+export interface Backpressure {
   add(waiting: Waiting): void;
   remove(waiting: Waiting): void;
   stop(): void;
 }
 
 /** A timer runs only while something waits. */
-export function createPressure(): Pressure {
+export function createBackpressure(): Backpressure {
   const waiting = new Set<Waiting>();
   let timer: NodeJS.Timeout | undefined;
   const stop = () => {

@@ -1,5 +1,5 @@
 /**
- * One dead letter for each message and index set, whatever the reason (rule 10). A crash between the append of a letter and the
+ * One dead letter for each message and index set, whatever the reason (rule 10). A crash between the append of a dead letter and the
  * commit of its message appends it again, later in the topic and perhaps for a newer index: it is recognised by its id.
  * Letters are few, so each is looked for in every index of their set.
  */
@@ -7,19 +7,22 @@ import { isSluiceError } from '../../core/errors.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import type { IndexBatch } from '../route.js';
-import { letterIndices } from './find.js';
+import { deadLetterIndices } from './find.js';
 import type { deadLetterMetrics } from './metrics.js';
 
 /** Codes are declared, but a foreign producer may write what it likes into the topic. */
 const codeForm = /"code":"([A-Z][A-Z0-9_]{2,63})"/;
 const maxCodes = 100;
 
-export interface KnownLetters {
-  /** Takes letters that are there already out of the batches; resolves with the indices that have them (rule 12). */
+export interface DeadLetterDeduplicator {
+  /** Takes dead letters that are there already out of the batches; resolves with the indices that have them (rule 12). */
   leaveOut(batches: Map<string, IndexBatch>): Promise<readonly string[]>;
 }
 
-export function createKnownLetters(store: IndexStore, metrics: BuiltMetrics<typeof deadLetterMetrics>): KnownLetters {
+export function createDeadLetterDeduplicator(
+  store: IndexStore,
+  metrics: BuiltMetrics<typeof deadLetterMetrics>,
+): DeadLetterDeduplicator {
   const codes = new Set<string>();
   const count = (batch: IndexBatch): void => {
     for (const document of batch.documents) {
@@ -37,7 +40,7 @@ export function createKnownLetters(store: IndexStore, metrics: BuiltMetrics<type
       for (const [index, batch] of batches) {
         const kept = batch.ids.flatMap((id, at) => {
           if (known.has(id)) return [];
-          // The same letter twice in one batch.
+          // The same dead letter twice in one batch.
           if (isRefused(id)) known.add(id);
           return [at];
         });
@@ -58,7 +61,7 @@ const isRefused = (id: string): boolean => id.includes('@');
 async function find(store: IndexStore, ids: readonly string[]): Promise<{ known: Set<string>; places: string[] }> {
   const known = new Set<string>();
   const places: string[] = [];
-  for (const place of await letterIndices(store)) {
+  for (const place of await deadLetterIndices(store)) {
     const look = () =>
       store.read(place, ids).catch((error: unknown) => {
         // One that is blocked is met again by the write; one that is gone holds nothing.

@@ -10,7 +10,7 @@ const maxWaitingBytes = 64 * 2 ** 20;
 /** What connections may take of one turn of the event loop; the rest waits for the next. */
 const shareMs = 4;
 
-export interface Turns {
+export interface FairScheduler {
   /** True: this turn's share is used up, or others of this address wait already; use `later`. */
   over(address: string): boolean;
   /** Runs in order within an address, when a turn has time for it. Never lost: `stop` runs what waits. `bytes`: what the work holds until then. */
@@ -27,7 +27,7 @@ interface Waiting {
   readonly work: () => void;
 }
 
-export function createTurns(now: () => number = () => performance.now()): Turns {
+export function createFairScheduler(now: () => number = () => performance.now()): FairScheduler {
   /** The address whose turn is next comes first. */
   const waiting = new Map<string, { items: Waiting[]; at: number }>();
   let waitingBytes = 0;

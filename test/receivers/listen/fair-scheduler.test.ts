@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { createTurns } from '../../../receivers/listen/turns.js';
+import { createFairScheduler } from '../../../receivers/listen/fair-scheduler.js';
 import { connectTo, gelf, reconcile, startReceiver, until } from '../receiving.js';
 
 t.test('what comes after a turn is used up waits in order, and is worked off a share at a time', async (t) => {
   let time = 0;
-  const turns = createTurns(() => time);
-  t.notOk(turns.over('a'));
+  const scheduler = createFairScheduler(() => time);
+  t.notOk(scheduler.over('a'));
   time = 3;
-  t.notOk(turns.over('a'));
+  t.notOk(scheduler.over('a'));
   time = 5;
-  t.ok(turns.over('a'), 'four milliseconds are one share');
+  t.ok(scheduler.over('a'), 'four milliseconds are one share');
   const done: number[] = [];
   for (const number of [1, 2, 3, 4])
-    turns.later('a', 1, () => {
+    scheduler.later('a', 1, () => {
       done.push(number);
       time += 3;
     });
@@ -22,26 +22,26 @@ t.test('what comes after a turn is used up waits in order, and is worked off a s
   await nextTurn();
   t.same(done.slice(0, 2), [1, 2]);
   while (done.length < 4) {
-    t.ok(turns.over('a'), 'who comes later does not overtake');
+    t.ok(scheduler.over('a'), 'who comes later does not overtake');
     await nextTurn();
   }
   t.same(done, [1, 2, 3, 4]);
   await nextTurn();
-  t.notOk(turns.over('a'));
+  t.notOk(scheduler.over('a'));
 });
 
 t.test('addresses take turns, so that one connection does not wait for all of another address', async (t) => {
   let time = 0;
-  const turns = createTurns(() => time);
-  turns.over('many');
+  const scheduler = createFairScheduler(() => time);
+  scheduler.over('many');
   time = 10;
   const done: string[] = [];
   for (const number of [1, 2, 3])
-    turns.later('many', 1, () => {
+    scheduler.later('many', 1, () => {
       done.push(`many ${number}`);
       time += 3;
     });
-  turns.later('one', 1, () => {
+  scheduler.later('one', 1, () => {
     done.push('one');
     time += 3;
   });
@@ -51,19 +51,19 @@ t.test('addresses take turns, so that one connection does not wait for all of an
 
 t.test('bytes that wait are bounded, and a stop runs what waits', async (t) => {
   let time = 0;
-  const turns = createTurns(() => time);
-  turns.over('a');
+  const scheduler = createFairScheduler(() => time);
+  scheduler.over('a');
   time = 100;
   let ran = 0;
-  turns.later('a', 63 * 2 ** 20, () => {
+  scheduler.later('a', 63 * 2 ** 20, () => {
     ran += 1;
   });
-  t.ok(turns.over('a'));
-  turns.later('b', 2 ** 20, () => {
+  t.ok(scheduler.over('a'));
+  scheduler.later('b', 2 ** 20, () => {
     ran += 1;
   });
-  t.notOk(turns.over('a'), 'nothing more is put off');
-  turns.stop();
+  t.notOk(scheduler.over('a'), 'nothing more is put off');
+  scheduler.stop();
   t.equal(ran, 2);
 });
 

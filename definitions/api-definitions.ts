@@ -13,15 +13,15 @@ import {
   isSection,
   keyOf,
   objectsPrefix,
-  readKept,
+  readStored,
   retiredKey,
-  type KeptObject,
-  type KeptObjects,
-  type KeptSecret,
+  type StoredDefinition,
+  type StoredDefinitions,
+  type StoredSecret,
   type ObjectKind,
   type Reading,
   type Settings,
-} from './kept.js';
+} from './stored.js';
 import { environmentOf } from './rule-files.js';
 
 /** More are no longer made by hand; the source of all rules is kept with each change, and may have 8 MiB. */
@@ -32,15 +32,15 @@ const maxPatternsBytes = 256 * 1024;
 /** A reading that failed is repeated. */
 const retryMs = 2_000;
 
-export interface ObjectsOptions {
+export interface ApiDefinitionsOptions {
   readonly state: StateStore;
   /** The rule files, without objects. */
   readonly readFiles: () => Promise<RuleSource>;
   /** Checks what is no rule; told of everything that is kept. */
   readonly check?:
     | ((
-        object: Pick<KeptObject, 'kind' | 'id' | 'definition' | 'secrets'>,
-        kept: KeptObjects,
+        object: Pick<StoredDefinition, 'kind' | 'id' | 'definition' | 'secrets'>,
+        kept: StoredDefinitions,
       ) => readonly FieldProblem[])
     | undefined;
   /** Resolves when this process has taken a change over. */
@@ -57,8 +57,8 @@ export interface Wanted {
   readonly ownerId?: string | undefined;
 }
 
-export class Objects {
-  readonly #options: ObjectsOptions;
+export class ApiDefinitions {
+  readonly #options: ApiDefinitionsOptions;
   readonly #listeners = new Set<() => void>();
   /** Of the program, with the secrets of outputs beside it. */
   readonly environment: Record<string, string | undefined> = { ...process.env };
@@ -68,7 +68,7 @@ export class Objects {
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(options: ObjectsOptions) {
+  constructor(options: ApiDefinitionsOptions) {
     this.#options = options;
   }
 
@@ -84,11 +84,11 @@ export class Objects {
     await this.#turn.catch(() => undefined);
   }
 
-  get kept(): KeptObjects {
+  get kept(): StoredDefinitions {
     return this.#reading.kept;
   }
 
-  find(kind: ObjectKind, id: string): KeptObject | undefined {
+  find(kind: ObjectKind, id: string): StoredDefinition | undefined {
     return this.kept.find((object) => object.kind === kind && object.id === id);
   }
 
@@ -104,7 +104,7 @@ export class Objects {
   }
 
   /** Rejects with OBJECT_EXISTS, OBJECT_INVALID, OBJECT_LIMIT or OBJECT_CONFLICT; then nothing is stored. */
-  create(kind: ObjectKind, id: string, wanted: Wanted, by: string): Promise<KeptObject> {
+  create(kind: ObjectKind, id: string, wanted: Wanted, by: string): Promise<StoredDefinition> {
     return this.#write(async () => {
       if (this.find(kind, id) !== undefined) throw objectErrors.create('OBJECT_EXISTS', { place: id });
       if (this.kept.filter((object) => object.kind === kind).length >= maxObjects)
@@ -117,9 +117,9 @@ export class Objects {
   change(
     kind: ObjectKind,
     id: string,
-    change: (before: KeptObject | undefined) => Wanted,
+    change: (before: StoredDefinition | undefined) => Wanted,
     by: string,
-  ): Promise<KeptObject> {
+  ): Promise<StoredDefinition> {
     return this.#write(() => {
       const before = this.find(kind, id);
       return this.#put(kind, id, before, change(before), by);
@@ -147,7 +147,7 @@ export class Objects {
 
   /** What the state has now. */
   async refresh(): Promise<void> {
-    const reading = await readKept(this.#options.state);
+    const reading = await readStored(this.#options.state);
     const changed = JSON.stringify(reading.kept) !== JSON.stringify(this.kept);
     this.#reading = reading;
     if (!changed) return;
@@ -195,10 +195,10 @@ export class Objects {
   async #put(
     kind: ObjectKind,
     id: string,
-    before: KeptObject | undefined,
+    before: StoredDefinition | undefined,
     { definition, secrets, ownerId }: Wanted,
     by: string,
-  ): Promise<KeptObject> {
+  ): Promise<StoredDefinition> {
     const { state } = this.#options;
     const at = new Date(this.#now()).toISOString();
     const value = {
@@ -214,7 +214,7 @@ export class Objects {
     const allowed = kind === 'grok-patterns' ? maxPatternsBytes : maxObjectBytes;
     if (bytes > allowed)
       throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${allowed} bytes` });
-    const object: KeptObject = { ...value, kind, id, revision: '' };
+    const object: StoredDefinition = { ...value, kind, id, revision: '' };
     const after =
       before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
     await this.#assertFits(object, after);
@@ -223,13 +223,13 @@ export class Objects {
     return { ...object, revision };
   }
 
-  async #assertFits(changed: KeptObject, after: KeptObjects): Promise<void> {
+  async #assertFits(changed: StoredDefinition, after: StoredDefinitions): Promise<void> {
     const problems = newProblems(await this.#options.readFiles(), this.kept, after);
     const others = after.includes(changed) ? (this.#options.check?.(changed, after) ?? []) : [];
     if (problems.length + others.length > 0) throw invalid([...others, ...describeProblems(problems, changed, after)]);
   }
 
-  async #assertStillFits(object: KeptObject, before: KeptObject | undefined): Promise<void> {
+  async #assertStillFits(object: StoredDefinition, before: StoredDefinition | undefined): Promise<void> {
     const { state } = this.#options;
     if (await this.#stillFits(before === undefined ? [] : [before], object)) return;
     const key = keyOf(object.kind, object.id);
@@ -239,8 +239,8 @@ export class Objects {
   }
 
   /** Another process may have kept something meanwhile that does not go together with this change. */
-  async #stillFits(wereThere: KeptObjects, changed?: KeptObject): Promise<boolean> {
-    const { kept } = await readKept(this.#options.state);
+  async #stillFits(wereThere: StoredDefinitions, changed?: StoredDefinition): Promise<boolean> {
+    const { kept } = await readStored(this.#options.state);
     const others = kept.filter(({ kind, id }) => kind !== changed?.kind || id !== changed.id);
     return newProblems(await this.#options.readFiles(), [...others, ...wereThere], kept).length === 0;
   }
@@ -258,7 +258,7 @@ function valueOf({
   changed_at: changedAt,
   changed_by: changedBy,
   owner_id: ownerId,
-}: KeptObject): object {
+}: StoredDefinition): object {
   return {
     definition,
     secrets,
@@ -275,9 +275,9 @@ const owned = (ownerId: string | undefined): { readonly owner_id?: string } =>
 
 /** A secret that stays the same keeps its version. */
 function secretsOf(
-  before: KeptObject | undefined,
+  before: StoredDefinition | undefined,
   wanted: Readonly<Record<string, string>> | undefined,
-): Readonly<Record<string, KeptSecret>> {
+): Readonly<Record<string, StoredSecret>> {
   if (wanted === undefined) return before?.secrets ?? {};
   return Object.fromEntries(
     Object.entries(wanted).map(([name, value]) => {

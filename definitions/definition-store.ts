@@ -12,27 +12,27 @@ import type { StateStore } from '../state/contract.js';
 import { patiently } from '../pipeline/patience.js';
 import { createCatalogReader, type Catalog } from './catalog.js';
 import { objectErrors } from './errors.js';
-import type { KeptObjects, ObjectKind, RuleKind, Settings } from './kept.js';
-import { compileWith } from './try.js';
+import type { StoredDefinitions, ObjectKind, RuleKind, Settings } from './stored.js';
+import { compileWith } from './dry-run.js';
 import { createRulesLoader, nameOf } from './loader.js';
-import { Objects } from './objects.js';
+import { ApiDefinitions } from './api-definitions.js';
 import { pipelineProblems } from './graylog/pipeline-problems.js';
 import { receiverProblems } from './receiver-options.js';
 import { ruleFilesOf } from './rule-files.js';
 
-export interface ObjectWorld {
+export interface DefinitionStore {
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
   /** Throws OBJECTS_UNAVAILABLE in a process without a shared state. */
-  objects(): Objects;
-  kept(): KeptObjects;
+  objects(): ApiDefinitions;
+  kept(): StoredDefinitions;
   /** Of the program, and secrets of outputs. */
   environment(): Readonly<Record<string, string | undefined>>;
   catalog(): Promise<Catalog>;
   /** What the files alone say of it. */
   obfuscationOfFiles(): Promise<RuleFileObfuscation>;
   /** Objects of a kind that do not fit the rules as they are. */
-  leftOut(kind: ObjectKind): KeptObjects;
+  leftOut(kind: ObjectKind): StoredDefinitions;
   /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
   rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
   loadRules(): Promise<RuleSet>;
@@ -41,7 +41,7 @@ export interface ObjectWorld {
   onChange(listener: () => void): () => void;
 }
 
-export interface ObjectWorldOptions {
+export interface DefinitionStoreOptions {
   readonly config: Config;
   /** Undefined: files only. */
   readonly state: StateStore | undefined;
@@ -58,7 +58,13 @@ export interface ObjectWorldOptions {
 const firstRetryMs = 500;
 const lastRetryMs = 15_000;
 
-export function createObjectWorld({ config, state, stateIs, applied, log }: ObjectWorldOptions): ObjectWorld {
+export function createDefinitionStore({
+  config,
+  state,
+  stateIs,
+  applied,
+  log,
+}: DefinitionStoreOptions): DefinitionStore {
   const { folder, watch } = config.rules;
   let firstFiles: Promise<RuleSource> | undefined;
   /** Where files are not watched, they stay as they were at the start when objects change. */
@@ -73,7 +79,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
   const objects =
     state === undefined
       ? undefined
-      : new Objects({
+      : new ApiDefinitions({
           state,
           readFiles,
           log,
@@ -81,7 +87,7 @@ export function createObjectWorld({ config, state, stateIs, applied, log }: Obje
           check: (object, kept) =>
             object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept),
         });
-  const kept = (): KeptObjects => objects?.kept ?? [];
+  const kept = (): StoredDefinitions => objects?.kept ?? [];
   const loader = createRulesLoader({ readFiles, kept, log, withoutRoles: stateIs === 'own' });
   const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
 

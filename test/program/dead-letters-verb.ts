@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import type { ControlClient } from '../../api/control.js';
 import * as verbsOf from '../../cli/dead-letters-run.js';
-import type { LetterFlags } from '../../cli/dead-letters-run.js';
+import type { DeadLetterFlags } from '../../cli/dead-letters-run.js';
 import { packageRoot } from '../../core/package-root.js';
 import type { SearchResult } from '../../schemas/query.js';
 import { cleanEnvironment, commandLine, node, until, workedOff, type Program } from '../program.js';
@@ -64,7 +64,7 @@ export async function search(program: Program, query: string, sets?: readonly st
   return (await program.control.request('POST', '/search', { query, index_sets: sets, limit: 1_000 })) as SearchResult;
 }
 
-export interface ListedLetter {
+export interface ListedDeadLetter {
   readonly _id: string;
   readonly _index: string;
   readonly [field: string]: unknown;
@@ -82,12 +82,12 @@ function watched(control: ControlClient, onProgress: (done: number) => void): Co
   };
 }
 
-/** A verb of `sluice dead-letters` without a process of its own, which takes a second; interrupted when so many letters are done. */
-export async function deadLetters(
+/** A verb of `sluice dead-letters` without a process of its own, which takes a second; interrupted when so many dead letters are done. */
+export async function deadLettersVerb(
   program: Pick<Program, 'control'>,
   verb: 'list' | 'show' | 'replay' | 'drop',
   ids: readonly string[],
-  flags: LetterFlags = {},
+  flags: DeadLetterFlags = {},
   interruptAt = Infinity,
 ): Promise<Ended> {
   const interrupted = new AbortController();
@@ -104,30 +104,37 @@ export async function deadLetters(
     progress: undefined,
   };
   const verbs = {
-    list: () => verbsOf.listLetters(flags, control, terminal),
-    show: () => verbsOf.showLetter(ids[0] ?? '', flags, control, terminal),
-    replay: () => verbsOf.replayLetters(ids, flags, control, terminal),
-    drop: () => verbsOf.dropLetters(ids, flags, control, terminal),
+    list: () => verbsOf.listDeadLetters(flags, control, terminal),
+    show: () => verbsOf.showDeadLetter(ids[0] ?? '', flags, control, terminal),
+    replay: () => verbsOf.replayDeadLetters(ids, flags, control, terminal),
+    drop: () => verbsOf.dropDeadLetters(ids, flags, control, terminal),
   };
   const code = await verbs[verb]();
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-export async function listLetters(program: Pick<Program, 'control'>, flags: LetterFlags = {}): Promise<ListedLetter[]> {
-  const { out } = await deadLetters(program, 'list', [], { limit: 10_000, json: true, ...flags });
+export async function listDeadLetters(
+  program: Pick<Program, 'control'>,
+  flags: DeadLetterFlags = {},
+): Promise<ListedDeadLetter[]> {
+  const { out } = await deadLettersVerb(program, 'list', [], { limit: 10_000, json: true, ...flags });
   return out
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as ListedLetter);
+    .map((line) => JSON.parse(line) as ListedDeadLetter);
 }
 
-/** Polls until there are so many letters. */
-export async function untilLetters(program: Program, count: number, flags: LetterFlags = {}): Promise<ListedLetter[]> {
+/** Polls until there are so many dead letters. */
+export async function untilDeadLetters(
+  program: Program,
+  count: number,
+  flags: DeadLetterFlags = {},
+): Promise<ListedDeadLetter[]> {
   await workedOff(program);
   return until(
     async () => {
-      const letters = await listLetters(program, flags);
-      return letters.length >= count ? letters : undefined;
+      const deadLetters = await listDeadLetters(program, flags);
+      return deadLetters.length >= count ? deadLetters : undefined;
     },
     60_000,
     () => `no ${count} dead letters:\n${program.output().slice(-3000)}`,

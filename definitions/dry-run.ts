@@ -6,7 +6,7 @@ import { createEngine } from '../rules/engine.js';
 import { explain, type ExplainedRule, type ExplainedStream, type Explanation, type Verdict } from '../rules/explain.js';
 import { programOf } from '../rules/program.js';
 import { describeProblems, invalid } from './check.js';
-import type { KeptObject, KeptObjects, RuleKind, Settings } from './kept.js';
+import type { StoredDefinition, StoredDefinitions, RuleKind, Settings } from './stored.js';
 import { withObjects } from './loader.js';
 import { uploadedDocument } from './uploaded.js';
 
@@ -42,9 +42,9 @@ export function verdictsOfRules(condition: Verdict | undefined, rules: number): 
 }
 
 /** The rules as they would be with one more definition, or with another one of its id. Throws OBJECT_INVALID. */
-export function compileWith(files: RuleSource, kept: KeptObjects, kind: RuleKind, definition: Settings): RuleSet {
+export function compileWith(files: RuleSource, kept: StoredDefinitions, kind: RuleKind, definition: Settings): RuleSet {
   const id = typeof definition['id'] === 'string' ? definition['id'] : triedId;
-  const tried: KeptObject = {
+  const tried: StoredDefinition = {
     kind,
     id,
     definition: { ...definition, id },

@@ -17,16 +17,16 @@ import { adjust } from './adjust.js';
 import { createFieldTable, type FieldTable } from './field-table.js';
 import { isTime } from './times.js';
 
-export interface FitterOptions {
+export interface MappingCoercionOptions {
   /** Fields of one index, standard ones included. */
   readonly maxFields: number;
   /** Fields with a type from the beginning, in every index. */
   readonly reserved?: ReadonlyMap<string, FieldType>;
 }
 
-export interface Fitter {
+export interface MappingCoercion {
   /** The document's JSON text, changed where it has to be. Never changes the document itself. */
-  fit(index: string, document: LogDocument): string;
+  coerce(index: string, document: LogDocument): string;
   /** Learns what the store knows of the index: before its first document, and again after the index had no room. */
   prepare(index: string, load: (index: string) => Promise<ReadonlyMap<string, FieldType>>): Promise<void>;
   /** After the index has been deleted or is written no more. */
@@ -39,7 +39,7 @@ export interface Fitter {
   repair(text: string, failure: { readonly reason: string }, index?: string): string | undefined;
 }
 
-export function createFitter(options: FitterOptions): Fitter {
+export function createMappingCoercion(options: MappingCoercionOptions): MappingCoercion {
   const reserved = options.reserved ?? standardFields;
   const tables = new Map<string, FieldTable>();
   const tableOf = (index: string): FieldTable => {
@@ -51,7 +51,7 @@ export function createFitter(options: FitterOptions): Fitter {
     return table;
   };
   return {
-    fit: (index, document) => fitInto(tableOf(index), document, options.maxFields),
+    coerce: (index, document) => fitInto(tableOf(index), document, options.maxFields),
     prepare: async (index, load) => {
       const table = tableOf(index);
       if (!table.stale) return;

@@ -1,31 +1,31 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { createPenalties } from '../../../receivers/listen/penalty.js';
+import { createRefusalThrottle } from '../../../receivers/listen/refusal-throttle.js';
 import { connectTo, gelf, reconcile, startReceiver, until } from '../receiving.js';
 
 t.test(
   'an address waits nine times what its refused input has cost, two seconds at the most, and is forgotten then',
   (t) => {
     let time = 1_000;
-    const penalties = createPenalties(() => time);
-    t.notOk(penalties.holds('a'));
-    t.equal(penalties.charge('a', 10, 0, 0), 1_090);
-    t.ok(penalties.holds('a'));
-    t.notOk(penalties.holds('b'));
-    t.equal(penalties.charge('a', 10, 0, 0), 1_180, 'connections of one address share its time');
-    t.ok(penalties.charge('b', 0, 1, 64 * 1024) > 1_000, 'a dead letter costs more than the time to refuse it');
-    t.equal(penalties.charge('a', 10_000, 0, 0), 3_000);
+    const refusalThrottle = createRefusalThrottle(() => time);
+    t.notOk(refusalThrottle.holds('a'));
+    t.equal(refusalThrottle.charge('a', 10, 0, 0), 1_090);
+    t.ok(refusalThrottle.holds('a'));
+    t.notOk(refusalThrottle.holds('b'));
+    t.equal(refusalThrottle.charge('a', 10, 0, 0), 1_180, 'connections of one address share its time');
+    t.ok(refusalThrottle.charge('b', 0, 1, 64 * 1024) > 1_000, 'a dead letter costs more than the time to refuse it');
+    t.equal(refusalThrottle.charge('a', 10_000, 0, 0), 3_000);
     time = 3_000;
-    t.notOk(penalties.holds('a'));
+    t.notOk(refusalThrottle.holds('a'));
     t.end();
   },
 );
 
 t.test('ten thousand addresses are remembered, not more', (t) => {
-  const penalties = createPenalties(() => 0);
-  for (let number = 0; number < 10_001; number += 1) penalties.charge(`address ${number}`, 1, 0, 0);
-  t.notOk(penalties.holds('address 0'));
-  t.ok(penalties.holds('address 1') && penalties.holds('address 10000'));
+  const refusalThrottle = createRefusalThrottle(() => 0);
+  for (let number = 0; number < 10_001; number += 1) refusalThrottle.charge(`address ${number}`, 1, 0, 0);
+  t.notOk(refusalThrottle.holds('address 0'));
+  t.ok(refusalThrottle.holds('address 1') && refusalThrottle.holds('address 10000'));
   t.end();
 });
 

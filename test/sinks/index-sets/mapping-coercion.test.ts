@@ -2,17 +2,17 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import type { LogDocument } from '../../../schemas/messages.js';
-import { createFitter, type Fitter } from '../../../sinks/index-sets/fit.js';
+import { createMappingCoercion, type MappingCoercion } from '../../../sinks/index-sets/mapping-coercion.js';
 import type { FieldType } from '../../../sinks/stores/contract.js';
 
 const time = '2026-11-21T10:00:00.000Z';
 
-function fit(fitter: Fitter, document: LogDocument): Record<string, unknown> {
-  return JSON.parse(fitter.fit('set_0', document)) as Record<string, unknown>;
+function coerce(coercion: MappingCoercion, document: LogDocument): Record<string, unknown> {
+  return JSON.parse(coercion.coerce('set_0', document)) as Record<string, unknown>;
 }
 
 t.test('what fits passes as it is, and is not copied into another order', async (test) => {
-  const fitter = createFitter({ maxFields: 100 });
+  const coercion = createMappingCoercion({ maxFields: 100 });
   const document = {
     timestamp: time,
     message: 'm',
@@ -26,7 +26,7 @@ t.test('what fits passes as it is, and is not copied into another order', async 
     a: 'x',
     'a.b.c': 2,
   };
-  for (let round = 0; round < 2; round += 1) test.equal(fitter.fit('set_0', document), JSON.stringify(document));
+  for (let round = 0; round < 2; round += 1) test.equal(coercion.coerce('set_0', document), JSON.stringify(document));
 });
 
 t.test('a value that would not fit its field', async (suite) => {
@@ -77,41 +77,41 @@ t.test('a value that would not fit its field', async (suite) => {
   ];
   for (const [title, document, expected] of cases) {
     await suite.test(title, async (test) => {
-      const fitter = createFitter({ maxFields: 100 });
-      fit(fitter, { n: 1, s: 'x', b: true });
-      test.same(fit(fitter, document), expected);
+      const coercion = createMappingCoercion({ maxFields: 100 });
+      coerce(coercion, { n: 1, s: 'x', b: true });
+      test.same(coerce(coercion, document), expected);
     });
   }
 });
 
 t.test('names that no index can have go to other_fields', async (test) => {
-  const fitter = createFitter({ maxFields: 100 });
+  const coercion = createMappingCoercion({ maxFields: 100 });
   const long = 'n'.repeat(257);
-  const result = fit(fitter, { '': 1, _x: 2, '.a': 3, 'a..b': 4, [long]: 5, 'h\udc00': 6, fine: 7 });
+  const result = coerce(coercion, { '': 1, _x: 2, '.a': 3, 'a..b': 4, [long]: 5, 'h\udc00': 6, fine: 7 });
   test.same(result['other_fields'], ['=1', '_x=2', '.a=3', 'a..b=4', `${long}=5`, 'h\ufffd=6']);
   test.equal((result['adjustments'] as string[]).length, 6);
   test.equal(result['fine'], 7);
 });
 
 t.test('fields past the limit go to other_fields under one note; known ones keep their place', async (test) => {
-  const fitter = createFitter({ maxFields: 20 });
+  const coercion = createMappingCoercion({ maxFields: 20 });
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}`, at]));
-  const result = fit(fitter, { message: 'm', ...many });
+  const result = coerce(coercion, { message: 'm', ...many });
   const kept = Object.keys(result).filter((name) => name.startsWith('f')).length;
   test.equal((result['other_fields'] as string[]).length, 30 - kept);
   test.same(result['adjustments'], [
     `${30 - kept} fields moved to other_fields: the index has no room for more fields`,
   ]);
-  test.same(fit(fitter, { message: 'm', f0: 9 }), { message: 'm', f0: 9 });
-  test.same(JSON.parse(fitter.fit('set_1', { new: 1 })), { new: 1 }, 'another index has room of its own');
-  fitter.forget('set_0');
-  test.same(fit(fitter, { f29: 1 }), { f29: 1 });
+  test.same(coerce(coercion, { message: 'm', f0: 9 }), { message: 'm', f0: 9 });
+  test.same(JSON.parse(coercion.coerce('set_1', { new: 1 })), { new: 1 }, 'another index has room of its own');
+  coercion.forget('set_0');
+  test.same(coerce(coercion, { f29: 1 }), { f29: 1 });
 });
 
 t.test('a long text is kept and noted', async (test) => {
-  const fitter = createFitter({ maxFields: 100 });
+  const coercion = createMappingCoercion({ maxFields: 100 });
   const long = 'x'.repeat(40_000);
-  test.match(fit(fitter, { long, message: long }), {
+  test.match(coerce(coercion, { long, message: long }), {
     long,
     message: long,
     adjustments: [/^long: longer than 8191 characters/],
@@ -154,22 +154,22 @@ t.test('times', async (suite) => {
   ];
   for (const [title, document, expected] of cases) {
     await suite.test(title, async (test) => {
-      test.same(fit(createFitter({ maxFields: 100 }), document), expected);
+      test.same(coerce(createMappingCoercion({ maxFields: 100 }), document), expected);
     });
   }
 });
 
 t.test('what the store knows of the index is learned before the first document', async (test) => {
-  const fitter = createFitter({ maxFields: 100 });
+  const coercion = createMappingCoercion({ maxFields: 100 });
   let loads = 0;
   const load = async (): Promise<ReadonlyMap<string, FieldType>> => {
     loads += 1;
     return new Map([['n', 'number' as const]]);
   };
-  await fitter.prepare('set_0', load);
-  await fitter.prepare('set_0', load);
+  await coercion.prepare('set_0', load);
+  await coercion.prepare('set_0', load);
   test.equal(loads, 1);
-  test.match(fit(fitter, { n: 'x' }), { n_text: 'x' });
+  test.match(coerce(coercion, { n: 'x' }), { n_text: 'x' });
 });
 
 t.test('a refused document', async (suite) => {
@@ -178,24 +178,26 @@ t.test('a refused document', async (suite) => {
       "mapper_parsing_exception: failed to parse field [n] of type [double] in document with id 'b'. Preview of field's value: 'x'",
   };
   await suite.test('its conflicting value moves to the twin, and the fitter has learned', async (test) => {
-    const fitter = createFitter({ maxFields: 100 });
-    test.match(JSON.parse(fitter.repair(fitter.fit('set_0', { n: 'x' }), conflict, 'set_0') ?? ''), {
+    const coercion = createMappingCoercion({ maxFields: 100 });
+    test.match(JSON.parse(coercion.repair(coercion.coerce('set_0', { n: 'x' }), conflict, 'set_0') ?? ''), {
       n_text: 'x',
       n: undefined,
     });
-    test.match(fit(fitter, { n: 'y' }), { n_text: 'y' });
+    test.match(coerce(coercion, { n: 'y' }), { n_text: 'y' });
   });
   await suite.test('the same without the name of the index', async (test) => {
-    test.match(JSON.parse(createFitter({ maxFields: 100 }).repair('{"n":"x"}', conflict) ?? ''), { n_text: 'x' });
+    test.match(JSON.parse(createMappingCoercion({ maxFields: 100 }).repair('{"n":"x"}', conflict) ?? ''), {
+      n_text: 'x',
+    });
   });
   await suite.test(
     'new fields go to other_fields when the index has no room, until the store has been asked again',
     async (test) => {
-      const fitter = createFitter({ maxFields: 100 });
-      const text = fitter.fit('set_0', { a: 1, b: 2, message: 'm' });
+      const coercion = createMappingCoercion({ maxFields: 100 });
+      const text = coercion.coerce('set_0', { a: 1, b: 2, message: 'm' });
       test.match(
         JSON.parse(
-          fitter.repair(
+          coercion.repair(
             text,
             { reason: 'illegal_argument_exception: Limit of total fields [120] has been exceeded' },
             'set_0',
@@ -203,25 +205,25 @@ t.test('a refused document', async (suite) => {
         ),
         { message: 'm', other_fields: ['a=1', 'b=2'] },
       );
-      await fitter.prepare('set_0', async () => new Map([['a', 'number' as const]]));
-      test.match(fit(fitter, { a: 1, b: 2 }), { a: 1, other_fields: ['b=2'] });
+      await coercion.prepare('set_0', async () => new Map([['a', 'number' as const]]));
+      test.match(coerce(coercion, { a: 1, b: 2 }), { a: 1, other_fields: ['b=2'] });
     },
   );
   await suite.test(
     'a field that is refused for another reason goes to other_fields; then all; then nothing is left',
     async (test) => {
-      const fitter = createFitter({ maxFields: 100 });
+      const coercion = createMappingCoercion({ maxFields: 100 });
       const named =
-        fitter.repair(
-          fitter.fit('set_0', { a: 'x', b: 'y' }),
+        coercion.repair(
+          coercion.coerce('set_0', { a: 'x', b: 'y' }),
           { reason: 'failed to parse field [a] of type [strange]' },
           'set_0',
         ) ?? '';
       test.match(JSON.parse(named), { b: 'y', other_fields: ['a=x'] });
-      const all = fitter.repair(named, { reason: 'no idea' }, 'set_0') ?? '';
+      const all = coercion.repair(named, { reason: 'no idea' }, 'set_0') ?? '';
       test.same((JSON.parse(all) as LogDocument)['other_fields'], ['a=x', 'b=y']);
-      test.equal(fitter.repair(all, { reason: 'no idea' }, 'set_0'), undefined);
-      test.equal(fitter.repair('no json', { reason: 'no idea' }, 'set_0'), undefined);
+      test.equal(coercion.repair(all, { reason: 'no idea' }, 'set_0'), undefined);
+      test.equal(coercion.repair('no json', { reason: 'no idea' }, 'set_0'), undefined);
     },
   );
 });
@@ -232,12 +234,12 @@ t.test('property: nothing is lost, the document stays as it was, and fitting aga
     fc.constantFrom('level', 'message', 'n', 'n_text', 'source', 'a.b', '_x', ''),
     fc.string({ maxLength: 8 }),
   );
-  const fitter = createFitter({ maxFields: 40 });
+  const coercion = createMappingCoercion({ maxFields: 40 });
   fc.assert(
     fc.property(fc.dictionary(name, value, { noNullPrototype: true }), (fields) => {
       const document = { ...fields, timestamp: time } as LogDocument;
       const before = inspect(document);
-      const text = fitter.fit('set_0', document);
+      const text = coercion.coerce('set_0', document);
       if (inspect(document) !== before) throw new Error('the document was changed');
       const result = JSON.parse(text) as LogDocument;
       const others = (result['other_fields'] ?? []) as string[];
@@ -249,7 +251,7 @@ t.test('property: nothing is lost, the document stays as it was, and fitting aga
         );
         if (!kept && !others.includes(`${wellFormed(field)}=${shown}`)) throw new Error(`lost: ${field}`);
       }
-      return fitter.fit('set_0', JSON.parse(text) as LogDocument) === text;
+      return coercion.coerce('set_0', JSON.parse(text) as LogDocument) === text;
     }),
     { seed: 7, numRuns: 2_000 },
   );

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { FastifyReply } from 'fastify';
 import { isSluiceError } from '../../../core/errors.js';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { tryMessage } from '../../../definitions/try.js';
+import { tryMessage } from '../../../definitions/dry-run.js';
 import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';

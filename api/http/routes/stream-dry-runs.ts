@@ -1,6 +1,6 @@
 /** Streams tried: on one uploaded message, and on stored history, before they are started or even saved. */
 import { Type } from 'typebox';
-import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../definitions/try.js';
+import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../definitions/dry-run.js';
 import type { ApiServer } from '../contract.js';
 import { invalidMembers } from '../failure.js';
 import { found, storing } from '../objects/changing.js';
@@ -16,7 +16,7 @@ import {
   streamsOfTry,
   tried,
   visibleStreams,
-} from '../objects/tries.js';
+} from '../objects/dry-runs.js';
 import type { ApiServices } from '../services.js';
 
 const tags = ['Streams'];
