@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import t, { type Test } from 'tap';
-import { searchValidateRoutes } from '../../../api/http/routes/search-validate.js';
-import { suggestRoutes } from '../../../api/http/routes/suggest.js';
-import { universalRoutes } from '../../../api/http/routes/universal.js';
+import { searchValidateRoutes } from '../../../api/http/routes/search/search-validate.js';
+import { suggestRoutes } from '../../../api/http/routes/search/suggest.js';
+import { universalRoutes } from '../../../api/http/routes/search/universal.js';
 import { Registry } from '../../../core/metrics.js';
 import type { SearchSettings } from '../../../schemas/config/search.js';
 import type { SearchableStore } from '../../../search/store.js';

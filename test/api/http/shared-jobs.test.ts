@@ -1,7 +1,7 @@
 /** Search jobs behind a balancer: two servers on one state, as two processes have it. */
 import t from 'tap';
 import { createMemoryState } from '../../../bench/memory-state.js';
-import { viewsSearchRoutes } from '../../../api/http/routes/views-search.js';
+import { viewsSearchRoutes } from '../../../api/http/routes/search/views-search.js';
 import type { Access } from '../../../access/contract.js';
 import { errorText } from '../../../core/errors.js';
 import { until } from '../../program.js';

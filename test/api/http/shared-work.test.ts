@@ -3,7 +3,7 @@ import t from 'tap';
 import { createMemoryState } from '../../../bench/memory-state.js';
 import { createJobs, type Job, type Jobs } from '../../../api/http/objects/jobs.js';
 import { createSharedWork } from '../../../api/http/objects/shared-work.js';
-import { exportRoutes } from '../../../api/http/routes/export.js';
+import { exportRoutes } from '../../../api/http/routes/search/export.js';
 import { silentLog } from '../../../core/log.js';
 import { stateErrors } from '../../../state/errors.js';
 import { until } from '../../program.js';

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
-import { createTailRoutes } from '../../../api/http/routes/tail.js';
+import { createTailRoutes } from '../../../api/http/routes/search/tail.js';
 import type { Access } from '../../../access/contract.js';
 import { compareCodePoints } from '../../../core/values.js';
 import { defineErrors } from '../../../core/errors.js';

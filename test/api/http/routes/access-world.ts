@@ -1,10 +1,10 @@
 /** The routes of access over real users in a real state. */
 import type { Test } from 'tap';
-import { authenticationRoutes } from '../../../../api/http/routes/authentication.js';
-import { roleRoutes } from '../../../../api/http/routes/roles.js';
-import { sessionRoutes } from '../../../../api/http/routes/sessions.js';
-import { tokenRoutes } from '../../../../api/http/routes/tokens.js';
-import { userRoutes } from '../../../../api/http/routes/users.js';
+import { authenticationRoutes } from '../../../../api/http/routes/access/authentication.js';
+import { roleRoutes } from '../../../../api/http/routes/access/roles.js';
+import { sessionRoutes } from '../../../../api/http/routes/access/sessions.js';
+import { tokenRoutes } from '../../../../api/http/routes/access/tokens.js';
+import { userRoutes } from '../../../../api/http/routes/access/users.js';
 import { createTestAccess, type TestAccess, type TestAccessOptions } from '../../../access/support.js';
 import { basic, createWorld, type AskOptions, type World } from '../world.js';
 

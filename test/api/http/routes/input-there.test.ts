@@ -2,8 +2,8 @@
 import { createServer, type AddressInfo } from 'node:net';
 import t from 'tap';
 import { apiIdOf } from '../../../../core/object-ids.js';
-import { receiverRoutes } from '../../../../api/http/routes/receivers.js';
-import { extractorRoutes } from '../../../../api/http/routes/extractors.js';
+import { receiverRoutes } from '../../../../api/http/routes/definitions/receivers.js';
+import { extractorRoutes } from '../../../../api/http/routes/definitions/extractors.js';
 import { startRunning } from './running.js';
 
 const probe = createServer().listen(0, '127.0.0.1');

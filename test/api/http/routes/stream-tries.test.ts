@@ -1,6 +1,6 @@
 import t from 'tap';
-import { streamRoutes } from '../../../../api/http/routes/streams.js';
-import { streamTryRoutes } from '../../../../api/http/routes/stream-dry-runs.js';
+import { streamRoutes } from '../../../../api/http/routes/definitions/streams.js';
+import { streamTryRoutes } from '../../../../api/http/routes/definitions/stream-dry-runs.js';
 import type { SearchHit } from '../../../../schemas/query.js';
 import { until } from '../../../definitions/rig.js';
 import { basic } from '../world.js';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { apiIdOf } from '../../../../core/object-ids.js';
-import { streamRoutes } from '../../../../api/http/routes/streams.js';
-import { streamRuleRoutes } from '../../../../api/http/routes/stream-rules.js';
-import { streamTryRoutes } from '../../../../api/http/routes/stream-dry-runs.js';
+import { streamRoutes } from '../../../../api/http/routes/definitions/streams.js';
+import { streamRuleRoutes } from '../../../../api/http/routes/definitions/stream-rules.js';
+import { streamTryRoutes } from '../../../../api/http/routes/definitions/stream-dry-runs.js';
 import { expectStatuses, startRunning } from './running.js';
 
 const routes = [streamRoutes, streamRuleRoutes, streamTryRoutes];

@@ -1,0 +1,172 @@
+/** Extractors of inputs: list, read, create, change, order, delete. Each comes to a rule for the messages of its receiver. */
+import { randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
+import { findId } from '../../../../core/object-ids.js';
+import { extractorsOf } from '../../../../definitions/graylog/extractors/rules.js';
+import { translateExtractor } from '../../../../definitions/graylog/extractors/translate.js';
+import type { ApiServer } from '../../contract.js';
+import { found, storing } from '../../objects/changing.js';
+import {
+  extractorAnswer,
+  extractorBody,
+  keptExtractor,
+  showExtractor,
+  takeExtractor,
+  type ExtractorBody,
+} from '../../objects/extractor-shape.js';
+import { knownReceivers } from '../../objects/known-receivers.js';
+import { nothing, objectId } from '../../objects/shapes.js';
+import type { ApiServices } from '../../services.js';
+
+const tags = ['Extractors'];
+const base = '/api/system/inputs/:inputId/extractors';
+const inputParams = Type.Object({ inputId: objectId('Receiver.') });
+const params = Type.Object({
+  inputId: objectId('Receiver.'),
+  extractorId: Type.String({ maxLength: 200, description: 'Extractor, 24 hexadecimal characters.' }),
+});
+const created = Type.Object({ extractor_id: Type.String() });
+const orderBody = Type.Object({
+  order: Type.Record(Type.String(), Type.String({ maxLength: 200 }), {
+    description: 'Ids of extractors by their new places.',
+  }),
+});
+const kind = 'extractors';
+
+export function extractorRoutes(app: ApiServer, services: ApiServices): void {
+  const store = createStore(services);
+
+  app.get(
+    base,
+    {
+      config: { permission: 'system:read' },
+      schema: {
+        summary: 'Extractors of a receiver, in the order they run',
+        tags,
+        params: inputParams,
+        response: { 200: Type.Object({ total: Type.Integer(), extractors: Type.Array(extractorAnswer) }) },
+      },
+    },
+    async ({ params: { inputId } }) => {
+      const extractors = store.list(inputId).map(store.show);
+      return { total: extractors.length, extractors };
+    },
+  );
+
+  app.get(
+    `${base}/:extractorId`,
+    {
+      config: { permission: 'system:read' },
+      schema: { summary: 'One extractor', tags, params, response: { 200: extractorAnswer } },
+    },
+    async ({ params: { inputId, extractorId } }) => store.show(store.read(inputId, extractorId)),
+  );
+
+  app.post(
+    base,
+    {
+      config: { permission: 'receivers:edit', audit: 'extractor:create' },
+      schema: {
+        summary: 'Create an extractor',
+        tags,
+        params: inputParams,
+        body: extractorBody,
+        response: { 201: created },
+      },
+    },
+    async (request, reply) => {
+      const id = randomBytes(12).toString('hex');
+      const { inputId } = request.params;
+      const definition = await store.take(inputId, request.body, id);
+      await storing(() => services.sluice.world.objects().create(kind, id, { definition }, request.identity.username));
+      request.audited = { object: `inputId=${inputId} ${id}` };
+      return reply.code(201).send({ extractor_id: id });
+    },
+  );
+
+  app.put(
+    `${base}/:extractorId`,
+    {
+      config: { permission: 'receivers:edit', audit: 'extractor:update' },
+      schema: { summary: 'Change an extractor', tags, params, body: extractorBody, response: { 200: extractorAnswer } },
+    },
+    async ({ params: { inputId, extractorId }, body, identity }) => {
+      const { id, definition: before } = store.read(inputId, extractorId);
+      const definition = await store.take(inputId, { ...body, order: body.order ?? Number(before['order'] ?? 0) }, id);
+      await storing(() => services.sluice.world.objects().change(kind, id, () => ({ definition }), identity.username));
+      return store.show(store.read(inputId, id));
+    },
+  );
+
+  app.delete(
+    `${base}/:extractorId`,
+    {
+      config: { permission: 'receivers:edit', audit: 'extractor:delete' },
+      schema: { summary: 'Delete an extractor', tags, params, response: { 204: nothing } },
+    },
+    async ({ params: { inputId, extractorId }, identity }, reply) => {
+      const { id } = store.read(inputId, extractorId);
+      await storing(() => services.sluice.world.objects().remove(kind, id, identity.username));
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    `${base}/order`,
+    {
+      config: { permission: 'receivers:edit', audit: 'extractor:order' },
+      schema: {
+        summary: 'Say in which order extractors run',
+        tags,
+        params: inputParams,
+        body: orderBody,
+        response: { 204: nothing },
+      },
+    },
+    async ({ params: { inputId }, body: { order }, identity }, reply) => {
+      const places = Object.entries(order).map(([place, id]) => ({
+        place: Number(place),
+        id: store.read(inputId, id).id,
+      }));
+      for (const { place, id } of places)
+        await storing(() =>
+          services.sluice.world
+            .objects()
+            .change(
+              kind,
+              id,
+              (before) => ({ definition: { ...before?.definition, order: Number.isInteger(place) ? place : 0 } }),
+              identity.username,
+            ),
+        );
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function createStore(services: ApiServices) {
+  const { world } = services.sluice;
+  const inputOf = (name: string): string => {
+    const ids = knownReceivers(services).map(({ id }) => id);
+    return found('receiver', findId(ids, name));
+  };
+  const list = (input: string) => {
+    const id = inputOf(input);
+    return extractorsOf(world.kept()).filter(({ definition }) => definition['input'] === id);
+  };
+  return {
+    list,
+    read: (input: string, id: string) =>
+      found(
+        'extractor',
+        list(input).find((extractor) => extractor.id === id),
+      ),
+    show: (extractor: ReturnType<typeof list>[number]) =>
+      showExtractor(extractor, !world.leftOut(kind).some(({ id }) => id === extractor.id)),
+    async take(input: string, body: ExtractorBody, id: string) {
+      const settings = takeExtractor(inputOf(input), body);
+      const rule = await storing(() => translateExtractor(settings));
+      return { ...keptExtractor(settings), id, title: body.title, order: body.order ?? 0, ...rule };
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/** Rules of pipelines, in the rule language of peers: list, read, check, create, change, delete. They take effect through a connected pipeline. */
+import { Type } from 'typebox';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import { idFromTitle } from '../../../../definitions/names.js';
+import { grokTable, withGrokPatterns } from '../../../../definitions/graylog/grok-patterns.js';
+import { titleOf } from '../../../../definitions/graylog/pipelines.js';
+import { translateRule } from '../../../../definitions/graylog/pipeline-rules/translate.js';
+import type { ApiServer } from '../../contract.js';
+import { failure } from '../../failure.js';
+import { storing } from '../../objects/changing.js';
+import { showActions } from '../../objects/hidden-streams.js';
+import { knownReceivers } from '../../objects/known-receivers.js';
+import {
+  objectOf,
+  objectsOf,
+  pipelineRuleAnswer,
+  reading,
+  showPipelineRule,
+  sourceBody,
+  usersOf,
+} from '../../objects/pipeline-shape.js';
+import { nothing, objectId } from '../../objects/shapes.js';
+import type { ApiServices } from '../../services.js';
+
+const tags = ['Pipelines'];
+const base = '/api/system/pipelines/rule';
+const params = Type.Object({ ruleId: objectId('Rule of pipelines.') });
+const kind = 'pipeline-rules';
+type Body = { readonly description?: string | null | undefined; readonly source: string };
+
+export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void {
+  const { world } = services.sluice;
+  const ruleOf = (name: string) => objectOf(world, kind, 'rule of pipelines', name);
+  const take = (body: Body) => takeRule(services, body);
+
+  app.get(
+    base,
+    {
+      config: { permission: 'system:read' },
+      schema: { summary: 'Rules of pipelines', tags, response: { 200: Type.Array(pipelineRuleAnswer) } },
+    },
+    async ({ identity }) => objectsOf(world, kind).map((rule) => showPipelineRule(world, rule, identity)),
+  );
+
+  app.get(
+    `${base}/:ruleId`,
+    {
+      config: { permission: 'system:read' },
+      schema: { summary: 'One rule of pipelines', tags, params, response: { 200: pipelineRuleAnswer } },
+    },
+    async ({ params: { ruleId }, identity }) => showPipelineRule(world, ruleOf(ruleId), identity),
+  );
+
+  app.post(
+    base,
+    {
+      config: { permission: 'rules:edit', audit: 'pipeline_rule:create' },
+      schema: { summary: 'Create a rule of pipelines', tags, body: sourceBody, response: { 200: pipelineRuleAnswer } },
+    },
+    async (request) => {
+      const objects = world.objects();
+      const definition = await take(request.body);
+      if (objectsOf(world, kind).some((rule) => titleOf(rule) === definition.title))
+        throw failure(409, `There is a rule ${JSON.stringify(definition.title)} already.`);
+      const id = idFromTitle(definition.title, 'rule', (taken) => objects.wasUsed(kind, taken));
+      await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
+      request.audited = { object: id };
+      return showPipelineRule(world, ruleOf(id), request.identity);
+    },
+  );
+
+  app.put(
+    `${base}/:ruleId`,
+    {
+      config: { permission: 'rules:edit', audit: 'pipeline_rule:update' },
+      schema: {
+        summary: 'Change a rule of pipelines',
+        tags,
+        params,
+        body: sourceBody,
+        response: { 200: pipelineRuleAnswer },
+      },
+    },
+    async ({ params: { ruleId }, body, identity }) => {
+      const rule = ruleOf(ruleId);
+      const definition = await take(body);
+      if (definition.title !== titleOf(rule)) assertUnused(usersOf(world, rule), 'renamed');
+      await storing(() =>
+        world
+          .objects()
+          .change(
+            kind,
+            rule.id,
+            (before) => ({ definition: { ...before?.definition, ...definition, id: rule.id } }),
+            identity.username,
+          ),
+      );
+      return showPipelineRule(world, ruleOf(rule.id), identity);
+    },
+  );
+
+  app.delete(
+    `${base}/:ruleId`,
+    {
+      config: { permission: 'rules:edit', audit: 'pipeline_rule:delete' },
+      schema: { summary: 'Delete a rule that no pipeline names', tags, params, response: { 204: nothing } },
+    },
+    async ({ params: { ruleId }, identity }, reply) => {
+      const rule = ruleOf(ruleId);
+      assertUnused(usersOf(world, rule), 'deleted');
+      await storing(() => world.objects().remove(kind, rule.id, identity.username));
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    `${base}/parse`,
+    {
+      config: { permission: 'rules:edit', reads: true },
+      schema: {
+        summary: 'Check a rule of pipelines, and see what it comes to',
+        tags,
+        body: sourceBody,
+        response: { 200: pipelineRuleAnswer },
+      },
+    },
+    async ({ body, identity }) => {
+      const { title, description = '', source, when, then } = await take(body);
+      return {
+        id: null,
+        name: '',
+        title,
+        description,
+        source,
+        created_at: null,
+        modified_at: null,
+        errors: null,
+        used_by: [],
+        when,
+        then: showActions(then, identity),
+        in_force: false,
+        reason: 'It was only checked.',
+        simulator_message: null,
+      };
+    },
+  );
+}
+
+/** Refused as a whole where it would not fit with the rules as they are. */
+export async function takeRule(services: ApiServices, { description, source }: Body) {
+  const { world } = services.sluice;
+  const streams = (await world.catalog())
+    .list('streams')
+    .map(({ id, settings: { title } }) => ({ id, title: typeof title === 'string' ? title : id }));
+  const {
+    name: title,
+    when,
+    then,
+  } = reading(() => translateRule(source, { streams, receivers: knownReceivers(services) }));
+  if (title.trim() === '') throw failure(400, 'A rule needs a name.');
+  const tried =
+    then.length === 0 ? [{ remove: { fields: ['nothing'] } }] : withGrokPatterns(then, grokTable(world.kept()));
+  await storing(() => world.rulesWith('rules', { id: `tried--${apiIdOf(title)}`, when, then: tried }));
+  return { title, ...(typeof description === 'string' ? { description } : {}), source, when, then };
+}
+
+function assertUnused(users: readonly string[], what: string): void {
+  if (users.length > 0)
+    throw failure(409, `The rule cannot be ${what}: these pipelines name it: ${users.join(', ')}.`, {
+      body: { pipelines: users },
+    });
+}

@@ -1,0 +1,248 @@
+/** Rules: list, read, create, change, delete, and tried before they are saved. */
+import { Type } from 'typebox';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import { idFromTitle } from '../../../../definitions/names.js';
+import { streamMatcher } from '../../../../definitions/dry-run.js';
+import type { Identity } from '../../../../schemas/access.js';
+import type { ApiServer } from '../../contract.js';
+import { failure } from '../../failure.js';
+import { assertChangeable, assertRemovable, found, storing } from '../../objects/changing.js';
+import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/history.js';
+import { ruleAnswer, ruleBody, ruleFields, showRule, takeRuleSettings } from '../../objects/rule-shape.js';
+import { nothing, objectId } from '../../objects/shapes.js';
+import {
+  explained,
+  messageBody,
+  requestSignal,
+  streamsOfTry,
+  tried,
+  visibleStreams,
+  type Tried,
+} from '../../objects/dry-runs.js';
+import type { ApiServices } from '../../services.js';
+
+const tags = ['Rules'];
+const base = '/api/rules';
+const params = Type.Object({ ruleId: objectId('Rule.') });
+const change = Type.Object({ field: Type.String(), before: Type.Unknown(), after: Type.Unknown() });
+const tryAnswer = Type.Object({
+  matches: Type.Boolean(),
+  state: Type.String(),
+  ...explained,
+  changes: Type.Array(change, { description: 'What the rule does to the message.' }),
+  dropped: Type.Boolean(),
+  streams: streamsOfTry,
+});
+const triedId = 'tried-rule';
+
+export function ruleRoutes(app: ApiServer, services: ApiServices): void {
+  const { world } = services.sluice;
+  const itemOf = async (name: string) => found('rule', (await world.catalog()).find('rules', name));
+  const shown = async (name: string, identity: Identity) =>
+    showRule(await itemOf(name), await world.catalog(), identity);
+  const answer = (result: Tried, id: string, identity: Identity) => {
+    const rule = found('rule', result.rule(id));
+    const changes = rule.changes.map(({ field, before, after }) => ({
+      field,
+      before: before ?? null,
+      after: after ?? null,
+    }));
+    return {
+      matches: rule.state === 'matched',
+      state: rule.state,
+      reason: rule.error ?? `The rule is ${rule.state}.`,
+      condition: (rule.condition as unknown as Readonly<Record<string, unknown>> | undefined) ?? null,
+      changes,
+      dropped: result.explanation.routing.dropped,
+      streams: visibleStreams(result, identity),
+    };
+  };
+
+  app.get(
+    base,
+    {
+      config: { permission: 'system:read' },
+      schema: {
+        summary: 'Rules, in the order they run',
+        tags,
+        response: { 200: Type.Object({ total: Type.Integer(), rules: Type.Array(ruleAnswer) }) },
+      },
+    },
+    async ({ identity }) => {
+      const catalog = await world.catalog();
+      const rules = catalog.list('rules').map((item) => showRule(item, catalog, identity));
+      return { total: rules.length, rules };
+    },
+  );
+
+  app.get(
+    `${base}/:ruleId`,
+    {
+      config: { permission: 'system:read' },
+      schema: { summary: 'One rule', tags, params, response: { 200: ruleAnswer } },
+    },
+    async ({ params: { ruleId }, identity }) => shown(ruleId, identity),
+  );
+
+  app.post(
+    base,
+    {
+      config: { permission: 'rules:edit', audit: 'rule:create' },
+      schema: {
+        summary: 'Create a rule; it runs behind all others',
+        tags,
+        body: ruleBody,
+        response: { 201: ruleAnswer },
+      },
+    },
+    async (request, reply) => {
+      const catalog = await world.catalog();
+      const objects = world.objects();
+      const { name, description = '' } = request.body;
+      if (name !== undefined && catalog.find('rules', name) !== undefined)
+        throw failure(409, `There is a rule ${name} already.`);
+      const id =
+        name ??
+        idFromTitle(
+          description,
+          'rule',
+          (taken) => catalog.find('rules', taken) !== undefined || objects.wasUsed('rules', taken),
+        );
+      await storing(() =>
+        objects.create(
+          'rules',
+          id,
+          { definition: { id, ...takeRuleSettings(request.body, request.identity) } },
+          request.identity.username,
+        ),
+      );
+      request.audited = { object: id };
+      return reply
+        .code(201)
+        .header('location', `${base}/${apiIdOf(id)}`)
+        .send(await shown(id, request.identity));
+    },
+  );
+
+  app.put(
+    `${base}/:ruleId`,
+    {
+      config: { permission: 'rules:edit', audit: 'rule:update' },
+      schema: {
+        summary: 'Change what is given of a rule',
+        tags,
+        params,
+        body: ruleBody,
+        response: { 200: ruleAnswer },
+      },
+    },
+    async ({ params: { ruleId }, body, identity }) => {
+      const item = await itemOf(ruleId);
+      assertChangeable('rule', item);
+      await storing(() =>
+        world.objects().change(
+          'rules',
+          item.id,
+          (before) => ({
+            definition: { ...before?.definition, ...takeRuleSettings(body, identity, item), id: item.id },
+          }),
+          identity.username,
+        ),
+      );
+      return shown(item.id, identity);
+    },
+  );
+
+  app.delete(
+    `${base}/:ruleId`,
+    {
+      config: { permission: 'rules:edit', audit: 'rule:delete' },
+      schema: { summary: 'Delete a rule', tags, params, response: { 204: nothing } },
+    },
+    async ({ params: { ruleId }, identity }, reply) => {
+      const item = await itemOf(ruleId);
+      assertRemovable('rule', item);
+      await storing(() => world.objects().remove('rules', item.id, identity.username));
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    `${base}/:ruleId/try`,
+    {
+      config: { permission: 'rules:edit', reads: true },
+      schema: {
+        summary: 'Try one message against a rule: whether it matches, why, and what it does',
+        tags,
+        params,
+        body: Type.Object(messageBody),
+        response: { 200: tryAnswer },
+      },
+    },
+    async ({ params: { ruleId }, body: { message, receiver }, identity }) => {
+      const { id } = await itemOf(ruleId);
+      return answer(tried(services, message, receiver), id, identity);
+    },
+  );
+
+  app.post(
+    `${base}/try`,
+    {
+      config: { permission: 'rules:edit', reads: true },
+      schema: {
+        summary: 'Try one message against a rule that is not saved, behind all others',
+        tags,
+        body: Type.Object({ ...ruleFields, ...messageBody }),
+        response: { 200: tryAnswer },
+      },
+    },
+    async ({ body: { message, receiver, when, then, description }, identity }) => {
+      const definition = {
+        ...takeRuleSettings(
+          {
+            ...(when === undefined ? {} : { when }),
+            ...(then === undefined ? {} : { then }),
+            ...(description === undefined ? {} : { description }),
+          },
+          identity,
+        ),
+        id: triedId,
+      };
+      const rules = await storing(() => world.rulesWith('rules', definition));
+      return answer(tried({ ...services, rules: () => rules }, message, receiver), triedId, identity);
+    },
+  );
+
+  app.post(
+    `${base}/try/history`,
+    {
+      config: {
+        permission: 'rules:edit',
+        checks: 'shows what may be read',
+        audit: 'search:history',
+        audited: auditedHistory,
+      },
+      schema: {
+        summary: 'How many of the newest stored messages fulfil a condition; they are as all rules have left them',
+        tags,
+        body: Type.Object({
+          when: Type.Unsafe<Readonly<Record<string, unknown>>>({
+            type: 'object',
+            additionalProperties: true,
+            description: 'A condition, as in rule files.',
+          }),
+          ...historyBody,
+        }),
+        response: { 200: historyAnswer },
+      },
+    },
+    async (request, reply) =>
+      tryHistory(
+        services,
+        await storing(() => streamMatcher({ when: request.body.when })),
+        request.body,
+        request.identity,
+        requestSignal(reply),
+      ),
+  );
+}
