@@ -483,7 +483,7 @@ const rest: readonly ContractRow[] = [
   ['POST', `${plugin}/regex/compile/test`, 200, ['(', { pattern: 'a+' }]],
   ['POST', `${plugin}/regex/compile/test`, 400, {}],
   ['POST', plugin, 200, 'it is 123-45-6789', { headers: { 'content-type': 'text/plain' } }],
-  ['GET', '/api/dead-letters', 200, undefined, { keep: { deadLetter: 'dead_letters.0.id' } }],
+  ['GET', '/api/dead-letters', 200, undefined, { keep: { letter: 'dead_letters.0.id' } }],
   ['GET', '/api/dead-letters?limit=-1', 400],
   ['GET', '/api/dead-letters/{letter}', 200],
   ['GET', '/api/dead-letters/none', 404],

@@ -69,7 +69,7 @@ t.test('dead letters are for administrators', async (t) => {
   for (const [route, { shows }] of routeRows) {
     if (shows !== 'letters') continue;
     const id = stored.get('markletter')?.[0]?.id ?? '';
-    const path = (route.split(' ')[1] ?? '').replace(':deadLetterId', encodeURIComponent(id));
+    const path = (route.split(' ')[1] ?? '').replace(':letterId', encodeURIComponent(id));
     for (const { name, administrator } of askers) {
       const answer = await askAs(name, 'GET', path);
       t.equal(answer.statusCode, administrator ? 200 : name === '' ? 401 : 403, `${name} ${path}`);
@@ -91,7 +91,7 @@ const ids: Readonly<Record<string, readonly string[]>> = {
   id: [search.id, 'b'.repeat(24)],
   file: ['start.js'],
   jobId: ['x'],
-  deadLetterId: ['x'],
+  letterId: ['x'],
 };
 const bodies: Readonly<Record<string, unknown>> = {
   'POST /api/streams/:streamId/testMatch': { message: { short_message: 'x', host: 'y' } },

@@ -312,7 +312,7 @@ const rows: Rows = [
     'letters',
     [
       `GET ${deadLetters}`,
-      `GET ${deadLetters}/:deadLetterId`,
+      `GET ${deadLetters}/:letterId`,
       'GET /api/system/indexer/failures',
       'GET /api/system/indexer/failures/count',
     ],

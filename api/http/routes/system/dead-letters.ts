@@ -36,7 +36,7 @@ const workBody = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most this many.' })),
 });
 const params = Type.Object({
-  deadLetterId: Type.String({ minLength: 1, maxLength: 512, description: 'Id of a dead letter.' }),
+  letterId: Type.String({ minLength: 1, maxLength: 512, description: 'Id of a dead letter.' }),
 });
 const jobParams = Type.Object({ jobId: Type.String({ maxLength: 64 }) });
 const deadLetterAnswer = Type.Object({
@@ -124,13 +124,13 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
   );
 
   app.get(
-    `${base}/:deadLetterId`,
+    `${base}/:letterId`,
     {
       config: { permission: 'dead-letters', audit: 'search:dead_letter' },
       schema: { summary: 'One dead letter, whole', tags, params, response: { 200: deadLetterAnswer } },
     },
-    async ({ params: { deadLetterId } }) => {
-      const { id, place, document } = found('dead letter', await deadLetters().find(deadLetterId));
+    async ({ params: { letterId } }) => {
+      const { id, place, document } = found('dead letter', await deadLetters().find(letterId));
       return { id, index: place, document };
     },
   );
