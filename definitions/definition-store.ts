@@ -1,7 +1,8 @@
 /** Files and objects of one process: the rules that come of them, and when they change. */
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createBackOff, pause } from '../core/wait.js';
+import { createBackOff } from '../core/retry.js';
+import { pause } from '../core/wait.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import { describeRules } from '../rules/describe.js';
 import { readRuleSource } from '../rules/source.js';

@@ -1,7 +1,8 @@
 /** What may fail while engines and other processors start beside us: an index that somebody else is just creating, a cluster that elects. */
 import { errorText, isSluiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createBackOff, pause } from '../core/wait.js';
+import { createBackOff } from '../core/retry.js';
+import { pause } from '../core/wait.js';
 
 /** As long as the topic log waits for its brokers. */
 const patienceMs = 60_000;

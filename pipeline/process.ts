@@ -1,7 +1,8 @@
 /** Carries out the delivery protocol: feeds what the consumer reports to each partition's state machine and does what it commands. */
 import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.js';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
-import { createBackOff, pause } from '../core/wait.js';
+import { createBackOff } from '../core/retry.js';
+import { pause } from '../core/wait.js';
 import { noteTraffic } from '../core/young-generation.js';
 import { deliverBatch, giveUp, longestPauseMs, parkBatches } from './deliver.js';
 import type { DeliverContext } from './deliver-context.js';

@@ -5,7 +5,8 @@
  */
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import { createRateLimit } from '../../core/log.js';
-import { createBackOff, pause } from '../../core/wait.js';
+import { createBackOff } from '../../core/retry.js';
+import { pause } from '../../core/wait.js';
 import type { Connection, OutputState, Parcel } from './contract.js';
 import { outputErrors } from './errors.js';
 import type { SenderOptions } from './sender-options.js';
