@@ -9,7 +9,7 @@ import type { Config } from '../../schemas/config/config.js';
 import { createStore } from '../../sinks/stores/registry.js';
 import type { Scope } from '../../test/endurance/scope.js';
 import { startEngines, type Engines } from '../../test/engines.js';
-import { wordsKnown } from '../../test/sinks/stores/support/words.js';
+import { wordsKnown } from '../../test/sinks/stores/duckdb/support/words.js';
 import { startProgram, workedOff, type Program } from '../../test/program.js';
 import { benchConfig } from '../processing.js';
 import { createApi, type Api } from './api.js';

@@ -1,5 +1,5 @@
 /**
- * An index store: named indices of documents. Two adapters, one suite: `test/sinks/stores/contract.ts`.
+ * An index store: named indices of documents. Two adapters, one suite: `test/sinks/stores/contract/contract.ts`.
  */
 import type {
   AggregateRequest,

@@ -12,8 +12,8 @@ import type { IndexStore } from '../../sinks/stores/contract.js';
 import { createDuckStore } from '../../sinks/stores/duckdb.js';
 import { openSearchNode } from '../engines.js';
 import { settings } from '../search/searcher-suite.js';
-import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract.js';
-import { openStore } from '../sinks/stores/open-opensearch.js';
+import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
+import { openStore } from '../sinks/stores/opensearch/open-store.js';
 
 const kinds: Readonly<Record<string, unknown>> = {
   text: 'some words',

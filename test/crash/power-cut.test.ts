@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { freePorts } from '../engines.js';
-import { createPowerCut, missingForPowerCut } from '../faults/power-cut.js';
-import { createReckoner } from '../faults/reckoning.js';
-import { writeRuleFile } from '../faults/rule-files.js';
-import { startTraffic } from '../faults/traffic.js';
+import { createPowerCut, missingForPowerCut } from '../faults/causes/power-cut.js';
+import { createReckoner } from '../faults/judging/reckoning.js';
+import { writeRuleFile } from '../faults/world/rule-files.js';
+import { startTraffic } from '../faults/world/traffic.js';
 import { startProgram, testFolder, until, workedOff } from '../program.js';
 
 const rounds = Number(process.env['SLUICE_FAULT_ROUNDS'] ?? 4);

@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import { until } from '../program.js';
-import type { HttpFault, HttpProxy } from './http-proxy.js';
-import type { Process, World } from './world.js';
+import type { HttpFault, HttpProxy } from './causes/http-proxy.js';
+import type { Process, World } from './world/world.js';
 
 export const pause = (milliseconds: number): Promise<void> => wait(milliseconds);
 

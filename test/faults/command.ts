@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { milliseconds } from '../endurance/scope.js';
 import { missingForEngines } from '../engines.js';
-import type { EngineSet } from './own-engines.js';
+import type { EngineSet } from './world/own-engines.js';
 import { lineOf, saveResults, tableOf, verdict } from './report.js';
 import type { Load, RowResult } from './run-row.js';
 import { rows } from './rows/registry.js';

@@ -1,7 +1,7 @@
 /** A row of the fault table: one fault, what it does to a running system, and when the engine answers again. */
-import type { EngineSet } from './own-engines.js';
-import type { OutputReckoning } from './output-reckoning.js';
-import type { Progress, World, WorldNeeds } from './world.js';
+import type { EngineSet } from './world/own-engines.js';
+import type { OutputReckoning } from './outputs/reckoning.js';
+import type { Progress, World, WorldNeeds } from './world/world.js';
 
 export interface Row {
   /** Kebab-case; chosen with `--rows`. */

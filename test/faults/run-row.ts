@@ -1,12 +1,12 @@
 /** One row: load, fault, healing, full speed again, everything worked off, reckoning. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { workedOff } from './acting.js';
-import type { EngineSet } from './own-engines.js';
-import type { OutputReckoning } from './output-reckoning.js';
-import type { Reckoning } from './reckoning.js';
+import type { EngineSet } from './world/own-engines.js';
+import type { OutputReckoning } from './outputs/reckoning.js';
+import type { Reckoning } from './judging/reckoning.js';
 import type { Row } from './row.js';
-import { measureSpeed, secondsToFullSpeed, type Speed } from './speed.js';
-import type { Progress, World } from './world.js';
+import { measureSpeed, secondsToFullSpeed, type Speed } from './judging/speed.js';
+import type { Progress, World } from './world/world.js';
 
 export type Load = 'light' | 'full';
 

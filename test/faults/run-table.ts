@@ -3,13 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '../program.js';
-import { createWorld } from './create-world.js';
-import { startOwnEngines, type EngineSet, type OwnEngines } from './own-engines.js';
-import { createRandom } from './random.js';
-import type { Reckoning } from './reckoning.js';
+import { createWorld } from './world/create-world.js';
+import { startOwnEngines, type EngineSet, type OwnEngines } from './world/own-engines.js';
+import { createRandom } from './world/random.js';
+import type { Reckoning } from './judging/reckoning.js';
 import type { Row } from './row.js';
 import { isExact, isInTime, runRow, type Load, type RowResult } from './run-row.js';
-import type { World } from './world.js';
+import type { World } from './world/world.js';
 
 export interface Planned {
   readonly row: Row;

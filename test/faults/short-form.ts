@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { testFolder } from '../program.js';
-import type { EngineSet } from './own-engines.js';
+import type { EngineSet } from './world/own-engines.js';
 import { lineOf } from './report.js';
 import { rows } from './rows/registry.js';
 import type { RowResult } from './run-row.js';

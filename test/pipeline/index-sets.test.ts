@@ -19,7 +19,7 @@ import type { IndexInfo, IndexStore } from '../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../sinks/stores/duckdb.js';
 import { createLevelState } from '../../state/leveldb.js';
 import { until } from '../program.js';
-import { wordsKnown } from '../sinks/stores/support/words.js';
+import { wordsKnown } from '../sinks/stores/duckdb/support/words.js';
 
 type Limits = Readonly<Record<string, unknown>>;
 

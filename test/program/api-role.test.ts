@@ -5,7 +5,7 @@ import { createOpenSearchClient } from '../../core/opensearch-client.js';
 import { openSearchNode, skipWithoutKafka, skipWithoutOpenSearch } from '../engines.js';
 import { until, workedOff, type Program } from '../program.js';
 import { createCluster } from './cluster.js';
-import { deadLettersVerb, listDeadLetters, sendFrames } from './dead-letters-verb.js';
+import { deadLettersVerb, listDeadLetters, sendFrames } from './dead-letters/verb.js';
 
 const skip = skipWithoutKafka().skip === false ? skipWithoutOpenSearch().skip : skipWithoutKafka().skip;
 const authorization = `Basic ${Buffer.from('Admin:admin-first-password').toString('base64')}`;

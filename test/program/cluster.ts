@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import kafkajs, { type Admin } from 'kafkajs';
 import { kafkaBrokers, openSearchNode } from '../engines.js';
-import { writeRuleFile, type RuleChoice } from '../faults/rule-files.js';
+import { writeRuleFile, type RuleChoice } from '../faults/world/rule-files.js';
 import { startProgram, testFolder, until, type Program } from '../program.js';
 
 export interface Cluster {

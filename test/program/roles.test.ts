@@ -3,8 +3,8 @@ import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { skipWithoutKafka, skipWithoutOpenSearch } from '../engines.js';
-import { createReckoner } from '../faults/reckoning.js';
-import { startTraffic } from '../faults/traffic.js';
+import { createReckoner } from '../faults/judging/reckoning.js';
+import { startTraffic } from '../faults/world/traffic.js';
 import { until, type Program, type Status } from '../program.js';
 import { createCluster } from './cluster.js';
 

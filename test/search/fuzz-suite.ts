@@ -9,7 +9,7 @@ import { compileQuery } from '../../search/evaluate.js';
 import { parseQuery } from '../../search/parser.js';
 import { isQueryProblem } from '../../search/problem.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract.js';
+import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
 
 const seed = 20261121;
 const now = Date.UTC(2026, 2, 10);

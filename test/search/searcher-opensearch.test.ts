@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openSearchNode } from '../engines.js';
-import { openStore } from '../sinks/stores/open-opensearch.js';
+import { openStore } from '../sinks/stores/opensearch/open-store.js';
 import { searcherSuite } from './searcher-suite.js';
 
 if (openSearchNode() === undefined) t.pass('OpenSearch is left out: SLUICE_TEST_OPENSEARCH is not set');

@@ -11,7 +11,7 @@ import type { AskedAggregate, Searcher, SearchOptions } from '../../search/contr
 import { createSearcher, type SearcherOptions } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { storeErrors } from '../../sinks/stores/errors.js';
-import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract.js';
+import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
 import { fuzzes } from './fuzz-suite.js';
 
 export const settings: SearchSettings = {

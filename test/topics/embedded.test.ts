@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { testTopicLog, type TopicPlace } from './contract.js';
-import { createFolder, createLog, startLog } from './embedded-folder.js';
+import { createFolder, createLog, startLog } from './embedded/folder.js';
 
 async function createPlace(test: Test): Promise<TopicPlace> {
   const folder = await createFolder(test);

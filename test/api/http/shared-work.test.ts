@@ -7,7 +7,7 @@ import { exportRoutes } from '../../../api/http/routes/search/export.js';
 import { silentLog } from '../../../core/log.js';
 import { stateErrors } from '../../../state/errors.js';
 import { until } from '../../program.js';
-import { createMemorySearcher, document, type MemorySearcher } from './memory-searcher.js';
+import { createMemorySearcher, document, type MemorySearcher } from './search/memory-searcher.js';
 import { basic, createWorld, type World } from './world.js';
 
 const settings = {

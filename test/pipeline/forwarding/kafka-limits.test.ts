@@ -17,7 +17,7 @@ import { kafkaBrokers, skipWithoutKafka } from '../../engines.js';
 import { until } from '../../program.js';
 import { compiled } from '../../rules/support.js';
 import { createStreamDestination, type StreamDestination } from '../../sinks/outputs/receivers.js';
-import { metricValue } from '../../topics/embedded-folder.js';
+import { metricValue } from '../../topics/embedded/folder.js';
 import { createWorld, firstNumbers, numbered, type Settings, type World } from './world.js';
 
 const patienceMs = 60_000;

@@ -17,7 +17,7 @@ import type { RuleSet } from '../../../rules/contract.js';
 import type { OwnListener } from '../../../sinks/outputs/registry.js';
 import { until } from '../../program.js';
 import { compiled } from '../../rules/support.js';
-import { metricValue } from '../../topics/embedded-folder.js';
+import { metricValue } from '../../topics/embedded/folder.js';
 
 interface Teardown {
   teardown(action: () => Promise<void> | void): void;

@@ -9,7 +9,7 @@ import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
 import { createOpenSearchStore } from '../../../sinks/stores/opensearch.js';
-import { createFilled, samples } from './contract.js';
+import { createFilled, samples } from './contract/contract.js';
 
 t.test('OpenSearch: a cancelled search gives its connection up, which ends its task there', async (t) => {
   const searches: IncomingMessage[] = [];

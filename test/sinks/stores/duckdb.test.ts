@@ -6,7 +6,7 @@ import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
-import { storeContract } from './contract.js';
+import { storeContract } from './contract/contract.js';
 
 const folders = new WeakMap<IndexStore, string>();
 

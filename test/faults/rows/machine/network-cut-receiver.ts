@@ -1,0 +1,17 @@
+import { missingForNetwork } from '../../causes/network.js';
+import { pause } from '../../acting.js';
+import type { Row } from '../../row.js';
+
+export const networkCutReceiver: Row = {
+  name: 'network-cut-receiver',
+  title: "the receiver's host cut off from the engines",
+  sets: ['hosts'],
+  needs: { shape: 'pair' },
+  missing: missingForNetwork,
+  answers: 'the network is whole again',
+  inject: async (world) => {
+    await world.receiver.host?.cut('engines');
+    await pause(world.awayMs);
+  },
+  heal: async (world) => world.receiver.host?.mend('engines'),
+};

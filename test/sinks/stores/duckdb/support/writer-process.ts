@@ -1,0 +1,35 @@
+/** Writes batches to the index `crash_0` of the store in the folder given until it is killed; says each acknowledged offset on standard output. */
+import { silentLog } from '../../../../../core/log.js';
+import { Registry } from '../../../../../core/metrics.js';
+import { createDuckStore } from '../../../../../sinks/stores/duckdb.js';
+import { batchOf, indexOptions, samples } from '../../contract/contract.js';
+
+const [folder = '', batchSize = '200'] = process.argv.slice(2);
+const count = Number(batchSize);
+const store = createDuckStore({
+  folder,
+  memoryBytes: 256 * 2 ** 20,
+  threads: 2,
+  checkpointBytes: 2 ** 20,
+  reserveBytes: 0,
+  log: silentLog,
+  registry: new Registry(),
+  words: { segmentRows: 400, idleMs: 0, everyMs: 1, mostPerSecond: Infinity },
+});
+await store.start();
+await store.createIndex('crash_0', indexOptions('crash'));
+
+async function writeOn(partition: number): Promise<void> {
+  let next = (await store.markers('crash_0', 'logs', 1)).get(partition) ?? 0;
+  for (;;) {
+    const documents = samples(count, next).map((document, at) => ({
+      ...document,
+      [`field_${(next + at) % 40}`]: 'x'.repeat(50),
+    }));
+    await store.write(batchOf('crash_0', documents, next, partition));
+    next += count;
+    process.stdout.write(`${partition} ${next}\n`);
+  }
+}
+
+await Promise.all([writeOn(0), writeOn(1)]);
