@@ -9,7 +9,7 @@ import type { Blockages } from './parking/blockages.js';
 import type { ParkingTopics } from './parking/topics.js';
 import type { RouteContext } from './route.js';
 import type { RuleSets } from './rule-sets.js';
-import type { SearchableProbe } from './searchable.js';
+import type { SearchableProbe } from '../sinks/stores/searchable-probe.js';
 import type { TopicLog } from '../topics/contract.js';
 import type { Taps } from './monitoring/taps.js';
 

@@ -1,16 +1,16 @@
 /** Appends epochs (protocol rule 1): for changed rules, for new index sets, for a rotated index. Any process with the store may; compare-and-set decides. */
 import type { Log } from '../core/log.js';
-import type { IndexSetDefinition, RuleSet } from '../rules/contract.js';
+import type { RuleSet } from '../rules/contract.js';
+import type { IndexSetDefinition } from '../schemas/index-sets.js';
+import type { IndexRotation, IndexState } from '../sinks/index-sets/contract.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
-import type { Epoch, IndexMark } from './delivery/records.js';
+import type { Epoch } from './delivery/records.js';
 import { pipelineErrors } from './errors.js';
 import type { Ledger } from './ledger.js';
 
-export interface Epochs {
+export interface Epochs extends IndexRotation {
   /** Makes this rule set the one of the newest epoch, with an index for each of its sets. */
   applyRules(ruleSet: RuleSet): Promise<void>;
-  /** Starts the next index of a set, unless somebody else has replaced `current` already. Tells whether it did. */
-  rotate(set: IndexSetDefinition, current: string): Promise<boolean>;
 }
 
 export interface EpochsOptions {
@@ -94,18 +94,18 @@ export function createEpochs(options: EpochsOptions): Epochs {
   };
 }
 
-/** Rule 6: the mark reserves the name for ever; then the index is created. */
+/** Rule 6: the index's state reserves the name for ever; then the index is created. */
 async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition): Promise<string> {
   const { ledger, store, now } = options;
   for (let race = 0; race < maxRaces; race += 1) {
-    const taken = [...(await ledger.marks()).values()]
-      .filter(({ mark }) => mark.indexSet === set.id)
-      .map(({ mark }) => mark.number);
+    const taken = [...(await ledger.indexStates()).values()]
+      .filter(({ value }) => value.indexSet === set.id)
+      .map(({ value }) => value.number);
     const there = (await store.listIndices(set.id)).map((info) => Number(info.name.slice(set.id.length + 1)));
     const number = Math.max(-1, ...taken, ...there) + 1;
     const name = `${set.id}_${number}`;
-    const mark: IndexMark = { indexSet: set.id, number, state: 'open', createdAt: now() };
-    if (!(await ledger.writeMark(name, mark, undefined))) continue;
+    const state: IndexState = { indexSet: set.id, number, state: 'open', createdAt: now() };
+    if (!(await ledger.writeIndexState(name, state, undefined))) continue;
     await store.createIndex(name, {
       alias: set.id,
       shards: set.shards,
@@ -119,8 +119,8 @@ async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition):
 
 /** An index that no epoch names: nobody can have written to it. */
 async function discardIndex(options: EpochsOptions, name: string): Promise<void> {
-  const found = await options.ledger.mark(name);
+  const found = await options.ledger.indexState(name);
   if (found === undefined) return;
   await options.store.deleteIndex(name);
-  await options.ledger.writeMark(name, { ...found.mark, state: 'deleted' }, found.revision);
+  await options.ledger.writeIndexState(name, { ...found.value, state: 'deleted' }, found.revision);
 }

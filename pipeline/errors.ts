@@ -42,11 +42,5 @@ export const pipelineErrors = defineErrors({
     retryable: true,
     summary: 'Other processors changed epochs or indices at the same moment, again and again.',
   },
-  PIPELINE_INDEX_UNKNOWN: { retryable: false, summary: 'There is no such index.' },
-  PIPELINE_INDEX_IN_USE: {
-    retryable: false,
-    summary: 'Messages are written to this index; rotate its index set first.',
-  },
-  PIPELINE_INDEX_CHANGED: { retryable: true, summary: 'The index is just being changed; look at it again.' },
   PIPELINE_RULES_INVALID: { retryable: false, summary: 'The rule files cannot be used; run `npx sluice rules check`.' },
 });

@@ -1,20 +1,20 @@
-/** Reads and writes the durable records of the delivery protocol in the state store. Epochs and marks are cached; the store decides. */
+/** Reads and writes the durable records of the delivery protocol in the state store. Epochs are cached; the store decides. */
 import { isSluiceError } from '../core/errors.js';
 import { currentVersion, formatVersions, type FormatVersion } from '../core/format-versions.js';
 import { assertVersion } from '../core/formats/stamp.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { StateEntry, StateStore } from '../state/contract.js';
-import type { Epoch, IndexMark, PartitionRecord } from './delivery/records.js';
+import type { IndexLedger, IndexState, StoredIndexState } from '../sinks/index-sets/contract.js';
+import type { Epoch, PartitionRecord } from './delivery/records.js';
 import type { VersionedRecord } from './delivery/partition.js';
 
 const language = currentVersion(formatVersions.ruleLanguage);
 const epochKey = (number: number): string => `epochs/${String(number).padStart(10, '0')}`;
+const indexPrefix = 'indices/';
 const parkingPrefix = 'parking/';
 const partitionPrefix = (topic: string): string => `partitions/${topic}/`;
 
-export interface Ledger {
-  /** Reads all epochs from the store; later ones come with `refresh`. */
-  refresh(): Promise<void>;
+export interface Ledger extends IndexLedger {
   latestEpoch(): Epoch | undefined;
   /** The epoch, read from the store when it is not known yet; undefined when there is none of this number. */
   epoch(number: number): Promise<Epoch | undefined>;
@@ -38,10 +38,6 @@ export interface Ledger {
   partitionRecords(topic: string, generation: number): Promise<ReadonlyMap<number, PartitionRecord>>;
   /** Records of all other generations of a topic. */
   otherPartitionRecords(topic: string, generation: number): Promise<readonly PartitionRecord[]>;
-  mark(index: string): Promise<{ readonly mark: IndexMark; readonly revision: string } | undefined>;
-  marks(): Promise<ReadonlyMap<string, { readonly mark: IndexMark; readonly revision: string }>>;
-  /** False on a conflict. */
-  writeMark(index: string, mark: IndexMark, expected: string | undefined): Promise<boolean>;
   /** Remembers for ever that the index set has a parking topic. */
   keepParkingSet(indexSet: string): Promise<void>;
   parkingSets(): Promise<readonly string[]>;
@@ -52,6 +48,10 @@ function valueOf(entry: StateEntry, format: FormatVersion = formatVersions.proto
   const version = (entry.value as { readonly format?: unknown } | null)?.format;
   if (typeof version === 'number') assertVersion(format, version, `state entry ${entry.key}`);
   return entry.value;
+}
+
+function indexStateOf(entry: StateEntry): StoredIndexState {
+  return { value: valueOf(entry) as IndexState, revision: entry.revision };
 }
 
 /** Calls of one turn of the event loop share one run, which begins after all of them: the partitions of an assignment ask together. */
@@ -132,21 +132,17 @@ export function createLedger(state: StateStore): Ledger {
       const entries = await state.list(partitionPrefix(topic));
       return entries.filter(({ key }) => !key.startsWith(current)).map((entry) => valueOf(entry) as PartitionRecord);
     },
-    async mark(index) {
-      const entry = await state.get(`indices/${index}`);
-      return entry === undefined ? undefined : { mark: valueOf(entry) as IndexMark, revision: entry.revision };
+    currentIndices: () => latest?.indices ?? {},
+    async indexState(index) {
+      const entry = await state.get(`${indexPrefix}${index}`);
+      return entry === undefined ? undefined : indexStateOf(entry);
     },
-    async marks() {
-      const entries = await state.list('indices/');
-      return new Map(
-        entries.map((entry) => [
-          entry.key.slice('indices/'.length),
-          { mark: valueOf(entry) as IndexMark, revision: entry.revision },
-        ]),
-      );
+    async indexStates() {
+      const entries = await state.list(indexPrefix);
+      return new Map(entries.map((entry) => [entry.key.slice(indexPrefix.length), indexStateOf(entry)]));
     },
-    async writeMark(index, mark, expected) {
-      return (await put(`indices/${index}`, mark, expected)) !== undefined;
+    async writeIndexState(index, value, expected) {
+      return (await put(`${indexPrefix}${index}`, value, expected)) !== undefined;
     },
     async keepParkingSet(indexSet) {
       if ((await state.get(`${parkingPrefix}${indexSet}`)) === undefined)

@@ -186,8 +186,8 @@ async function markerOf(context: DeliverContext, held: Held, logEnd: number): Pr
   const newest = context.ledger.latestEpoch()?.number ?? -1;
   const recent = [...context.ledger.epochs().values()].filter((epoch) => epoch.number > newest - markedEpochs);
   for (const index of new Set(recent.flatMap((epoch) => Object.values(epoch.indices)))) {
-    const mark = await context.ledger.mark(index);
-    if (mark?.mark.state !== 'open') continue;
+    const found = await context.ledger.indexState(index);
+    if (found?.value.state !== 'open') continue;
     try {
       const markers = await context.store.markers(index, held.topic, held.generation);
       highest = Math.max(highest, markers.get(held.partition) ?? 0);
@@ -308,9 +308,9 @@ async function carryOut(
       return writeRecord(context, held, command);
     case 'read_marks': {
       const epoch = await ledger.epoch(command.epoch);
-      const marks = await persist(context, held, () => ledger.marks());
+      const states = await persist(context, held, () => ledger.indexStates());
       const retired = Object.values(epoch?.indices ?? {}).some(
-        (index) => (marks.get(index)?.mark.state ?? 'open') !== 'open',
+        (index) => (states.get(index)?.value.state ?? 'open') !== 'open',
       );
       if (retired) await ledger.refresh();
       return { type: 'marks_read', retired, latestEpoch: ledger.latestEpoch()?.number ?? command.epoch };

@@ -1,4 +1,5 @@
 /** Decodes the records of one span, runs the rules of its epoch over them, and groups the documents by concrete index. */
+import { deadLetterSet } from '../schemas/index-sets.js';
 import type { FieldChanges, Routing, RuleSet } from '../rules/contract.js';
 import type { Decoder } from '../gelf/contract.js';
 import { isSluiceError, type SluiceError } from '../core/errors.js';
@@ -175,8 +176,6 @@ function indexOf(epoch: Epoch, indexSet: string): string {
     });
   return index;
 }
-
-export const deadLetterSet = 'sluice_dead_letters';
 
 /** A dead letter as a document of its own index set. */
 export function routeDeadLetters(

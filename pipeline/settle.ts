@@ -6,7 +6,8 @@ import { deadLetterId } from './delivery/ids.js';
 import { pipelineErrors } from './errors.js';
 import { isBlocking } from './parking/blockages.js';
 import { parkingErrors } from './parking/errors.js';
-import { deadLetterSet, parseOrigin, type IndexBatch } from './route.js';
+import { deadLetterSet } from '../schemas/index-sets.js';
+import { parseOrigin, type IndexBatch } from './route.js';
 import type { ConsumedRecord, TopicRecord } from '../topics/contract.js';
 import type { WriteContext, WriteOutcome } from './write.js';
 
@@ -30,11 +31,11 @@ export function writeContext(context: DeliverContext): Pick<WriteContext, Shared
     repair,
     blockages,
     fate: async (index) => {
-      const mark = (await ledger.mark(index))?.mark;
-      if (mark?.state === 'abandoned') return 'abandoned';
-      return mark?.state === 'closed' ||
-        mark?.state === 'deleted' ||
-        (mark?.state === 'retiring' && mark.action === 'delete')
+      const indexState = (await ledger.indexState(index))?.value;
+      if (indexState?.state === 'abandoned') return 'abandoned';
+      return indexState?.state === 'closed' ||
+        indexState?.state === 'deleted' ||
+        (indexState?.state === 'retiring' && indexState.action === 'delete')
         ? 'retired'
         : undefined;
     },

@@ -2,8 +2,7 @@
 import { errorText } from '../core/errors.js';
 import type { RuleSet } from '../rules/contract.js';
 import type { DeadLetters } from '../pipeline/dead-letters/dead-letters.js';
-import type { IndexRequests } from '../pipeline/index-requests.js';
-import type { IndexSets } from '../pipeline/index-sets.js';
+import type { IndexRequests, IndexSets } from '../sinks/index-sets/contract.js';
 import type { Ledger } from '../pipeline/ledger.js';
 import { abandonIndex, type Abandoned } from '../pipeline/parking/abandon.js';
 import { createParking, type Parking } from '../pipeline/parking/parking.js';

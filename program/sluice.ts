@@ -36,7 +36,7 @@ import { createOperations, type Operations } from './operations.js';
 import { createOutputs, type Outputs } from '../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../pipeline/forwarding/topics.js';
 import { patiently } from '../pipeline/patience.js';
-import { deadLetterSet } from '../pipeline/route.js';
+import { deadLetterSet } from '../schemas/index-sets.js';
 import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from '../pipeline/receive.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';

@@ -7,7 +7,8 @@ import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Decoder } from '../gelf/contract.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
-import type { IndexSetDefinition, RuleSet, RuleSource } from '../rules/contract.js';
+import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { IndexSetDefinition } from '../schemas/index-sets.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
@@ -18,8 +19,10 @@ import { createDeadLetterDeduplicator } from '../pipeline/dead-letters/deduplica
 import { deadLetterMetrics } from '../pipeline/dead-letters/metrics.js';
 import type { DeliverContext } from '../pipeline/deliver-context.js';
 import { createEpochs, type Epochs } from '../pipeline/epochs.js';
-import { createIndexRequests, type IndexRequests } from '../pipeline/index-requests.js';
-import { createIndexSets, type IndexSets } from '../pipeline/index-sets.js';
+import { createIndexRequests } from '../sinks/index-sets/index-requests.js';
+import { createIndexSets } from '../sinks/index-sets/index-sets.js';
+import type { IndexRequests, IndexSets } from '../sinks/index-sets/contract.js';
+import { createPassage } from '../pipeline/passage.js';
 import { createLedger, type Ledger } from '../pipeline/ledger.js';
 import { pipelineMetrics } from '../pipeline/metrics.js';
 import type { Forwarder } from '../pipeline/forwarding/forward.js';
@@ -27,7 +30,7 @@ import { createBlockedReport } from '../pipeline/parking/abandon.js';
 import { createBlockages } from '../pipeline/parking/blockages.js';
 import { createParkingTopics } from '../pipeline/parking/topics.js';
 import { createRuleSets } from '../pipeline/rule-sets.js';
-import { createSearchableProbe } from '../pipeline/searchable.js';
+import { createSearchableProbe } from '../sinks/stores/searchable-probe.js';
 import type { TopicLog } from '../topics/contract.js';
 import type { Taps } from '../pipeline/monitoring/taps.js';
 
@@ -103,17 +106,13 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
   };
   const indexSets = createIndexSets({
     ledger,
-    epochs,
+    rotation: epochs,
+    passage: createPassage({ ledger, topics, group: processing.group, consumedTopics, deadLettersTopic, parkedLeft }),
     store,
-    topics,
-    group: processing.group,
-    consumedTopics,
-    deadLettersTopic,
     sets,
     rotationCheckMs: processing.rotation_check_ms,
     retentionCheckMs: processing.retention_check_ms,
     maxTotalBytes: options.maxTotalBytes,
-    parkedLeft,
     forget: (index) => coercion.forget(index),
     registry,
     log,

@@ -1,23 +1,12 @@
 /** What the pipeline knows of the rules. */
 import type { FileRole } from '../schemas/access.js';
 import type { OutputSettings } from '../schemas/outputs.js';
-import type { RetentionSettings, RotationSettings } from '../schemas/index-sets.js';
+import type { IndexSetDefinition } from '../schemas/index-sets.js';
 import type { LogDocument } from '../schemas/messages.js';
 
 /** The text of all rule files, shipped ones first, in the order they apply: kept with each epoch. */
 export interface RuleSource {
   readonly files: readonly { readonly name: string; readonly text: string }[];
-}
-
-export interface IndexSetDefinition {
-  /** `sluice_default`; also the prefix and the read alias. */
-  readonly id: string;
-  readonly title: string;
-  readonly rotation: RotationSettings;
-  readonly retention: RetentionSettings;
-  readonly shards: number;
-  readonly replicas: number;
-  readonly refresh_interval_ms: number;
 }
 
 export interface StreamDefinition {

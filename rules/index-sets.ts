@@ -1,7 +1,6 @@
 /** Index sets of the rule files: sizes, durations, and names that do not run into each other. */
 import type { RuleFileIndexSet, RuleFileSize } from '../schemas/rule-files.js';
-import type { RetentionSettings, RotationSettings } from '../schemas/index-sets.js';
-import type { IndexSetDefinition } from './contract.js';
+import type { IndexSetDefinition, RetentionSettings, RotationSettings } from '../schemas/index-sets.js';
 import type { Definition } from './definitions.js';
 import { shown, type Place } from './problems.js';
 

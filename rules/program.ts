@@ -2,7 +2,8 @@
 import type { Action } from './actions/define.js';
 import { createCandidateIndex, type CandidateIndex } from './candidates.js';
 import type { Condition } from './conditions/define.js';
-import type { IndexSetDefinition, RuleSet, RuleSource, Routing } from './contract.js';
+import type { RuleSet, RuleSource, Routing } from './contract.js';
+import type { IndexSetDefinition } from '../schemas/index-sets.js';
 import type { Obfuscator } from './obfuscation.js';
 import { defaultStream, type CompiledStream } from './streams.js';
 

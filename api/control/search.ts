@@ -1,6 +1,6 @@
 /** Searching, live tail, export, and what the verifier reads. Who may open the control socket may read everything. */
 import { isSluiceError, toError } from '../../core/errors.js';
-import { deadLetterSet } from '../../pipeline/route.js';
+import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { Sluice } from '../../program/sluice.js';
 import { unrestrictedScope } from '../../schemas/access.js';
 import type { SearchHit } from '../../schemas/query.js';

@@ -1,5 +1,5 @@
 /** What several routes need of the running program's store. */
-import { deadLetterSet } from '../../pipeline/route.js';
+import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { Sluice } from '../../program/sluice.js';
 import { apiErrors } from '../errors.js';
 

@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { QueryNode, SearchRequest } from '../../schemas/query.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import { deadLetterSet } from '../route.js';
+import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { DeadLetter, DeadLetterDocument } from './state.js';
 
 export interface Selection {

@@ -40,23 +40,6 @@ export interface PartitionRecord {
   readonly unchecked?: true;
 }
 
-/** `abandoned`: missing, and an operator does not want to restore it; what is bound for it becomes a dead letter. */
-export type IndexState = 'open' | 'retiring' | 'closed' | 'deleted' | 'abandoned';
-
-/** Rules 6 and 7: the mark of a concrete index. Never removed, so that no name is used twice. */
-export interface IndexMark {
-  readonly indexSet: string;
-  readonly number: number;
-  readonly state: IndexState;
-  readonly createdAt: number;
-  /** What becomes of it once every partition has passed it. */
-  readonly action?: 'close' | 'delete';
-  /** Opened again by somebody: retention leaves it alone and does not count it. */
-  readonly reopened?: boolean;
-  /** Its set was deleted while messages were still written to it: deleted as soon as the newest epoch does not name it. */
-  readonly unwanted?: boolean;
-}
-
 /** The part of a batch that one epoch decides: offsets from <= o < to. */
 export interface Span {
   readonly from: number;

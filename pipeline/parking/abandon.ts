@@ -36,15 +36,15 @@ export interface AbandonOptions {
 
 /** What is or will be bound for the index becomes a dead letter. For good: an index that comes back is not written any more. */
 export async function abandonIndex({ ledger, store, log, rotate }: AbandonOptions, index: string): Promise<Abandoned> {
-  const found = await ledger.mark(index);
-  if (found === undefined || found.mark.state === 'closed' || found.mark.state === 'deleted')
+  const found = await ledger.indexState(index);
+  if (found === undefined || found.value.state === 'closed' || found.value.state === 'deleted')
     throw parkingErrors.create('PARKING_INDEX_UNKNOWN', { place: index });
-  const { indexSet } = found.mark;
+  const { indexSet } = found.value;
   const info = (await store.listIndices(indexSet)).find(({ name }) => name === index);
   if (info?.open === true)
     throw parkingErrors.create('PARKING_INDEX_PRESENT', { place: index, got: `${info.documents} documents` });
-  if (found.mark.state !== 'abandoned')
-    await ledger.writeMark(index, { ...found.mark, state: 'abandoned' }, found.revision);
+  if (found.value.state !== 'abandoned')
+    await ledger.writeIndexState(index, { ...found.value, state: 'abandoned' }, found.revision);
   await ledger.refresh();
   const rotated = ledger.latestEpoch()?.indices[indexSet] === index && (await rotate(indexSet));
   log.warn(

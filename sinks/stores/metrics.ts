@@ -52,6 +52,13 @@ export const storeMetrics = defineMetrics({
     help: 'Words of some documents could not be added to the index of words; tried again each minute (embedded store).',
     labels: ['store'],
   },
+  searchableSeconds: {
+    type: 'histogram',
+    name: 'sluice_searchable_seconds',
+    help: 'From receive to found by a search, of one message every 5 seconds.',
+    labels: ['index_set'],
+    buckets: latencyBuckets,
+  },
   checkpointSeconds: {
     type: 'histogram',
     name: 'sluice_store_checkpoint_seconds',

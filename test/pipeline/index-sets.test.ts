@@ -262,14 +262,14 @@ t.test('by size: words that wait for a quieter time are counted in', async (t) =
 
 t.test('by count: rotates when the number is reached, not before, and not an empty index', async (t) => {
   const rig = await start(t, rules({ rotation: { type: 'count', max_documents: 100 }, retention: keepAll }));
-  const { checkRotation } = rig.processor.indexSets;
-  await checkRotation();
+  const { indexSets } = rig.processor;
+  await indexSets.checkRotation();
   await rig.deliver(99);
-  await checkRotation();
+  await indexSets.checkRotation();
   t.same(await rig.names(), ['sluice_default_0']);
   await rig.deliver(1);
-  await checkRotation();
-  await checkRotation();
+  await indexSets.checkRotation();
+  await indexSets.checkRotation();
   t.same(await rig.names(), ['sluice_default_0', 'sluice_default_1']);
   await rig.deliver(7);
   t.same(
@@ -280,21 +280,21 @@ t.test('by count: rotates when the number is reached, not before, and not an emp
 
 t.test('by time: rotates in the next period when there are documents', async (t) => {
   const rig = await start(t, rules({ rotation: { type: 'time', period: 'PT1S' }, retention: keepAll }));
-  const { checkRotation } = rig.processor.indexSets;
+  const { indexSets } = rig.processor;
   const begun = Date.now();
   await until(
-    async () => (await checkRotation(), Date.now() - begun > 1_100 ? true : undefined),
+    async () => (await indexSets.checkRotation(), Date.now() - begun > 1_100 ? true : undefined),
     5_000,
     () => '',
   );
   t.same(await rig.names(), ['sluice_default_0'], 'an empty index stays');
   await rig.deliver(1);
   await until(
-    async () => (await checkRotation(), (await rig.names()).length === 2 ? true : undefined),
+    async () => (await indexSets.checkRotation(), (await rig.names()).length === 2 ? true : undefined),
     5_000,
     () => JSON.stringify(rig.logged),
   );
-  await checkRotation();
+  await indexSets.checkRotation();
   t.same(await rig.names(), ['sluice_default_0', 'sluice_default_1']);
 });
 
@@ -414,15 +414,15 @@ t.test('a set that fails does not stop the others', async (t) => {
 t.test('changed rules change the limits of a running set', async (t) => {
   const rig = await start(t, rules({ rotation: large, retention: keepAll }));
   await rig.deliver(10);
-  const { checkRotation, checkRetention } = rig.processor.indexSets;
-  await checkRotation();
+  const { indexSets } = rig.processor;
+  await indexSets.checkRotation();
   t.same(await rig.names(), ['sluice_default_0']);
   await rig.change(
     rules({ rotation: { type: 'count', max_documents: 10 }, retention: { type: 'delete', max_indices: 1 } }),
   );
-  await checkRotation();
+  await indexSets.checkRotation();
   await rig.deliver(1);
-  await checkRetention();
+  await indexSets.checkRetention();
   t.same(await rig.names(), ['sluice_default_1']);
 });
 

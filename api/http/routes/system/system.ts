@@ -4,7 +4,7 @@ import { hostname, platform, release } from 'node:os';
 import { Type } from 'typebox';
 import { packageVersion } from '../../../../core/package-root.js';
 import type { ApiServer } from '../../contract.js';
-import { deadLetterSet } from '../../../../pipeline/route.js';
+import { deadLetterSet } from '../../../../schemas/index-sets.js';
 import { countsAll } from '../../objects/index-counts.js';
 import { nothing, nullable } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';

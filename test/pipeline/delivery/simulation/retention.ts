@@ -1,4 +1,4 @@
-/** Retention as `pipeline/retention.ts` does it, one read or write at a time; several processors may run it at once. */
+/** Retention as `sinks/index-sets/retention/retirement.ts` does it, one read or write at a time; several processors may run it at once. */
 import { isPassed, type PartitionRecord } from '../../../../pipeline/delivery/records.js';
 import { removeIndex, setOfIndex } from './store.js';
 import { latestEpoch, type IndexSet, type Partition, type World } from './world.js';

@@ -1,7 +1,8 @@
 /** What a simulated world consists of: topics, index sets, processors, a consumer group, an index store. No I/O, no clock. */
 import { createRun, idPrefix } from '../../../../pipeline/delivery/ids.js';
 import type { VersionedRecord } from '../../../../pipeline/delivery/partition.js';
-import type { Epoch, IndexMark, PartitionRecord } from '../../../../pipeline/delivery/records.js';
+import type { Epoch, PartitionRecord } from '../../../../pipeline/delivery/records.js';
+import type { IndexState } from '../../../../sinks/index-sets/contract.js';
 import type { Bulk } from './bulk.js';
 import type { Drainer, ParkedRecord } from './drain.js';
 import { createRandom, type Random } from './random.js';
@@ -89,7 +90,7 @@ export interface World {
   readonly processors: Processor[];
   readonly group: Group;
   readonly epochs: Epoch[];
-  readonly marks: Map<string, IndexMark>;
+  readonly marks: Map<string, IndexState>;
   readonly indices: Map<string, Index>;
   /** Indices that retention has deleted, as they were. */
   readonly removed: Index[];

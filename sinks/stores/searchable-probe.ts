@@ -1,10 +1,10 @@
 /** How long a message takes from receive to being found by a search: measured on one message every few seconds. */
-import { buildMetrics, type Registry } from '../core/metrics.js';
-import { errorText } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import { pause } from '../core/wait.js';
-import type { IndexStore } from '../sinks/stores/contract.js';
-import { pipelineMetrics } from './metrics.js';
+import { buildMetrics, type Registry } from '../../core/metrics.js';
+import { errorText } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { pause } from '../../core/wait.js';
+import type { IndexStore } from './contract.js';
+import { storeMetrics } from './metrics.js';
 
 /** One sample in this time, and one at once: the searches of a sample must not be felt. */
 const sampleEveryMs = 5_000;
@@ -23,7 +23,7 @@ export function createSearchableProbe(
   log: Log,
   signal: AbortSignal,
 ): SearchableProbe {
-  const { searchableSeconds } = buildMetrics(registry, pipelineMetrics);
+  const { searchableSeconds } = buildMetrics(registry, storeMetrics);
   let next = 0;
   const sample = async (indexSet: string, index: string, id: string, receivedAt: number): Promise<void> => {
     const deadline = performance.now() + patienceMs;

@@ -1,0 +1,10 @@
+import { defineErrors } from '../../core/errors.js';
+
+export const indexSetErrors = defineErrors({
+  PIPELINE_INDEX_UNKNOWN: { retryable: false, summary: 'There is no such index.' },
+  PIPELINE_INDEX_IN_USE: {
+    retryable: false,
+    summary: 'Messages are written to this index; rotate its index set first.',
+  },
+  PIPELINE_INDEX_CHANGED: { retryable: true, summary: 'The index is just being changed; look at it again.' },
+});
