@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { drained } from '../core/drained.js';
 import { isSluiceError, toError } from '../core/errors.js';
+import { tellError, toldError, type ToldError } from '../core/told-error.js';
 import { apiErrors } from './errors.js';
 
 /** sockaddr_un holds 108 bytes with the final NUL. */
@@ -135,7 +136,7 @@ async function readBody(incoming: IncomingMessage): Promise<unknown> {
 
 function fail(response: ServerResponse, thrown: unknown): void {
   const error = toError(thrown);
-  const body = JSON.stringify({ type: isSluiceError(error) ? error.code : 'INTERNAL', message: error.message });
+  const body = JSON.stringify(tellError(error));
   if (response.headersSent) response.destroy(error);
   else
     response
@@ -162,12 +163,12 @@ export function createControlClient(socketPath: string, timeLimitMs?: number): C
       const response = await call(socketPath, method, path, body, timeLimitMs);
       const text = await textOf(response);
       const answer: unknown = text === '' ? undefined : JSON.parse(text);
-      if (response.statusCode !== 200) throw remoteError(answer);
+      if (response.statusCode !== 200) throw toldError(answer as ToldError);
       return answer;
     },
     async stream(method, path, body, onLine, signal) {
       const response = await call(socketPath, method, path, body);
-      if (response.statusCode !== 200) throw remoteError(JSON.parse(await textOf(response)));
+      if (response.statusCode !== 200) throw toldError(JSON.parse(await textOf(response)) as ToldError);
       const end = (): void => void response.destroy();
       signal?.addEventListener('abort', end);
       let rest = '';
@@ -188,14 +189,6 @@ export function createControlClient(socketPath: string, timeLimitMs?: number): C
       if (rest !== '') throw apiErrors.create('API_NOT_RUNNING', { got: 'an answer that broke off' });
     },
   };
-}
-
-function remoteError(answer: unknown): Error {
-  const { type, message } = answer as { type: string; message: string };
-  const known = type in apiErrors.kinds;
-  return known
-    ? apiErrors.create(type as keyof typeof apiErrors.kinds, { got: message })
-    : Object.assign(new Error(message), { code: type });
 }
 
 function call(

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import cliProgress from 'cli-progress';
 import type { ControlClient } from '../api/control.js';
 import type { DeadLettersBody } from '../api/control/dead-letters.js';
+import { toldError, type ToldError } from '../core/told-error.js';
 import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/dead-letters.js';
 import type { SearchHit } from '../schemas/query.js';
 import { parseTimeRange } from '../search/time-range.js';
@@ -141,7 +142,7 @@ interface JobLine<Report> {
   readonly job?: string;
   readonly progress?: { readonly done: number; readonly total: number };
   readonly report?: Report;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: Omit<ToldError, 'type'> & { readonly code: string };
 }
 
 async function runJob<Report>(
@@ -173,12 +174,12 @@ async function runJob<Report>(
     bar?.stop();
   }
   if (last.report !== undefined) return last.report;
-  const { code, message } = last.error ?? { code: 'API_NOT_RUNNING', message: 'The running program went away.' };
+  const { code, ...error } = last.error ?? { code: 'EPIPE', message: 'The running program went away.' };
   const done =
     last.progress === undefined
       ? ''
       : ` ${last.progress.done} of ${last.progress.total} dead letters were done, the rest can be asked for again.`;
-  throw Object.assign(new Error(`${message}${done}`), { code: code === 'API_NOT_RUNNING' ? 'EPIPE' : code });
+  throw toldError({ ...error, type: code, message: `${error.message}${done}` });
 }
 
 function createBar(

@@ -7,6 +7,7 @@ import cliProgress from 'cli-progress';
 import type { ControlClient } from '../api/control.js';
 import type { ExportBody, ExportLine } from '../api/control/search.js';
 import { drained } from '../core/drained.js';
+import { toldError } from '../core/told-error.js';
 import { namesOf } from './names.js';
 import { searchErrors } from '../search/errors.js';
 import { parseQuery, type QueryOptions } from '../search/parser.js';
@@ -126,7 +127,7 @@ async function receive(
       body,
       async (value) => {
         const line = value as ExportLine;
-        if ('error' in line) throw remoteError(line.error);
+        if ('error' in line) throw toldError(line.error);
         if ('total' in line) bar?.start(line.total, 0);
         else if ('done' in line) done = true;
         else {
@@ -144,10 +145,6 @@ async function receive(
   if (!done && !terminal.signal.aborted)
     throw searchErrors.create('SEARCH_CANCELLED', { got: 'an answer that broke off' });
   return rows;
-}
-
-function remoteError({ type, message }: { readonly type: string; readonly message: string }): Error {
-  return Object.assign(new Error(message), { code: type });
 }
 
 /** Rejects when not everything could be written. */

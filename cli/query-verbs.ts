@@ -85,12 +85,14 @@ export function addQueryVerbs(program: Command): void {
       const { config } = settings(flags);
       const answer = (await connectStore(config).request('POST', '/rotate', { index_set: indexSet })) as {
         rotated: boolean;
+        /** There is no such index set. */
+        unknown?: boolean;
       };
       if (flags.json === true)
         process.stdout.write(`${JSON.stringify({ index_set: indexSet, rotated: answer.rotated })}\n`);
       else if (!answer.rotated)
         process.stderr.write(`${indexSet} was not rotated: there is no such index set, or it is being rotated.\n`);
       else if (flags.quiet !== true) process.stdout.write(`${indexSet} writes to its next index now.\n`);
-      process.exitCode = answer.rotated ? 0 : 1;
+      process.exitCode = answer.rotated ? 0 : answer.unknown === true ? 2 : 1;
     });
 }

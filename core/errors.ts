@@ -8,6 +8,13 @@ export interface ErrorKind {
   readonly retryable: boolean;
   /** What happened and what to do next, one sentence; no values. */
   readonly summary: string;
+  /**
+   * HTTP status, declared where the text is meant for whoever asked. Without one the error is ours: the answer is 503 when it is
+   * retryable and 500 when it is not, and its text goes to the log only.
+   */
+  readonly status?: number;
+  /** 2 where the caller has to change the request. Without it a command that fails ends with 1. */
+  readonly exitCode?: 2;
 }
 
 export interface ErrorDetails {
@@ -18,6 +25,8 @@ export interface ErrorDetails {
   /** What is allowed, with the setting that changes it. */
   readonly allowed?: string | undefined;
   readonly cause?: unknown;
+  /** The whole text, in place of the summary and its details: for answers whose wording is a contract. */
+  readonly text?: string | undefined;
 }
 
 const brand = Symbol.for('sluice.error');
@@ -28,28 +37,41 @@ export class SluiceError extends Error {
   readonly place: string | undefined;
   readonly got: string | undefined;
   readonly allowed: string | undefined;
+  readonly status: number | undefined;
+  readonly exitCode: 1 | 2;
   readonly [brand] = true;
 
   constructor(code: string, kind: ErrorKind, details: ErrorDetails) {
-    const { place, got, allowed, cause } = details;
-    const text = [
-      place === undefined ? undefined : `${place}:`,
-      kind.summary,
-      got === undefined ? undefined : `Got ${got}.`,
-      allowed === undefined ? undefined : `Allowed: ${allowed}.`,
-    ];
-    super(text.filter((part) => part !== undefined).join(' '), { cause });
+    const { place, got, allowed, cause, text } = details;
+    super(text ?? composedText(kind.summary, details), { cause });
     this.name = 'SluiceError';
     this.code = code;
     this.retryable = kind.retryable;
     this.place = place;
     this.got = got;
     this.allowed = allowed;
+    this.status = kind.status;
+    this.exitCode = kind.exitCode ?? 1;
   }
+}
+
+function composedText(summary: string, { place, got, allowed }: ErrorDetails): string {
+  const parts = [
+    place === undefined ? undefined : `${place}:`,
+    summary,
+    got === undefined ? undefined : `Got ${got}.`,
+    allowed === undefined ? undefined : `Allowed: ${allowed}.`,
+  ];
+  return parts.filter((part) => part !== undefined).join(' ');
 }
 
 export function isSluiceError(value: unknown): value is SluiceError {
   return typeof value === 'object' && value !== null && brand in value;
+}
+
+/** True when the text of an error is meant for whoever asked. */
+export function isForAsker(error: unknown): error is SluiceError & { readonly status: number } {
+  return isSluiceError(error) && error.status !== undefined;
 }
 
 /** Anything thrown, as an Error. */

@@ -12,12 +12,12 @@ export function errorsReference(tables: ReadonlyMap<string, Readonly<Record<stri
       const rows = Object.entries(kinds)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(
-          ([code, { retryable, summary }]) =>
-            `| \`${code}\` | ${retryable ? 'may pass later' : 'permanent'} | ${cell(summary)} |`,
+          ([code, { retryable, status, exitCode, summary }]) =>
+            `| \`${code}\` | ${retryable ? 'may pass later' : 'permanent'} | ${status ?? (retryable ? 503 : 500)} | ${exitCode ?? 1} | ${cell(summary)} |`,
         );
-      return `## ${file}\n\n| code | class | what happened, what to do |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+      return `## ${file}\n\n| code | class | status | exit | what happened, what to do |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`;
     });
-  return `# Error codes\n\nGenerated from the code by \`npm run docs\`. Each error also names the place, what came and what is allowed.\n\n${parts.join('\n')}`;
+  return `# Error codes\n\nGenerated from the code by \`npm run docs\`. Each error also names the place, what came and what is allowed.\n\n\`status\`: the HTTP status of an answer that tells it. \`exit\`: how a command that fails with it ends; 2 asks for another request.\n\n${parts.join('\n')}`;
 }
 
 export function metricsReference(declared: readonly MetricDeclaration[]): string {

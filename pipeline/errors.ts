@@ -3,6 +3,7 @@ import { defineErrors } from '../core/errors.js';
 export const pipelineErrors = defineErrors({
   PIPELINE_ROLE_IMPOSSIBLE: {
     retryable: false,
+    exitCode: 2,
     summary:
       'Receiver and processor can be processes of their own only on a shared topic log; set topics.kind to kafka, or start without --role.',
   },
@@ -18,10 +19,12 @@ export const pipelineErrors = defineErrors({
   },
   PIPELINE_RULES_MISSING: {
     retryable: true,
+    exitCode: 2,
     summary: 'The rule set of an epoch cannot be read or compiled; see the state store.',
   },
   PIPELINE_RULES_NOT_UNDERSTOOD: {
     retryable: true,
+    exitCode: 2,
     summary:
       'Messages were accepted under a kept rule set that this version of Sluice does not understand; they are held. Start the version that kept it until they are worked off.',
   },
@@ -42,5 +45,9 @@ export const pipelineErrors = defineErrors({
     retryable: true,
     summary: 'Other processors changed epochs or indices at the same moment, again and again.',
   },
-  PIPELINE_RULES_INVALID: { retryable: false, summary: 'The rule files cannot be used; run `npx sluice rules check`.' },
+  PIPELINE_RULES_INVALID: {
+    retryable: false,
+    exitCode: 2,
+    summary: 'The rule files cannot be used; run `npx sluice rules check`.',
+  },
 });

@@ -26,9 +26,10 @@ export const receiverErrors = defineErrors(
     ),
     CHUNK_NESTED: refuse('The joined chunks are a chunk themselves.'),
 
-    INFLATED_TOO_LARGE: refuse(
-      'The message is larger than allowed after inflation. Raise max_inflated_bytes when it is meant to be.',
-    ),
+    INFLATED_TOO_LARGE: {
+      ...refuse('The message is larger than allowed after inflation. Raise max_inflated_bytes when it is meant to be.'),
+      status: 413,
+    },
     INFLATE_TRUNCATED: refuse('The compressed message ends too early: bytes were lost on the way.'),
     INFLATE_CORRUPT: refuse(
       'The compressed message is damaged: not a valid gzip or zlib stream, or its checksum does not match.',

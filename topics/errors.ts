@@ -18,14 +18,17 @@ export const topicErrors = defineErrors({
   TOPIC_READ_ONLY: { retryable: false, summary: 'This topic log was opened for reading only.' },
   TOPIC_FOLDER_IN_USE: {
     retryable: false,
+    exitCode: 2,
     summary: 'Another process writes the topics of this folder; stop it first, or give this one another data folder.',
   },
   TOPIC_FOLDER_UNWRITABLE: {
     retryable: false,
+    exitCode: 2,
     summary: 'The folder of the topics cannot be created or written; check its owner, its rights and the disk.',
   },
   TOPIC_FORMAT_NEWER: {
     retryable: false,
+    exitCode: 2,
     summary: 'The topic was written by a newer version of Sluice; start that version, or another data folder.',
   },
   TOPIC_FILE_CORRUPT: {

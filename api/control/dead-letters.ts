@@ -1,5 +1,6 @@
 /** Looking at dead letters, replaying and dropping them. Long work answers in lines, and is ended by the job that its first line names. */
 import { randomBytes } from 'node:crypto';
+import { tellError } from '../../core/told-error.js';
 import type { Selection } from '../../pipeline/dead-letters/find.js';
 import type { Work } from '../../pipeline/dead-letters/dead-letters.js';
 import { deadLetterErrors } from '../../pipeline/dead-letters/errors.js';
@@ -54,12 +55,8 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
       await line({ report });
     } catch (error) {
       // The lines before it have been sent: the status cannot say it any more.
-      await line({
-        error: {
-          code: (error as { code?: unknown }).code ?? 'INTERNAL',
-          message: error instanceof Error ? error.message : String(error),
-        },
-      });
+      const { type, ...told } = tellError(error);
+      await line({ error: { code: type, ...told } });
     } finally {
       jobs.delete(job);
       signal.removeEventListener('abort', abort);

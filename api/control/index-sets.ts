@@ -6,9 +6,8 @@ export function indexSetRoutes(sluice: Sluice): ControlRoutes {
   return {
     'POST /rotate': async (body) => {
       const { index_set: indexSet } = (body ?? {}) as { index_set?: string };
-      return {
-        rotated: indexSet !== undefined && (await sluice.operations?.indexRequests.rotate(indexSet)) === 'rotated',
-      };
+      const outcome = indexSet === undefined ? 'absent' : await sluice.operations?.indexRequests.rotate(indexSet);
+      return outcome === 'absent' ? { rotated: false, unknown: true } : { rotated: outcome === 'rotated' };
     },
     'POST /retention': async () => {
       await sluice.processor?.indexSets.checkRetention();

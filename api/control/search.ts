@@ -1,5 +1,6 @@
 /** Searching, live tail, export, and what the verifier reads. Who may open the control socket may read everything. */
-import { isSluiceError, toError } from '../../core/errors.js';
+import { isSluiceError } from '../../core/errors.js';
+import { tellError, type ToldError } from '../../core/told-error.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { Sluice } from '../../program/sluice.js';
 import { unrestrictedScope } from '../../schemas/access.js';
@@ -45,7 +46,7 @@ export type ExportLine =
   | { readonly total: number }
   | { readonly text: string; readonly rows: number }
   | { readonly done: true }
-  | { readonly error: { readonly type: string; readonly message: string } };
+  | { readonly error: ToldError };
 /** Lines of a tail: first that it has begun. */
 export type TailLine = { readonly begun: true } | { readonly hits: readonly SearchHit[] };
 
@@ -145,6 +146,6 @@ async function exportLines(
       await line(piece);
     await line({ done: true });
   } catch (thrown) {
-    await line({ error: { type: isSluiceError(thrown) ? thrown.code : 'INTERNAL', message: toError(thrown).message } });
+    await line({ error: tellError(thrown) });
   }
 }

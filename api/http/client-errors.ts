@@ -1,10 +1,12 @@
 /** Answers to what is no request: bytes that are not HTTP, a head that is too long, a request that does not end. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { answerKinds, type AnswerCode } from './errors.js';
 
-const statuses: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'The head of the request is too long.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in whole in time.'],
+/** Codes of Node's HTTP parser. */
+const codes: Readonly<Record<string, AnswerCode>> = {
+  HPE_HEADER_OVERFLOW: 'API_HEAD_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'API_REQUEST_TIMEOUT',
 };
 
 /** A failed TLS handshake comes here too, its socket already gone. */
@@ -13,11 +15,11 @@ export function answerClientError({ code = '' }: { readonly code?: string }, soc
     socket.destroy();
     return;
   }
-  const [status, message] = statuses[code] ?? [400, 'The request is not valid HTTP.'];
+  const { status, summary: message } = answerKinds[codes[code] ?? 'API_NOT_HTTP'];
   const body = JSON.stringify({ type: 'ApiError', message });
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // One who does not close his side would otherwise hold the connection for ever.
+  // Otherwise a client that never closes its side would keep the connection open.
   socket.destroySoon();
 }

@@ -38,7 +38,7 @@ function basic(value: string): Credentials {
 
 function malformed(): Error {
   return failure(
-    400,
+    'API_HEADER_INVALID',
     'The Authorization header is malformed. Allowed: Basic with base64 of name:password, session:session or token:token, or Bearer with a token.',
   );
 }

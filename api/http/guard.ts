@@ -26,7 +26,7 @@ export function createGuard(services: ApiServices): Guard {
       const permission = request.routeOptions.config.permission ?? 'administrator';
       const identity = await identify(services, request, permission);
       if (identity !== undefined) request.identity = identity;
-      else if (permission !== 'public') throw failure(401, 'Credentials are missing or wrong.');
+      else if (permission !== 'public') throw failure('API_UNAUTHENTICATED', 'Credentials are missing or wrong.');
       assertRequestedBy(request);
       if (permission === 'public' || identity === undefined) return;
       try {
@@ -66,7 +66,10 @@ async function identify(
 /** A form on another site cannot set a header, so it cannot change anything in the name of who is logged in here. */
 function assertRequestedBy(request: FastifyRequest): void {
   if (safeMethods.has(request.method) || request.headers['x-requested-by'] !== undefined) return;
-  throw failure(400, 'CSRF protection header is missing. Please add a "X-Requested-By" header to your request.');
+  throw failure(
+    'API_HEADER_INVALID',
+    'CSRF protection header is missing. Please add a "X-Requested-By" header to your request.',
+  );
 }
 
 function assertPermission(
@@ -92,7 +95,7 @@ function assertPermission(
 }
 
 function forbidden(needed: string): Error {
-  return failure(403, `Not allowed: this needs ${needed}.`);
+  return failure('API_FORBIDDEN', `Not allowed: this needs ${needed}.`);
 }
 
 /** A stream that may not be read is not there. */
@@ -104,10 +107,10 @@ function assertStream(
 ): void {
   const key = (request.params as { streamId?: string }).streamId ?? '';
   const stream = findStream(services.rules()?.streams ?? [], key) ?? findStream(services.leftOutStreams?.() ?? [], key);
-  if (stream === undefined || !mayReadStream(identity.scope, stream.id)) throw failure(404, 'There is no such stream.');
+  if (stream === undefined || !mayReadStream(identity.scope, stream.id))
+    throw failure('API_NOT_FOUND', 'There is no such stream.');
   if (permission === 'stream:edit' && !mayEditStream(identity, stream.id))
-    throw failure(403, 'Not allowed: this needs editing of the stream.', {
-      type: 'MissingStreamPermission',
+    throw failure('API_STREAM_FORBIDDEN', 'Not allowed: this needs editing of the stream.', {
       body: { streams: [key] },
     });
   request.streamId = stream.id;

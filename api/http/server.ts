@@ -160,7 +160,7 @@ function takeJsonOnly(app: ApiServer): void {
     (request, body, done) => {
       if (body === '') done(null, undefined);
       else if (isDeep(body as string))
-        done(failure(400, `The body is nested deeper than ${maxDepth} levels.`, { type: 'RequestError' }), undefined);
+        done(failure('API_VALUE_INVALID', `The body is nested deeper than ${maxDepth} levels.`), undefined);
       else void parse(request, body as string, done);
     },
   );
@@ -190,13 +190,15 @@ async function assertAcceptable(request: FastifyRequest): Promise<void> {
   if (request.is404) return;
   const produced = request.routeOptions.config.produces ?? ['application/json'];
   if (acceptable(request.headers.accept, produced) === undefined)
-    throw failure(406, `This is answered as ${produced.join(' or ')}.`);
+    throw failure('API_NOT_ACCEPTABLE', `This is answered as ${produced.join(' or ')}.`);
 }
 
 function notFound(table: RouteTable, request: FastifyRequest): never {
   const methods = table.methodsOf(request.url.split('?')[0] as string);
-  if (methods.length === 0) throw failure(404, 'There is nothing at this path.');
-  throw failure(405, `This path takes ${methods.join(', ')}.`, { headers: { allow: methods.join(', ') } });
+  if (methods.length === 0) throw failure('API_NOT_FOUND', 'There is nothing at this path.');
+  throw failure('API_METHOD_NOT_ALLOWED', `This path takes ${methods.join(', ')}.`, {
+    headers: { allow: methods.join(', ') },
+  });
 }
 
 async function listen(app: ApiServer, { host, port }: ApiOptions): Promise<void> {

@@ -41,8 +41,7 @@ export function readableStreams(
     .filter(({ stream }) => stream === undefined || !mayReadStream(identity.scope, stream.id))
     .map(({ key }) => key);
   if (missing.length > 0)
-    throw failure(403, 'Not allowed: these streams cannot be read.', {
-      type: 'MissingStreamPermission',
+    throw failure('API_STREAM_FORBIDDEN', 'Not allowed: these streams cannot be read.', {
       body: { streams: missing },
     });
   return found.flatMap(({ stream }) => stream?.id ?? []);

@@ -22,10 +22,12 @@ export const parkingErrors = defineErrors({
   },
   PARKING_INDEX_UNKNOWN: {
     retryable: false,
+    exitCode: 2,
     summary: 'No index of this name was ever made, or retention has closed or deleted it already.',
   },
   PARKING_INDEX_PRESENT: {
     retryable: false,
+    exitCode: 2,
     summary: 'The index is there and open: what is parked for it drains by itself once it takes writes again.',
   },
 });

@@ -1,6 +1,7 @@
 /** What a running program is, as one process or several, and what the primary process and its workers tell each other over their channel. */
 import type { HealthReport } from '../../api/admin.js';
 import type { ControlForward, ControlHandler } from '../../api/control.js';
+import type { ToldError } from '../../core/told-error.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { Roles } from '../sluice.js';
 
@@ -54,7 +55,7 @@ export type FromWorker =
   | { readonly type: 'online' }
   | { readonly type: 'ready'; readonly facts: ProgramFacts }
   /** It cannot start, or cannot go on; it ends after this. */
-  | { readonly type: 'failed'; readonly code: string; readonly text: string };
+  | { readonly type: 'failed'; readonly error: ToldError };
 
 /** Paths that a worker answers on its control socket beside those of every running program. */
 export const workerPaths = { ready: '/worker/ready', metrics: '/worker/metrics' } as const;

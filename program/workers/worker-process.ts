@@ -1,5 +1,6 @@
 /** One worker as the primary process sees it: forked, told what to run, watched until it ends. */
 import cluster, { type Worker } from 'node:cluster';
+import { toldError } from '../../core/told-error.js';
 import type { FromWorker, ProgramFacts, ToWorker, WorkerStart } from './contract.js';
 
 export interface WorkerProcess {
@@ -33,7 +34,7 @@ export function forkWorker(start: WorkerStart): WorkerProcess {
       if (message.type === 'online') tell(worker, start);
       else if (message.type === 'ready') resolve(message.facts);
       else {
-        failure = Object.assign(new Error(message.text), { code: message.code });
+        failure = toldError(message.error);
         reject(failure);
       }
     });

@@ -3,11 +3,12 @@ import { apiStopShare, createApi } from '../../api/api.js';
 import { createControlServer } from '../../api/control.js';
 import { controlRoutes } from '../../api/control-routes.js';
 import { userControlRoutes } from '../../api/control/users.js';
-import { errorText, isSluiceError, toError } from '../../core/errors.js';
+import { errorText } from '../../core/errors.js';
 import { createLog } from '../../core/log.js';
 import { collectProcessMetrics, Registry } from '../../core/metrics.js';
 import { createRecentProblems } from '../../core/recent-problems.js';
 import { catchSignals, interruptedCode } from '../../core/signals.js';
+import { tellError } from '../../core/told-error.js';
 import { holdYoungGeneration } from '../../core/young-generation.js';
 import { Sluice } from '../sluice.js';
 import { workerPaths, type FromWorker, type ToWorker, type WorkerStart } from './contract.js';
@@ -24,7 +25,7 @@ process.on('message', (message: ToWorker) => {
   run(message).then(
     (code) => process.exit(code),
     (error: unknown) => {
-      tell({ type: 'failed', code: codeOf(error), text: errorText(error) }, () => process.exit(1));
+      tell({ type: 'failed', error: { ...tellError(error), message: errorText(error) } }, () => process.exit(1));
     },
   );
 });
@@ -49,7 +50,7 @@ async function run(start: WorkerStart): Promise<number> {
     worker: { index, count },
     onFatal: (error) => {
       log.fatal({ error: errorText(error) }, 'cannot go on; stopping');
-      tell({ type: 'failed', code: codeOf(error), text: errorText(error) });
+      tell({ type: 'failed', error: { ...tellError(error), message: errorText(error) } });
       end({ code: 1, deadlineMs: ownStopDeadlineMs });
     },
   });
@@ -109,8 +110,4 @@ async function run(start: WorkerStart): Promise<number> {
 function tell(message: FromWorker, sent: () => void = () => undefined): void {
   if (process.send === undefined || !process.connected) return sent();
   process.send(message, undefined, undefined, () => sent());
-}
-
-function codeOf(error: unknown): string {
-  return isSluiceError(error) ? error.code : ((toError(error) as NodeJS.ErrnoException).code ?? '');
 }

@@ -18,21 +18,6 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Statuses by error code; every other code is the message's own fault: 400. */
-const statuses: Readonly<Record<string, number>> = {
-  RECEIVER_TOKEN_WRONG: 401,
-  RECEIVER_PATH_UNKNOWN: 404,
-  RECEIVER_METHOD_NOT_ALLOWED: 405,
-  RECEIVER_REQUEST_TIMEOUT: 408,
-  RECEIVER_BODY_TOO_LARGE: 413,
-  RECEIVER_DOCUMENTS_TOO_MANY: 413,
-  INFLATED_TOO_LARGE: 413,
-  RECEIVER_ENCODING_UNSUPPORTED: 415,
-  RECEIVER_FULL: 429,
-  RECEIVER_HEADER_TOO_LARGE: 431,
-  RECEIVER_FAILED: 500,
-  RECEIVER_STOPPING: 503,
-};
 const extraHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   RECEIVER_TOKEN_WRONG: { 'WWW-Authenticate': 'Bearer realm="gelf"' },
   RECEIVER_METHOD_NOT_ALLOWED: { Allow: 'POST' },
@@ -40,9 +25,10 @@ const extraHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> =
   RECEIVER_STOPPING: { 'Retry-After': '5', Connection: 'close' },
 };
 
+/** An error that declares no status is the message's own fault. */
 export function errorAnswer(error: SluiceError): Answer {
   const body = { type: error.code, message: error.message };
-  return { status: statuses[error.code] ?? 400, body, headers: extraHeaders[error.code] ?? {} };
+  return { status: error.status ?? 400, body, headers: extraHeaders[error.code] ?? {} };
 }
 
 export function sendAnswer(response: ServerResponse, answer: Answer): void {

@@ -95,14 +95,17 @@ export function createPackStore(state: StateStore) {
     async add(pack: ContentPack): Promise<void> {
       const bytes = Buffer.byteLength(JSON.stringify(pack));
       if (bytes > maxPackBytes)
-        throw failure(413, `The pack takes ${bytes} bytes; ${maxPackBytes} are kept at the most.`);
+        throw failure('API_TOO_LARGE', `The pack takes ${bytes} bytes; ${maxPackBytes} are kept at the most.`);
       if ((await state.list(packPrefix)).length >= maxPacks)
-        throw failure(400, `${maxPacks} revisions of content packs are kept already.`);
+        throw failure('API_LIMIT_REACHED', `${maxPacks} revisions of content packs are kept already.`);
       try {
         await state.put(`${packPrefix}${pack.id}/${pack.rev}`, pack, undefined);
       } catch (error) {
         if (isSluiceError(error) && error.code === 'STATE_CONFLICT')
-          throw failure(400, `There is a revision ${pack.rev} of the content pack ${pack.id} already.`);
+          throw failure(
+            'API_REQUEST_REFUSED',
+            `There is a revision ${pack.rev} of the content pack ${pack.id} already.`,
+          );
         throw error;
       }
     },
@@ -112,7 +115,7 @@ export function createPackStore(state: StateStore) {
     },
     async assertRoom(): Promise<void> {
       if ((await installations()).length >= maxInstallations)
-        throw failure(400, `There are ${maxInstallations} installations already.`);
+        throw failure('API_LIMIT_REACHED', `There are ${maxInstallations} installations already.`);
     },
     removeInstallation: ({ content_pack_id: pack, _id: id }: Installation): Promise<void> =>
       remove(`${installationPrefix}${pack}/${id}`),

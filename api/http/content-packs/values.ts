@@ -17,7 +17,7 @@ export function plainValue(value: unknown, parameters: Members): unknown {
 }
 
 function parameterOf(name: string, parameters: Members): unknown {
-  if (!Object.hasOwn(parameters, name)) throw failure(400, `The parameter ${name} has no value.`);
+  if (!Object.hasOwn(parameters, name)) throw failure('API_REQUEST_REFUSED', `The parameter ${name} has no value.`);
   return plainValue(parameters[name], {});
 }
 

@@ -30,7 +30,7 @@ function invalidOf(
   message: string,
   names: Readonly<Record<string, string>>,
 ): Error {
-  if (problems.length === 0) return failure(400, message);
+  if (problems.length === 0) return failure('API_REQUEST_REFUSED', message);
   const members = Object.create(null) as Record<string, string[]>;
   for (const problem of problems)
     (members[ownMember(names, problem.field) ?? (problem.field || 'entity')] ??= []).push(problem.message);
@@ -40,24 +40,36 @@ function invalidOf(
 /** What stands in a file of the operator is changed there. */
 export function assertChangeable(what: string, { id, origin, file, kept, derived }: CatalogItem): void {
   if (derived)
-    throw failure(409, `The ${what} ${id} comes of an extractor or a pipeline and is changed there.`, {
-      body: { origin },
-    });
+    throw failure(
+      'API_MANAGED_ELSEWHERE',
+      `The ${what} ${id} comes of an extractor or a pipeline and is changed there.`,
+      {
+        body: { origin },
+      },
+    );
   if (origin === 'file' && kept === undefined)
-    throw failure(409, `The ${what} ${id} stands in the rule file ${file ?? ''} and is changed there.`, {
-      body: { origin, file },
-    });
+    throw failure(
+      'API_MANAGED_ELSEWHERE',
+      `The ${what} ${id} stands in the rule file ${file ?? ''} and is changed there.`,
+      {
+        body: { origin, file },
+      },
+    );
 }
 
 export function assertRemovable(what: string, item: CatalogItem): void {
   assertChangeable(what, item);
   if (item.origin === 'shipped')
-    throw failure(409, `The ${what} ${item.id} ships with the program: it can be changed, not deleted.`, {
-      body: { origin: item.origin },
-    });
+    throw failure(
+      'API_MANAGED_ELSEWHERE',
+      `The ${what} ${item.id} ships with the program: it can be changed, not deleted.`,
+      {
+        body: { origin: item.origin },
+      },
+    );
 }
 
 export function found<Item>(what: string, item: Item | undefined): Item {
-  if (item === undefined) throw failure(404, `There is no such ${what}.`);
+  if (item === undefined) throw failure('API_NOT_FOUND', `There is no such ${what}.`);
   return item;
 }

@@ -35,7 +35,7 @@ export const streamsOfTry = Type.Array(Type.Object({ id: Type.String(), name: Ty
 });
 
 export function rulesNotLoaded(): Error {
-  return failure(503, 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
+  return failure('API_STARTING', 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
 }
 
 export function tried(services: ApiServices, message: Readonly<Record<string, unknown>>, receiver = 'gelf-tcp'): Tried {
@@ -45,7 +45,9 @@ export function tried(services: ApiServices, message: Readonly<Record<string, un
     return tryMessage(rules, Buffer.from(JSON.stringify(message)), receiver);
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    throw failure(400, `This message would be refused: ${error.message}`, { body: { code: error.code } });
+    throw failure('API_REQUEST_REFUSED', `This message would be refused: ${error.message}`, {
+      body: { code: error.code },
+    });
   }
 }
 

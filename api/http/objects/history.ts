@@ -82,7 +82,7 @@ export async function tryHistory(
   signal: AbortSignal,
 ): Promise<Static<typeof historyAnswer>> {
   if (running >= mostAtOnce)
-    throw failure(429, 'Other conditions are being tried on history at the moment; try again.', {
+    throw failure('API_BUSY', 'Other conditions are being tried on history at the moment; try again.', {
       headers: { 'retry-after': '5' },
     });
   running += 1;

@@ -36,9 +36,13 @@ export function createInputStore(services: ApiServices) {
   const changeable = (name: string): string => {
     const input = read(name);
     if (input.origin === 'file')
-      throw failure(409, `The receiver ${input.name} stands in the settings file and is changed there.`, {
-        body: { origin: 'file' },
-      });
+      throw failure(
+        'API_MANAGED_ELSEWHERE',
+        `The receiver ${input.name} stands in the settings file and is changed there.`,
+        {
+          body: { origin: 'file' },
+        },
+      );
     return input.name;
   };
 

@@ -55,7 +55,7 @@ export function createJobs(shared: SharedWork<Job>): Jobs {
   return {
     async begin(kind, by, work) {
       if (running() >= mostRunning)
-        throw failure(429, 'Other long work is running; look at it, or wait until it ends.', {
+        throw failure('API_BUSY', 'Other long work is running; look at it, or wait until it ends.', {
           headers: { 'retry-after': '5' },
         });
       const controller = new AbortController();

@@ -6,6 +6,6 @@ type Operations = NonNullable<ApiServices['sluice']['operations']>;
 
 export function operationsOf({ sluice }: Pick<ApiServices, 'sluice'>): Operations {
   if (sluice.operations === undefined)
-    throw failure(503, 'This process is being started; try again.', { headers: { 'retry-after': '1' } });
+    throw failure('API_STARTING', 'This process is being started; try again.', { headers: { 'retry-after': '1' } });
   return sluice.operations;
 }

@@ -167,8 +167,7 @@ async function attach(
 function assertMayTurn(streams: readonly string[], identity: Identity): void {
   if (streams.every((stream) => mayEditStream(identity, stream))) return;
   const shown = streams.filter((stream) => mayReadStream(identity.scope, stream) && !mayEditStream(identity, stream));
-  throw failure(403, 'Not allowed: the output sends messages of streams that you may not edit.', {
-    type: 'MissingStreamPermission',
+  throw failure('API_STREAM_FORBIDDEN', 'Not allowed: the output sends messages of streams that you may not edit.', {
     body: { streams: shown },
   });
 }
@@ -179,8 +178,7 @@ function editableStreams(catalog: Catalog, names: readonly string[], identity: I
     if (stream === undefined || !mayReadStream(identity.scope, stream.id))
       throw invalidMembers({ streams: [`There is no stream ${name}.`] });
     if (!mayEditStream(identity, stream.id))
-      throw failure(403, 'Not allowed: this needs editing of the stream.', {
-        type: 'MissingStreamPermission',
+      throw failure('API_STREAM_FORBIDDEN', 'Not allowed: this needs editing of the stream.', {
         body: { streams: [name] },
       });
     return stream.id;

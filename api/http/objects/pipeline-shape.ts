@@ -103,10 +103,13 @@ export function reading<Result>(read: () => Result): Result {
       reason: message,
     }));
     const [first] = errors;
-    throw failure(400, `${first?.line ?? 1}:${first?.position_in_line ?? 1}: ${first?.reason ?? error.message}`, {
-      type: 'RequestError',
-      body: { code: error.code, errors },
-    });
+    throw failure(
+      'API_VALUE_INVALID',
+      `${first?.line ?? 1}:${first?.position_in_line ?? 1}: ${first?.reason ?? error.message}`,
+      {
+        body: { code: error.code, errors },
+      },
+    );
   }
 }
 

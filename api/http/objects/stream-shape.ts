@@ -175,7 +175,7 @@ export function showRules(stream: string, rules: readonly StreamRule[]): Static<
 
 export function takeRule({ type, field, value, inverted, description }: StreamRuleBody): StreamRule {
   const name = ruleTypes.find((one) => one.id === type || one.name === type)?.name;
-  if (name === undefined) throw failure(400, `There is no stream rule of type ${String(type)}.`);
+  if (name === undefined) throw failure('API_REQUEST_REFUSED', `There is no stream rule of type ${String(type)}.`);
   return given({
     type: name,
     field: field === null || field === '' ? undefined : field,

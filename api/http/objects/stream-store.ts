@@ -69,7 +69,7 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
       const all = await catalog();
       const objects = world.objects();
       if (name !== undefined && all.find('streams', name) !== undefined)
-        throw failure(409, `There is a stream ${name} already.`);
+        throw failure('API_EXISTS', `There is a stream ${name} already.`);
       const id =
         name ??
         idFromTitle(
@@ -79,7 +79,7 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
         );
       if (!by.administrator && (objects.wasUsed('streams', id) || (await holdsMessages(searcher, id))))
         throw failure(
-          409,
+          'API_EXISTS',
           `A stream ${id} was there before, and its messages still are: only an administrator gives its id to another one.`,
         );
       await storing(() =>

@@ -1,6 +1,6 @@
 /** Runs a search: every search type of every query, each with its result or its error. */
 import { randomUUID } from 'node:crypto';
-import { errorText, isSluiceError } from '../../../core/errors.js';
+import { errorText, isForAsker, isSluiceError } from '../../../core/errors.js';
 import { ownMember } from '../../../core/own-member.js';
 import type {
   ExecuteBody,
@@ -9,7 +9,7 @@ import type {
   SearchTypeBody,
   TypeOverride,
 } from '../../../schemas/api-search.js';
-import { failure, isFailure } from '../failure.js';
+import { failure } from '../failure.js';
 import { messageList } from './message-lists.js';
 import { pivot } from './pivots.js';
 import { askedBy, type Context } from './questions.js';
@@ -77,7 +77,7 @@ async function executeQuery(
     const run = ownMember(runners, type.type);
     if (run === undefined)
       throw failure(
-        400,
+        'API_REQUEST_REFUSED',
         `There is no search type ${type.type.slice(0, 50)}. Allowed: ${Object.keys(runners).join(', ')}.`,
       );
     const over = { ...override, ...given(overrideOf(type)) };
@@ -128,7 +128,7 @@ function given({ timerange, limit, offset }: TypeOverride): ExecuteBody['global_
 }
 
 function problem({ services: { log } }: Context, error: unknown, queryId: string, typeId: string): TypeError {
-  const known = isFailure(error) || (isSluiceError(error) && error.code.startsWith('SEARCH_'));
+  const known = isForAsker(error);
   if (!known) log.error({ error: errorText(error) }, 'a search failed');
   const type = isSluiceError(error) && error.code === 'SEARCH_LIMIT' ? 'result_window_limit' : 'query';
   return {

@@ -68,7 +68,7 @@ function createExports(services: ApiServices): Exports {
   return {
     async send(request, reply, wanted) {
       if (running.size >= most)
-        throw failure(429, `${most} exports are under way already (api.max_exports); try again later.`, {
+        throw failure('API_BUSY', `${most} exports are under way already (api.max_exports); try again later.`, {
           headers: { 'retry-after': '10' },
         });
       const ending = new AbortController();

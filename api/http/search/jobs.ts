@@ -81,7 +81,7 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
       if (other !== job && other.execution.done) remove(other);
     }
     if (bytes + text.length > maxResultBytes)
-      throw failure(413, 'The result is larger than what is kept; ask for fewer messages at once.');
+      throw failure('API_TOO_LARGE', 'The result is larger than what is kept; ask for fewer messages at once.');
     job.results = text;
     bytes += text.length;
   };
@@ -92,7 +92,7 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
     const job = jobs.get(ofAsker(id, identity)) ?? jobs.get(id);
     if (job === undefined) throw unknownJob();
     if (job.asker.userId !== identity.userId && !identity.administrator)
-      throw failure(403, 'Not allowed: this search job is of somebody else.');
+      throw failure('API_FORBIDDEN', 'Not allowed: this search job is of somebody else.');
     if (!mayUse(job, identity)) throw unknownJob();
     job.touched = now();
     return job;
@@ -152,4 +152,5 @@ export function createJobs(log: Log, now: () => number = Date.now): Jobs {
 
 const ofAsker = (id: string, { userId }: Identity): string => `${id} ${userId}`;
 
-export const unknownJob = (): Error => failure(404, 'There is no such search job. Results are kept for five minutes.');
+export const unknownJob = (): Error =>
+  failure('API_NOT_FOUND', 'There is no such search job. Results are kept for five minutes.');

@@ -81,7 +81,7 @@ export function createObjects(state: StateStore, limits: ObjectLimits): ApiDefin
     for (const { key, revision } of oldest) await state.delete(key, revision).catch(() => undefined);
     if (oldest.length < tooMany - limits.maxSearches * 0.1)
       throw failure(
-        403,
+        'API_QUOTA_REACHED',
         `There are ${entries.length} searches, all of them in views; no more are kept (api.max_searches).`,
       );
   };
@@ -106,7 +106,10 @@ export function createObjects(state: StateStore, limits: ObjectLimits): ApiDefin
     saveView: (make, id, identity, must) =>
       save<StoredView>('views', id, identity, make, must, async () => {
         if ((await state.list('views/')).length >= limits.maxViews)
-          throw failure(403, `There are ${limits.maxViews} views already; no more are kept (api.max_views).`);
+          throw failure(
+            'API_QUOTA_REACHED',
+            `There are ${limits.maxViews} views already; no more are kept (api.max_views).`,
+          );
       }),
     async deleteView(id, identity) {
       const entry = await state.get(`views/${id}`);
@@ -125,14 +128,15 @@ async function views(state: StateStore): Promise<readonly StoredView[]> {
 
 const createdAt = ({ value }: StateEntry): string => (value as StoredSearch).created_at;
 
-const missing = (): Error => failure(404, 'There is no such view.');
+const missing = (): Error => failure('API_NOT_FOUND', 'There is no such view.');
 
 function assertOwner(before: Owned | undefined, identity: Identity): void {
   if (before !== undefined && before.owner_id !== identity.userId && !identity.administrator)
-    throw failure(403, 'Not allowed: this is of somebody else.');
+    throw failure('API_FORBIDDEN', 'Not allowed: this is of somebody else.');
 }
 
 function assertSize(kept: unknown): void {
   const bytes = Buffer.byteLength(JSON.stringify(kept));
-  if (bytes > maxObjectBytes) throw failure(413, `This takes ${bytes} bytes; ${maxObjectBytes} are kept at the most.`);
+  if (bytes > maxObjectBytes)
+    throw failure('API_TOO_LARGE', `This takes ${bytes} bytes; ${maxObjectBytes} are kept at the most.`);
 }

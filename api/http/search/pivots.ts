@@ -227,8 +227,8 @@ function grouped<Item>(items: readonly Item[], keyOfItem: (item: Item) => string
 
 function wrong(what: string, got: unknown, allowed: string): Error {
   return failure(
-    400,
+    'API_VALUE_INVALID',
     `${what}: This ${what} is not known. Got ${String(JSON.stringify(got)).slice(0, 100)}. Allowed: ${allowed}.`,
-    { type: 'RequestError', body: { path: what } },
+    { body: { path: what } },
   );
 }

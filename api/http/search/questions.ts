@@ -58,9 +58,9 @@ function searchFilterTexts(filters: QueryOfSearchBody['filters']): readonly stri
   return (filters ?? []).flatMap(({ type, queryString = '', negation, disabled }, at) => {
     if (type !== 'inlineQueryString')
       throw failure(
-        400,
+        'API_VALUE_INVALID',
         `filters[${at}].type: There is no such filter. Got ${JSON.stringify(type.slice(0, 50))}. Allowed: inlineQueryString.`,
-        { type: 'RequestError', body: { path: `filters[${at}].type` } },
+        { body: { path: `filters[${at}].type` } },
       );
     if (disabled === true || queryString.trim() === '') return [];
     return [negation === true ? `NOT (${queryString})` : queryString];
@@ -94,8 +94,8 @@ function readFilter(filter: unknown, depth: number): Filter {
 
 function unreadable(got: string): Error {
   return failure(
-    400,
+    'API_VALUE_INVALID',
     `filter: This filter cannot be used. Got ${got}. Allowed: {type: or, filters: [{type: stream, id}]}, and {type: query_string, query} within and.`,
-    { type: 'RequestError', body: { path: 'filter' } },
+    { body: { path: 'filter' } },
   );
 }

@@ -99,7 +99,7 @@ export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
       : undefined;
     if (record === undefined || record.now < Date.now() - jobKeptMs) throw unknownJob();
     if (record.owner_id !== identity.userId && !identity.administrator)
-      throw failure(403, 'Not allowed: this search job is of somebody else.');
+      throw failure('API_FORBIDDEN', 'Not allowed: this search job is of somebody else.');
     return record;
   };
 

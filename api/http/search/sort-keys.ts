@@ -35,8 +35,7 @@ export function messageSort(
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 100);
 
 function unreadable(place: string, got: string, allowed: string): Error {
-  return failure(400, `${place}: The order cannot be read. Got ${got}. Allowed: ${allowed}.`, {
-    type: 'RequestError',
+  return failure('API_VALUE_INVALID', `${place}: The order cannot be read. Got ${got}. Allowed: ${allowed}.`, {
     body: { path: place },
   });
 }

@@ -67,9 +67,9 @@ function ordered(range: { readonly from: number; readonly to: number }): Resolve
 
 function invalid(place: string, got: string, allowed: string): Error {
   return failure(
-    400,
+    'API_VALUE_INVALID',
     `timerange.${place}: The time range cannot be read. Got ${JSON.stringify(got.slice(0, 100))}. Allowed: ${allowed}.`,
-    { type: 'RequestError', body: { path: `timerange.${place}` } },
+    { body: { path: `timerange.${place}` } },
   );
 }
 

@@ -92,7 +92,7 @@ t.test('requests leave their lines and records', async (t) => {
             schema: { body: Type.Object({ username: Type.String() }), response },
           },
           async ({ body }) => {
-            if (body.username !== 'alice') throw failure(401, 'No.');
+            if (body.username !== 'alice') throw failure('API_UNAUTHENTICATED', 'No.');
             return {};
           },
         );
@@ -103,7 +103,7 @@ t.test('requests leave their lines and records', async (t) => {
             schema: { params: Type.Object({ sessionId: Type.String() }), response },
           },
           async ({ params }) => {
-            if (params.sessionId === 'alive') throw failure(403, 'No.');
+            if (params.sessionId === 'alive') throw failure('API_FORBIDDEN', 'No.');
             return {};
           },
         );

@@ -43,7 +43,7 @@ const routes: readonly ApiRoutes[] = [
   }),
   route('GET', '/api/missing', 'public', {
     handler: async () => {
-      throw failure(404, 'There is no such thing.', { body: { extra: 1 } });
+      throw failure('API_NOT_FOUND', 'There is no such thing.', { body: { extra: 1 } });
     },
   }),
   route('GET', '/api/query', 'public', {

@@ -18,8 +18,8 @@ import type { Searcher } from '../../../search/contract.js';
 import { testFolder } from '../../program.js';
 
 const { create: denied } = defineErrors({
-  ACCESS_DENIED: { retryable: false, summary: 'Not known.' },
-  ACCESS_THROTTLED: { retryable: true, summary: 'Too often.' },
+  ACCESS_DENIED: { retryable: false, status: 401, summary: 'Not known.' },
+  ACCESS_THROTTLED: { retryable: true, status: 429, summary: 'Too often.' },
 });
 
 export function identity(username: string, more: Partial<Identity> = {}): Identity {

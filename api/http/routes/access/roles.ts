@@ -55,7 +55,8 @@ export function roleRoutes(app: ApiServer, services: ApiServices): void {
       schema: { summary: 'A role', tags, params, response: { 200: roleAnswer } },
     },
     async (request) => {
-      if (!maySee(request.identity, roleName(request))) throw failure(403, 'Not allowed: this needs roles:edit.');
+      if (!maySee(request.identity, roleName(request)))
+        throw failure('API_FORBIDDEN', 'Not allowed: this needs roles:edit.');
       return answerOf(access.role(roleName(request)));
     },
   );

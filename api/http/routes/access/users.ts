@@ -207,7 +207,7 @@ function addReading(app: ApiServer, services: ApiServices): void {
           permissions: true,
           sessions: true,
         });
-        if (answer === undefined) throw failure(404, 'There is no such user.');
+        if (answer === undefined) throw failure('API_NOT_FOUND', 'There is no such user.');
         return answer;
       },
     );

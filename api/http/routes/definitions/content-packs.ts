@@ -206,7 +206,7 @@ async function assertNotInstalled(store: Store, packs: readonly ContentPack[]): 
     packs.some((other) => other.id === pack && other.rev === rev),
   );
   if (one !== undefined)
-    throw failure(409, `The content pack is installed (${one._id}); uninstall it first.`, {
+    throw failure('API_IN_USE', `The content pack is installed (${one._id}); uninstall it first.`, {
       body: { installation: one._id },
     });
 }

@@ -116,10 +116,10 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       const { index_prefix: id } = request.body;
       if (id === undefined) throw invalidMembers({ index_prefix: ['An index set needs a prefix.'] });
       if ((await world.catalog()).find('index-sets', id) !== undefined)
-        throw failure(409, `There is an index set ${id} already.`);
+        throw failure('API_EXISTS', `There is an index set ${id} already.`);
       if (await operationsOf(services).indexRequests.leaving(id))
         throw failure(
-          409,
+          'API_CHANGING',
           `Processors have not left the index set ${id} yet, which was deleted. Try again in a moment.`,
           { headers: { 'retry-after': '1' } },
         );
@@ -205,10 +205,11 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     async ({ params: { indexSetId } }, reply) => {
       const { id } = await itemOf(indexSetId);
       const rotation = await operationsOf(services).indexRequests.rotate(id);
-      if (rotation === 'overtaken') throw failure(409, 'The index set is just being rotated by somebody else.');
+      if (rotation === 'overtaken')
+        throw failure('API_CHANGING', 'The index set is just being rotated by somebody else.');
       if (rotation === 'absent')
         throw failure(
-          409,
+          'API_CHANGING',
           'The index set has no index yet: no processor works by the rules that name it. Try again in a moment.',
           { headers: { 'retry-after': '1' } },
         );

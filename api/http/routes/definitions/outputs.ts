@@ -72,7 +72,10 @@ function addReading(app: ApiServer, store: OutputStore): void {
     async ({ params: { outputId }, identity }) => {
       const state = await store.state(outputId, identity);
       if (state === null)
-        throw failure(404, 'This process does not work on the output; another process has the role output.');
+        throw failure(
+          'API_NOT_FOUND',
+          'This process does not work on the output; another process has the role output.',
+        );
       return state;
     },
   );
@@ -205,7 +208,8 @@ function addOfStreams(app: ApiServer, store: OutputStore): void {
     async ({ streamId, params: { outputId }, identity }, reply) => {
       assertMayAttach(identity);
       const { id } = await store.item(outputId);
-      if (!(await store.ofStream(streamId)).includes(id)) throw failure(404, 'The stream has no such output.');
+      if (!(await store.ofStream(streamId)).includes(id))
+        throw failure('API_NOT_FOUND', 'The stream has no such output.');
       await store.attach(streamId, id, false, identity.username);
       return reply.code(204).send(null);
     },
@@ -213,5 +217,5 @@ function addOfStreams(app: ApiServer, store: OutputStore): void {
 }
 
 function assertMayAttach(identity: Identity): void {
-  if (!has(identity, 'outputs:edit')) throw failure(403, 'Not allowed: this needs outputs:edit.');
+  if (!has(identity, 'outputs:edit')) throw failure('API_FORBIDDEN', 'Not allowed: this needs outputs:edit.');
 }

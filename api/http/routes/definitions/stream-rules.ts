@@ -35,20 +35,21 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
     change: (rules: readonly StreamRule[]) => readonly StreamRule[],
   ): Promise<void> => {
     await store.change(id, by, ({ when, rules }) => {
-      if (id === 'all-messages') throw failure(400, 'All messages takes every message; it has no rules.');
+      if (id === 'all-messages')
+        throw failure('API_REQUEST_REFUSED', 'All messages takes every message; it has no rules.');
       if (when !== undefined)
         throw failure(
-          409,
+          'API_MANAGED_ELSEWHERE',
           'The condition of this stream is written as `when`; change it as a whole with PUT /api/streams/{streamId}.',
         );
       const next = change((rules ?? []) as readonly StreamRule[]);
-      if (next.length > maxRules) throw failure(400, `A stream may have ${maxRules} rules.`);
+      if (next.length > maxRules) throw failure('API_LIMIT_REACHED', `A stream may have ${maxRules} rules.`);
       return { rules: next };
     });
   };
   const placeOf = (id: string, rules: readonly StreamRule[], rule: string): number => {
     const place = showRules(id, rules).findIndex((shown) => shown.id === rule);
-    if (place < 0) throw failure(404, 'The stream has no such rule.');
+    if (place < 0) throw failure('API_NOT_FOUND', 'The stream has no such rule.');
     return place;
   };
 

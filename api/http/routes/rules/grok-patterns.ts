@@ -161,7 +161,8 @@ function addChanging(app: ApiServer, { sluice: { world } }: ApiServices): void {
       await saveGrokPatterns(
         world,
         (before) => {
-          if (name !== known && Object.hasOwn(before, name)) throw failure(409, `There is a pattern ${name} already.`);
+          if (name !== known && Object.hasOwn(before, name))
+            throw failure('API_EXISTS', `There is a pattern ${name} already.`);
           return { ...without(before, known), [name]: pattern };
         },
         identity.username,
@@ -199,12 +200,13 @@ async function take(world: World, { patterns, strategy }: Import, by: string): P
     (before) => {
       const taken = patterns.find(({ name }) => Object.hasOwn(before, name));
       if (strategy === 'ABORT_ON_CONFLICT' && taken !== undefined)
-        throw failure(409, `There is a pattern ${taken.name} already; nothing was changed.`);
+        throw failure('API_EXISTS', `There is a pattern ${taken.name} already; nothing was changed.`);
       const after = {
         ...(strategy === 'DROP_ALL_EXISTING' ? {} : before),
         ...Object.fromEntries(patterns.map(({ name, pattern }) => [name, pattern])),
       };
-      if (Object.keys(after).length > maxPatterns) throw failure(400, `At most ${maxPatterns} patterns are kept.`);
+      if (Object.keys(after).length > maxPatterns)
+        throw failure('API_LIMIT_REACHED', `At most ${maxPatterns} patterns are kept.`);
       return after;
     },
     by,
@@ -291,7 +293,7 @@ function linesOf(text: string): readonly { readonly name: string; readonly patte
   return textLines(text).map((line) => {
     const [, name, pattern] = /^(\S+)\s+(.+)$/.exec(line) ?? [];
     if (name === undefined || pattern === undefined)
-      throw failure(400, `This line has no name and pattern: ${line.slice(0, 100)}`);
+      throw failure('API_REQUEST_REFUSED', `This line has no name and pattern: ${line.slice(0, 100)}`);
     return { name, pattern };
   });
 }

@@ -102,9 +102,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: ApiServices): 
         const mode = syncModeOf(text);
         if (mode === undefined)
           throw failure(
-            400,
+            'API_VALUE_INVALID',
             `sync_mode: This mode is not known. Got ${JSON.stringify(text)}. Allowed: create-only, force-update, skip.`,
-            { type: 'RequestError', body: { path: 'sync_mode' } },
+            { body: { path: 'sync_mode' } },
           );
         const { object, details } = await auditedChange(section, () => section.sync(mode, identity.username));
         request.audited = { object, details: { sync_mode: mode, ...details } };

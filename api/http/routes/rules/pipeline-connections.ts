@@ -26,7 +26,7 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
     const filled = settings['when'] !== undefined || listOf(settings['rules']).length > 0;
     if (id !== defaultStream && filled)
       throw failure(
-        400,
+        'API_REQUEST_REFUSED',
         `The stream ${id} is filled by rules of its own, which are tested behind all pipelines. Connect the pipeline to the default stream, or to one that only pipeline rules route to.`,
       );
     return id;

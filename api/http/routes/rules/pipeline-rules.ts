@@ -61,7 +61,7 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
       const objects = world.objects();
       const definition = await take(request.body);
       if (objectsOf(world, kind).some((rule) => titleOf(rule) === definition.title))
-        throw failure(409, `There is a rule ${JSON.stringify(definition.title)} already.`);
+        throw failure('API_EXISTS', `There is a rule ${JSON.stringify(definition.title)} already.`);
       const id = idFromTitle(definition.title, 'rule', (taken) => objects.wasUsed(kind, taken));
       await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
       request.audited = { object: id };
@@ -157,7 +157,7 @@ export async function takeRule(services: ApiServices, { description, source }: B
     when,
     then,
   } = reading(() => translateRule(source, { streams, receivers: knownReceivers(services) }));
-  if (title.trim() === '') throw failure(400, 'A rule needs a name.');
+  if (title.trim() === '') throw failure('API_REQUEST_REFUSED', 'A rule needs a name.');
   const tried =
     then.length === 0 ? [{ remove: { fields: ['nothing'] } }] : withGrokPatterns(then, grokTable(world.kept()));
   await storing(() => world.rulesWith('rules', { id: `tried--${apiIdOf(title)}`, when, then: tried }));
@@ -166,7 +166,7 @@ export async function takeRule(services: ApiServices, { description, source }: B
 
 function assertUnused(users: readonly string[], what: string): void {
   if (users.length > 0)
-    throw failure(409, `The rule cannot be ${what}: these pipelines name it: ${users.join(', ')}.`, {
+    throw failure('API_IN_USE', `The rule cannot be ${what}: these pipelines name it: ${users.join(', ')}.`, {
       body: { pipelines: users },
     });
 }

@@ -62,7 +62,7 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
       const objects = world.objects();
       const definition = takePipeline(world, request.body);
       if (objectsOf(world, kind).some((pipeline) => titleOf(pipeline) === definition.title))
-        throw failure(409, `There is a pipeline ${JSON.stringify(definition.title)} already.`);
+        throw failure('API_EXISTS', `There is a pipeline ${JSON.stringify(definition.title)} already.`);
       const id = idFromTitle(definition.title, 'pipeline', (taken) => objects.wasUsed(kind, taken));
       await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
       request.audited = { object: id };
@@ -156,7 +156,7 @@ export function takePipeline(
       throw wrongAt(missing, `There is no pipeline rule ${JSON.stringify(missing.name)}; create it first.`);
     return parsed;
   });
-  if (title.trim() === '') throw failure(400, 'A pipeline needs a name.');
+  if (title.trim() === '') throw failure('API_REQUEST_REFUSED', 'A pipeline needs a name.');
   return {
     title,
     ...(typeof description === 'string' ? { description } : {}),

@@ -100,7 +100,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       const objects = world.objects();
       const { name, description = '' } = request.body;
       if (name !== undefined && catalog.find('rules', name) !== undefined)
-        throw failure(409, `There is a rule ${name} already.`);
+        throw failure('API_EXISTS', `There is a rule ${name} already.`);
       const id =
         name ??
         idFromTitle(

@@ -98,11 +98,11 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
       async (request, reply) => {
         const { searchId, searchTypeId } = request.params;
         const search = await objects.search(searchId.toLowerCase());
-        if (search === undefined) throw failure(404, 'There is no such search.');
+        if (search === undefined) throw failure('API_NOT_FOUND', 'There is no such search.');
         const query = search.queries.find(
           ({ search_types: types = [] }) => searchTypeId === undefined || types.some(({ id }) => id === searchTypeId),
         );
-        if (query === undefined) throw failure(404, 'The search has no such part.');
+        if (query === undefined) throw failure('API_NOT_FOUND', 'The search has no such part.');
         const body = (request.body as ExportBody | undefined) ?? {};
         request.audited = {
           object: `search=${search.id}`,
@@ -150,7 +150,7 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
       const found = (await exports.list()).find(
         ({ id, owner_id: owner }) => id === params.exportId && (identity.administrator || owner === identity.userId),
       );
-      if (found === undefined) throw failure(404, 'There is no such export.');
+      if (found === undefined) throw failure('API_NOT_FOUND', 'There is no such export.');
       await exports.cancel(found.id);
       return reply.code(204).send(null);
     },
@@ -186,9 +186,7 @@ function wanted(
   body: ExportBody,
 ): ExportRequest {
   if (body.time_zone !== undefined && body.time_zone !== null && !isTimeZone(body.time_zone))
-    throw failure(400, `time_zone: There is no such time zone. Got ${JSON.stringify(body.time_zone)}.`, {
-      type: 'RequestError',
-    });
+    throw failure('API_VALUE_INVALID', `time_zone: There is no such time zone. Got ${JSON.stringify(body.time_zone)}.`);
   const { question } = askedBy(
     { services, identity, now: Date.now() },
     query,

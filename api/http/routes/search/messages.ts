@@ -29,7 +29,7 @@ export function messageRoutes(app: ApiServer, { searcher }: ApiServices): void {
     },
     async ({ params: { index, messageId }, identity }) => {
       const hit = await searcher.message(index, messageId, identity.scope);
-      if (hit === undefined) throw failure(404, 'There is no such message.');
+      if (hit === undefined) throw failure('API_NOT_FOUND', 'There is no such message.');
       return messageRow(hit);
     },
   );

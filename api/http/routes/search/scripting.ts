@@ -268,9 +268,8 @@ function groupingOf({ field, limit, granularity }: AggregateBody['group_by'][num
   const interval = parseInterval(granularity ?? '1h');
   if (interval === undefined)
     throw failure(
-      400,
+      'API_VALUE_INVALID',
       `granularity: The width cannot be read. Got ${JSON.stringify(granularity)}. Allowed: 30s, 5m, 1h, 1d, 1w, 1M.`,
-      { type: 'RequestError' },
     );
   return { kind: 'time', field, interval };
 }
@@ -279,9 +278,8 @@ function metricOf({ function: named, field, configuration }: AggregateBody['metr
   const kind = ownMember(functions, named);
   if (kind === undefined)
     throw failure(
-      400,
+      'API_VALUE_INVALID',
       `metrics: There is no function ${JSON.stringify(named)}. Allowed: ${Object.keys(functions).join(', ')}.`,
-      { type: 'RequestError' },
     );
   return figureOf(
     kind,
@@ -298,9 +296,7 @@ const split = (texts: readonly string[] | undefined): string[] | undefined =>
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text))
-    throw failure(400, `groups: The limit cannot be read. Got ${JSON.stringify(text.slice(0, 50))}.`, {
-      type: 'RequestError',
-    });
+    throw failure('API_VALUE_INVALID', `groups: The limit cannot be read. Got ${JSON.stringify(text.slice(0, 50))}.`);
   return Number(text);
 }
 

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { buildMetrics } from '../../../../core/metrics.js';
 import { drained } from '../../../../core/drained.js';
-import { errorText, isSluiceError } from '../../../../core/errors.js';
+import { errorText, isForAsker, isSluiceError } from '../../../../core/errors.js';
 import type { Identity } from '../../../../schemas/access.js';
 import { queryText } from '../../../../schemas/api-search.js';
 import { auditedQuery, membersOf, someOf } from '../../audited.js';
@@ -64,7 +64,7 @@ function registerTail(app: ApiServer, services: ApiServices, recheckMs: number):
       if (isQueryProblem(parsed)) throw queryError(parsed);
       const streams = readableStreams(services, request.identity, request.query.streams);
       if (open.size >= services.config.api.max_tails)
-        throw failure(429, `${open.size} live tails are open already (api.max_tails).`, {
+        throw failure('API_BUSY', `${open.size} live tails are open already (api.max_tails).`, {
           headers: { 'retry-after': '30' },
         });
       const ending = new AbortController();
@@ -147,8 +147,7 @@ async function follow(
   } catch (error) {
     if (ending.signal.aborted) return;
     services.log.warn({ error: errorText(error) }, 'a live tail ended');
-    const message =
-      isSluiceError(error) && error.code.startsWith('SEARCH_') ? error.message : 'The tail cannot go on at the moment.';
+    const message = isForAsker(error) ? error.message : 'The tail cannot go on at the moment.';
     response.write(`event: failure\ndata: ${JSON.stringify({ type: 'ApiError', message })}\n\n`);
   } finally {
     clearInterval(beating);

@@ -167,7 +167,7 @@ function read(
   const { query, filter, streams = [], fields, sort } = question;
   const [, named = ''] = /^\s*streams:\s*([^\s].*)$/.exec(filter ?? '') ?? [];
   if (filter !== undefined && filter.trim() !== '' && filter.trim() !== '*' && named === '')
-    throw failure(400, 'filter: This filter cannot be used. Allowed: streams:<id>[,<id>].', { type: 'RequestError' });
+    throw failure('API_VALUE_INVALID', 'filter: This filter cannot be used. Allowed: streams:<id>[,<id>].');
   const keys = [named, ...streams]
     .flatMap((text) => text.split(','))
     .map((key) => key.trim())

@@ -232,9 +232,9 @@ function shown({ id, owner, created_at, queries, parameters }: StoredSearch): {
 }
 
 async function existing(objects: ApiDefinitions, id: string): Promise<StoredSearch> {
-  if (!/^[0-9a-f]{24}$/i.test(id)) throw failure(400, 'An id has 24 hexadecimal characters.');
+  if (!/^[0-9a-f]{24}$/i.test(id)) throw failure('API_REQUEST_REFUSED', 'An id has 24 hexadecimal characters.');
   const search = await objects.search(id.toLowerCase());
-  if (search === undefined) throw failure(404, 'There is no such search.');
+  if (search === undefined) throw failure('API_NOT_FOUND', 'There is no such search.');
   return search;
 }
 

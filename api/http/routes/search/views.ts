@@ -73,7 +73,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params }) => {
       const view = await objects.view(checkedId(params.id));
-      if (view === undefined) throw failure(404, 'There is no such view.');
+      if (view === undefined) throw failure('API_NOT_FOUND', 'There is no such view.');
       return shown(view);
     },
   );
@@ -129,7 +129,7 @@ function unwrapped(body: ViewBody & { readonly entity?: ViewBody }): ViewBody {
 }
 
 function checkedId(id: string): string {
-  if (!/^[0-9a-f]{24}$/i.test(id)) throw failure(400, 'An id has 24 hexadecimal characters.');
+  if (!/^[0-9a-f]{24}$/i.test(id)) throw failure('API_REQUEST_REFUSED', 'An id has 24 hexadecimal characters.');
   return id.toLowerCase();
 }
 
@@ -148,7 +148,7 @@ async function save(
   if (title === undefined || searchId === undefined || Object.keys(missing).length > 0) throw invalidMembers(missing);
   request.audited = { object: `view=${id} ${title}` };
   if ((await objects.search(searchId.toLowerCase())) === undefined)
-    throw failure(400, `Search ${searchId} not available`);
+    throw failure('API_REQUEST_REFUSED', `Search ${searchId} not available`);
   return objects.saveView(
     (before) => storedView({ ...body, title, search_id: searchId.toLowerCase() }, id, before, request.identity),
     id,

@@ -81,7 +81,7 @@ export function apiBrowserRoutes(app: ApiServer, services: ApiServices): void {
     async ({ params: { file } }, reply) => {
       if (file === 'start.js') return reply.type('text/javascript; charset=utf-8').send(start);
       const type = Object.hasOwn(files, file) ? files[file] : undefined;
-      if (type === undefined) throw failure(404, 'There is nothing at this path.');
+      if (type === undefined) throw failure('API_NOT_FOUND', 'There is nothing at this path.');
       const folder = join(
         dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json')),
         'static',

@@ -15,7 +15,7 @@ import type { SearchableStore } from '../../../../search/store.js';
 import { until } from '../../../program.js';
 import { basic, createWorld, fakeAccess, identity, people, type World } from '../world.js';
 
-const { create: denied } = defineErrors({ ACCESS_DENIED: { retryable: false, summary: 'Not known.' } });
+const { create: denied } = defineErrors({ ACCESS_DENIED: { retryable: false, status: 401, summary: 'Not known.' } });
 const settings: SearchSettings = {
   concurrent: 4,
   queue_length: 50,
