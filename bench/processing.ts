@@ -8,7 +8,7 @@ import { createGenerator } from '../load/generator.js';
 import { createRun } from '../pipeline/delivery/ids.js';
 import type { checkResends } from '../pipeline/delivery/sequences.js';
 import { createProcessor } from '../program/processor.js';
-import { createReceive } from '../pipeline/receive.js';
+import { createReceive } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import { createTopicLog } from '../topics/registry.js';
 import { createDecoder } from '../gelf/decoder.js';

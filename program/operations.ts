@@ -1,8 +1,8 @@
 /** What people ask of index sets and dead letters in a process without the role processor. It takes nothing from the topics, and makes no rules the ones in force. */
 import type { IndexSetDefinition } from '../schemas/index-sets.js';
-import { createRuleSets } from '../pipeline/rule-sets.js';
+import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createStoreWork, type KnownSets, type StoreWork, type StoreWorkOptions } from './store-work.js';
-import type { Ledger } from '../pipeline/ledger.js';
+import type { Ledger } from '../pipeline/ledger/ledger.js';
 
 export interface Operations extends Pick<StoreWork, 'indexRequests' | 'deadLetters'> {
   stop(): Promise<void>;

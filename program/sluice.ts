@@ -38,7 +38,7 @@ import { outputTopicSpec } from '../pipeline/forwarding/topics.js';
 import { patiently } from '../pipeline/patience.js';
 import { deadLetterSet } from '../schemas/index-sets.js';
 import { createProcessor, type Processor } from './processor.js';
-import { createReceive, type Receive } from '../pipeline/receive.js';
+import { createReceive, type Receive } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import { createTopicLog } from '../topics/registry.js';
 import { createView, type View } from '../pipeline/monitoring/view.js';

@@ -1,7 +1,7 @@
 /** Fills a store by its own write path with what the pipeline would write: decoded, routed by the rules that ship, made to fit. It goes on where it was stopped. */
 import { idPrefix, mintId } from '../../pipeline/delivery/ids.js';
 import type { Epoch } from '../../pipeline/delivery/records.js';
-import { emptyRouted, routeMessages, type IndexBatch, type RouteContext } from '../../pipeline/route.js';
+import { emptyRouted, routeMessages, type IndexBatch, type RouteContext } from '../../pipeline/route/route.js';
 import type { ConsumedRecord } from '../../topics/contract.js';
 import { createDecoder } from '../../gelf/decoder.js';
 import { compileRules } from '../../rules/compile.js';

@@ -6,7 +6,7 @@
 import { isSluiceError } from '../../core/errors.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import type { IndexBatch } from '../route.js';
+import type { IndexBatch } from '../route/route.js';
 import { deadLetterIndices } from './find.js';
 import type { deadLetterMetrics } from './metrics.js';
 

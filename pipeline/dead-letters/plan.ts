@@ -1,9 +1,9 @@
 /** Where the message of a dead letter goes in one epoch, and as which documents. Reads, and changes nothing. */
 import type { RuleSet } from '../../rules/contract.js';
-import type { DeliverContext } from '../deliver-context.js';
-import { epochOf, prepare } from '../deliver.js';
+import type { DeliverContext } from '../settle/context.js';
+import { epochOf, prepare } from '../consume/deliver-batch.js';
 import type { Epoch } from '../delivery/records.js';
-import { emptyRouted, routeMessages, type IndexBatch, type Routed, type RouteContext } from '../route.js';
+import { emptyRouted, routeMessages, type IndexBatch, type Routed, type RouteContext } from '../route/route.js';
 import { deadLetterErrors } from './errors.js';
 import { messageOf, unusable, type DeadLetterMessage, type MessageContext, type Unusable } from './message.js';
 import { stateOf, textOf, type DeadLetter } from './state.js';

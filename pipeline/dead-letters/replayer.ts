@@ -4,7 +4,7 @@ import type { IndexStore } from '../../sinks/stores/contract.js';
 import { deadLetterId } from '../delivery/ids.js';
 import type { TopicRecord } from '../../topics/contract.js';
 import { groupBy } from './group.js';
-import { documentDeadLetter } from './dead-letter.js';
+import { documentDeadLetter } from '../dead-letter.js';
 import type { Unusable } from './message.js';
 import { planOf, type Plan, type PlanContext } from './plan.js';
 import {
@@ -16,7 +16,7 @@ import {
   type ReplayEvent,
   type ReplayResult,
   type SetOutcome,
-} from './replay.js';
+} from './replay-machine.js';
 import { stateOf, textOf, withState, type DeadLetter } from './state.js';
 import { writeMessages, type MessageWrite, type Written } from './write-messages.js';
 

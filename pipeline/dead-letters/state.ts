@@ -1,5 +1,5 @@
 /** What a dead letter's document says of its replays, and back. */
-import type { DeadLetterState, Tombstones } from './replay.js';
+import type { DeadLetterState, Tombstones } from './replay-machine.js';
 
 export type DeadLetterDocument = Readonly<Record<string, unknown>>;
 

@@ -1,14 +1,14 @@
 /** Writes replayed messages to their target indices, each under its own id, and says for each what became of it. */
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import type { DeliverContext } from '../deliver-context.js';
-import type { IndexBatch } from '../route.js';
-import { writeContext } from '../settle.js';
-import { writeIndexBatch, type WriteOutcome } from '../write.js';
+import type { DeliverContext } from '../settle/context.js';
+import type { IndexBatch } from '../route/route.js';
+import { writeContext } from '../settle/settle.js';
+import { writeIndexBatch, type WriteOutcome } from '../write/write-batch.js';
 import { deadLetterErrors } from './errors.js';
 import { groupBy } from './group.js';
 import type { Unusable } from './message.js';
-import type { SetOutcome } from './replay.js';
+import type { SetOutcome } from './replay-machine.js';
 
 export interface MessageWrite {
   /** Of one document. */

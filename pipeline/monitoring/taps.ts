@@ -4,7 +4,7 @@
  */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { MessageBatch } from '../../schemas/messages.js';
-import type { IndexBatch } from '../route.js';
+import type { IndexBatch } from '../route/route.js';
 import { viewMetrics } from './metrics.js';
 
 export type TapKind = 'receiver' | 'stream' | 'output';

@@ -2,8 +2,8 @@
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { Log } from '../../core/log.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import type { Ledger } from '../ledger.js';
-import type { BlockagesOptions } from './blockages.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { BlockagesOptions } from '../write/blockages.js';
 import { parkingErrors } from './errors.js';
 import { parkingMetrics } from './metrics.js';
 

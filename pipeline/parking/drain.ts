@@ -4,12 +4,12 @@
  */
 import { errorText, toError } from '../../core/errors.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
-import { epochOf, prepare } from '../deliver.js';
-import type { DeliverContext } from '../deliver-context.js';
-import { emptyRouted, routeDeadLetters, routeMessages, type IndexBatch } from '../route.js';
-import { keepAsDeadLetters, settle, writeContext, type Source } from '../settle.js';
+import { epochOf, prepare } from '../consume/deliver-batch.js';
+import type { DeliverContext } from '../settle/context.js';
+import { emptyRouted, routeDeadLetters, routeMessages, type IndexBatch } from '../route/route.js';
+import { keepAsDeadLetters, settle, writeContext, type Source } from '../settle/settle.js';
 import type { ConsumedBatch, ConsumedRecord, ConsumeHandler } from '../../topics/contract.js';
-import { writeIndexBatch, type WriteOutcome } from '../write.js';
+import { writeIndexBatch, type WriteOutcome } from '../write/write-batch.js';
 import { unparkedRecord, type ParkedHeader } from './envelope.js';
 import { parkingErrors } from './errors.js';
 import type { parkingMetrics } from './metrics.js';

@@ -1,9 +1,9 @@
 /** Parking as the processor sees it: which sets are drained here, how far each drain is, what people are shown. */
 import { errorText } from '../../core/errors.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
-import type { DeliverContext } from '../deliver-context.js';
+import type { DeliverContext } from '../settle/context.js';
 import type { Consumer, ConsumeOptions } from '../../topics/contract.js';
-import type { Blockage, Blockages } from './blockages.js';
+import type { Blockage, Blockages } from '../write/blockages.js';
 import { createDrain } from './drain.js';
 import { drainGroup, parkingTopic } from './envelope.js';
 import { parkingMetrics } from './metrics.js';

@@ -1,8 +1,8 @@
 /** Parking topics: one for each index set that was ever blocked, of one partition, without an end to their retention. */
 import { isSluiceError } from '../../core/errors.js';
 import type { Span } from '../delivery/records.js';
-import type { Ledger } from '../ledger.js';
-import type { IndexBatch } from '../route.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { IndexBatch } from '../route/route.js';
 import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../../topics/contract.js';
 import { firstRecord } from '../../topics/first-record.js';
 import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './envelope.js';

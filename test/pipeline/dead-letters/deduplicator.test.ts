@@ -8,7 +8,7 @@ import { buildMetrics, Registry } from '../../../core/metrics.js';
 import { createDeadLetterDeduplicator } from '../../../pipeline/dead-letters/deduplicator.js';
 import { deadLetterMetrics } from '../../../pipeline/dead-letters/metrics.js';
 import { deadLetterSet } from '../../../schemas/index-sets.js';
-import type { IndexBatch } from '../../../pipeline/route.js';
+import type { IndexBatch } from '../../../pipeline/route/route.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
 

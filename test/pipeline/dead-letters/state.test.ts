@@ -2,7 +2,7 @@ import { deepStrictEqual as deepEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { deadLetterQuery, type Selection } from '../../../pipeline/dead-letters/find.js';
-import type { DeadLetterState } from '../../../pipeline/dead-letters/replay.js';
+import type { DeadLetterState } from '../../../pipeline/dead-letters/replay-machine.js';
 import { messageIdOf, stateOf, withState } from '../../../pipeline/dead-letters/state.js';
 import { printQuery } from '../../../search/print.js';
 

@@ -12,7 +12,7 @@ import {
   type ReplayEvent,
   type SetOutcome,
   type Tombstones,
-} from '../../../pipeline/dead-letters/replay.js';
+} from '../../../pipeline/dead-letters/replay-machine.js';
 
 interface Copy {
   readonly tombstone: boolean;

@@ -7,7 +7,7 @@ import {
   type ReplayEvent,
   type SetOutcome,
   type Tombstones,
-} from '../../../../pipeline/dead-letters/replay.js';
+} from '../../../../pipeline/dead-letters/replay-machine.js';
 import { applyBulk, createBulk, isGone, isRetired } from './bulk.js';
 import { sync, writeTombstone, type Doc, type Index } from './store.js';
 import { latestEpoch, deadLetterOf, type IndexSet, type Message, type World } from './world.js';

@@ -1,11 +1,11 @@
-/** One assignment of one partition to one processor: does what the state machine commands, a step at a time, as `pipeline/process.ts` does. */
+/** One assignment of one partition to one processor: does what the state machine commands, a step at a time, as `pipeline/consume/partitions.ts` does. */
 import {
   step,
   unassigned,
   type DeliveryCommand,
   type DeliveryEvent,
   type PartitionState,
-} from '../../../../pipeline/delivery/partition.js';
+} from '../../../../pipeline/delivery/machine.js';
 import { unparkSet } from '../../../../pipeline/delivery/records.js';
 import {
   checkResends,

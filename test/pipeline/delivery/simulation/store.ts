@@ -1,5 +1,5 @@
 /** The index store: recognises a document by its id, or by its offset against a marker; a crash loses what was not synced. */
-import type { DeadLetterState } from '../../../../pipeline/dead-letters/replay.js';
+import type { DeadLetterState } from '../../../../pipeline/dead-letters/replay-machine.js';
 import type { IndexSet, Message, Partition, World } from './world.js';
 
 export interface Doc {

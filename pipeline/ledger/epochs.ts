@@ -1,11 +1,11 @@
 /** Appends epochs (protocol rule 1): for changed rules, for new index sets, for a rotated index. Any process with the store may; compare-and-set decides. */
-import type { Log } from '../core/log.js';
-import type { RuleSet } from '../rules/contract.js';
-import type { IndexSetDefinition } from '../schemas/index-sets.js';
-import type { IndexRotation, IndexState } from '../sinks/index-sets/contract.js';
-import type { IndexStore } from '../sinks/stores/contract.js';
-import type { Epoch } from './delivery/records.js';
-import { pipelineErrors } from './errors.js';
+import type { Log } from '../../core/log.js';
+import type { RuleSet } from '../../rules/contract.js';
+import type { IndexSetDefinition } from '../../schemas/index-sets.js';
+import type { IndexRotation, IndexState } from '../../sinks/index-sets/contract.js';
+import type { IndexStore } from '../../sinks/stores/contract.js';
+import type { Epoch } from '../delivery/records.js';
+import { pipelineErrors } from '../errors.js';
 import type { Ledger } from './ledger.js';
 
 export interface Epochs extends IndexRotation {

@@ -1,12 +1,12 @@
 /** Reads and writes the durable records of the delivery protocol in the state store. Epochs are cached; the store decides. */
-import { isSluiceError } from '../core/errors.js';
-import { currentVersion, formatVersions, type FormatVersion } from '../core/format-versions.js';
-import { assertVersion } from '../core/formats/stamp.js';
-import type { RuleSource } from '../rules/contract.js';
-import type { StateEntry, StateStore } from '../state/contract.js';
-import type { IndexLedger, IndexState, StoredIndexState } from '../sinks/index-sets/contract.js';
-import type { Epoch, PartitionRecord } from './delivery/records.js';
-import type { VersionedRecord } from './delivery/partition.js';
+import { isSluiceError } from '../../core/errors.js';
+import { currentVersion, formatVersions, type FormatVersion } from '../../core/format-versions.js';
+import { assertVersion } from '../../core/formats/stamp.js';
+import type { RuleSource } from '../../rules/contract.js';
+import type { StateEntry, StateStore } from '../../state/contract.js';
+import type { IndexLedger, IndexState, StoredIndexState } from '../../sinks/index-sets/contract.js';
+import type { Epoch, PartitionRecord } from '../delivery/records.js';
+import type { VersionedRecord } from '../delivery/machine.js';
 
 const language = currentVersion(formatVersions.ruleLanguage);
 const epochKey = (number: number): string => `epochs/${String(number).padStart(10, '0')}`;

@@ -1,7 +1,7 @@
 /** Compiled rule sets by version: an epoch names the one that decides its offsets, and a backlog may need an older one. */
-import type { RuleSet, RuleSource } from '../rules/contract.js';
-import { errorText, isSluiceError } from '../core/errors.js';
-import { pipelineErrors } from './errors.js';
+import type { RuleSet, RuleSource } from '../../rules/contract.js';
+import { errorText, isSluiceError } from '../../core/errors.js';
+import { pipelineErrors } from '../errors.js';
 import type { Ledger } from './ledger.js';
 
 /** Compiled rule sets kept in memory; the protocol needs two in steady state, more only while a backlog spans several changes. */

@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { until } from '../program.js';
-import { drained, parkingFolder, parkingRules, reconciles, startParkingRig } from './parking-rig.js';
+import { until } from '../../program.js';
+import { drained, parkingFolder, parkingRules, reconciles, startParkingRig } from './rig.js';
 
 t.test('retention removes what no parked message is bound for, and keeps the rest', async (t) => {
   const rig = await startParkingRig(t, parkingFolder(t), parkingRules({ type: 'delete', max_indices: 1 }));

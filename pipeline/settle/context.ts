@@ -1,17 +1,17 @@
 /** What the delivery of a batch needs, from a topic of messages or from a parking topic. */
-import type { BuiltMetrics } from '../core/metrics.js';
-import type { Log } from '../core/log.js';
-import type { IndexStore } from '../sinks/stores/contract.js';
-import type { DeadLetterDeduplicator } from './dead-letters/deduplicator.js';
-import type { Ledger } from './ledger.js';
-import type { pipelineMetrics } from './metrics.js';
-import type { Blockages } from './parking/blockages.js';
-import type { ParkingTopics } from './parking/topics.js';
-import type { RouteContext } from './route.js';
-import type { RuleSets } from './rule-sets.js';
-import type { SearchableProbe } from '../sinks/stores/searchable-probe.js';
-import type { TopicLog } from '../topics/contract.js';
-import type { Taps } from './monitoring/taps.js';
+import type { BuiltMetrics } from '../../core/metrics.js';
+import type { Log } from '../../core/log.js';
+import type { IndexStore } from '../../sinks/stores/contract.js';
+import type { DeadLetterDeduplicator } from '../dead-letters/deduplicator.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { pipelineMetrics } from '../metrics.js';
+import type { Blockages } from '../write/blockages.js';
+import type { ParkingTopics } from '../parking/topics.js';
+import type { RouteContext } from '../route/route.js';
+import type { RuleSets } from '../ledger/rule-sets.js';
+import type { SearchableProbe } from '../../sinks/stores/searchable-probe.js';
+import type { TopicLog } from '../../topics/contract.js';
+import type { Taps } from '../monitoring/taps.js';
 
 export interface DeliverContext {
   readonly store: IndexStore;

@@ -6,7 +6,7 @@ import {
   type DeliveryEvent,
   type PartitionState,
   type VersionedRecord,
-} from '../../../pipeline/delivery/partition.js';
+} from '../../../pipeline/delivery/machine.js';
 
 /** Feeds events one after the other; returns the last state and the commands of the last step. */
 function play(events: readonly DeliveryEvent[], from: PartitionState = unassigned) {

@@ -1,13 +1,13 @@
 /** Writes the documents of one batch for one concrete index until each is stored, was stored before, or is a dead letter. */
-import { errorText, isSluiceError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import { createBackOff } from '../core/retry.js';
-import { pause } from '../core/wait.js';
-import type { IndexStore, WriteFailure, WriteRequest } from '../sinks/stores/contract.js';
-import { pipelineErrors } from './errors.js';
-import { isBlocking, type Blockages } from './parking/blockages.js';
-import { parkingErrors } from './parking/errors.js';
-import type { IndexBatch } from './route.js';
+import { errorText, isSluiceError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { createBackOff } from '../../core/retry.js';
+import { pause } from '../../core/wait.js';
+import type { IndexStore, WriteFailure, WriteRequest } from '../../sinks/stores/contract.js';
+import { pipelineErrors } from '../errors.js';
+import { isBlocking, type Blockages } from './blockages.js';
+import { parkingErrors } from '../parking/errors.js';
+import type { IndexBatch } from '../route/route.js';
 
 export interface WriteOutcome {
   stored: number;

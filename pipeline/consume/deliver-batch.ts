@@ -1,16 +1,23 @@
 /** One batch of one partition: route by epoch, fence, write to every index at once; what is for a parked index set goes to its parking topic. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isSluiceError } from '../core/errors.js';
-import type { DeliverContext } from './deliver-context.js';
-import { deadLetterId, sequenceOf } from './delivery/ids.js';
-import type { Epoch, Span } from './delivery/records.js';
-import { documentDeadLetter } from './dead-letters/dead-letter.js';
-import { pipelineErrors } from './errors.js';
-import { isBlocking } from './parking/blockages.js';
-import { emptyRouted, parseOrigin, routeDeadLetters, routeMessages, type IndexBatch, type Routed } from './route.js';
-import { settle, writeContext } from './settle.js';
-import type { ConsumedBatch, ConsumedRecord, TopicRecord } from '../topics/contract.js';
-import { writeIndexBatch } from './write.js';
+import { isSluiceError } from '../../core/errors.js';
+import type { DeliverContext } from '../settle/context.js';
+import { deadLetterId, sequenceOf } from '../delivery/ids.js';
+import type { Epoch, Span } from '../delivery/records.js';
+import { documentDeadLetter } from '../dead-letter.js';
+import { pipelineErrors } from '../errors.js';
+import { isBlocking } from '../write/blockages.js';
+import {
+  emptyRouted,
+  parseOrigin,
+  routeDeadLetters,
+  routeMessages,
+  type IndexBatch,
+  type Routed,
+} from '../route/route.js';
+import { settle, writeContext } from '../settle/settle.js';
+import type { ConsumedBatch, ConsumedRecord, TopicRecord } from '../../topics/contract.js';
+import { writeIndexBatch } from '../write/write-batch.js';
 
 export interface Delivered {
   /** Indices that had stored some of the documents before (rule 12). */

@@ -1,25 +1,25 @@
 /** Carries out the delivery protocol: feeds what the consumer reports to each partition's state machine and does what it commands. */
-import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.js';
-import { errorText, isSluiceError, toError } from '../core/errors.js';
-import { createBackOff } from '../core/retry.js';
-import { pause } from '../core/wait.js';
-import { noteTraffic } from '../core/young-generation.js';
-import { deliverBatch, giveUp, longestPauseMs, parkBatches } from './deliver.js';
-import type { DeliverContext } from './deliver-context.js';
-import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from './delivery/sequences.js';
+import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
+import { errorText, isSluiceError, toError } from '../../core/errors.js';
+import { createBackOff } from '../../core/retry.js';
+import { pause } from '../../core/wait.js';
+import { noteTraffic } from '../../core/young-generation.js';
+import { deliverBatch, giveUp, longestPauseMs, parkBatches } from './deliver-batch.js';
+import type { DeliverContext } from '../settle/context.js';
+import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from '../delivery/sequences.js';
 import {
   step,
   unassigned,
   type DeliveryCommand,
   type DeliveryEvent,
   type PartitionState,
-} from './delivery/partition.js';
-import { pipelineErrors } from './errors.js';
-import { pipelineMetrics } from './metrics.js';
-import { isBlocking } from './parking/blockages.js';
-import { createHeldParking, type HeldParking } from './parking/held.js';
-import type { IndexBatch } from './route.js';
-import type { Assignment, ConsumedBatch, ConsumeHandler } from '../topics/contract.js';
+} from '../delivery/machine.js';
+import { pipelineErrors } from '../errors.js';
+import { pipelineMetrics } from '../metrics.js';
+import { isBlocking } from '../write/blockages.js';
+import { createHeldParking, type HeldParking } from '../parking/partition-parking.js';
+import type { IndexBatch } from '../route/route.js';
+import type { Assignment, ConsumedBatch, ConsumeHandler } from '../../topics/contract.js';
 
 export interface ProcessOptions extends Omit<DeliverContext, 'metrics'> {
   readonly registry: Registry;

@@ -1,7 +1,7 @@
 /** Dead letters: what could not be decoded, and documents that the store refuses for good, with their raw bytes. */
 import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
-import type { DeadLetter, Refusal } from '../../schemas/messages.js';
+import type { DeadLetter, Refusal } from '../schemas/messages.js';
 
 /** Of an oversize value the head is kept; its length and SHA-256 tell the rest. */
 export const maxKeptBytes = 64 * 1024;

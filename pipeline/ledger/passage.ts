@@ -1,8 +1,8 @@
 /** How far all partitions are: which indices nothing can be written to any more (delivery protocol, rule 7). */
-import { deadLetterSet } from '../schemas/index-sets.js';
-import type { IndexPassage } from '../sinks/index-sets/contract.js';
-import type { TopicLog } from '../topics/contract.js';
-import { isPassed, type PartitionRecord } from './delivery/records.js';
+import { deadLetterSet } from '../../schemas/index-sets.js';
+import type { IndexPassage } from '../../sinks/index-sets/contract.js';
+import type { TopicLog } from '../../topics/contract.js';
+import { isPassed, type PartitionRecord } from '../delivery/records.js';
 import type { Ledger } from './ledger.js';
 
 export interface PassageOptions {

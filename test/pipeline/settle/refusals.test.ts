@@ -1,10 +1,10 @@
 /** A document that the store refuses for good: a tombstone keeps its id in the index, the message becomes one dead letter, the others are stored. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createOpenSearchClient } from '../../core/opensearch-client.js';
-import type { SearchResult } from '../../schemas/query.js';
-import { openSearchNode, skipWithoutOpenSearch } from '../engines.js';
-import { startProgram, until } from '../program.js';
+import { createOpenSearchClient } from '../../../core/opensearch-client.js';
+import type { SearchResult } from '../../../schemas/query.js';
+import { openSearchNode, skipWithoutOpenSearch } from '../../engines.js';
+import { startProgram, until } from '../../program.js';
 
 t.test(
   'a refused document becomes a dead letter, once, and does not hold the others',

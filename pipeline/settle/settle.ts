@@ -1,15 +1,15 @@
 /** What follows a write: tombstones and dead letters for what the store refused (rule 10), and the counts. */
-import { isSluiceError } from '../core/errors.js';
-import { documentDeadLetter } from './dead-letters/dead-letter.js';
-import type { DeliverContext } from './deliver-context.js';
-import { deadLetterId } from './delivery/ids.js';
-import { pipelineErrors } from './errors.js';
-import { isBlocking } from './parking/blockages.js';
-import { parkingErrors } from './parking/errors.js';
-import { deadLetterSet } from '../schemas/index-sets.js';
-import { parseOrigin, type IndexBatch } from './route.js';
-import type { ConsumedRecord, TopicRecord } from '../topics/contract.js';
-import type { WriteContext, WriteOutcome } from './write.js';
+import { isSluiceError } from '../../core/errors.js';
+import { documentDeadLetter } from '../dead-letter.js';
+import type { DeliverContext } from './context.js';
+import { deadLetterId } from '../delivery/ids.js';
+import { pipelineErrors } from '../errors.js';
+import { isBlocking } from '../write/blockages.js';
+import { parkingErrors } from '../parking/errors.js';
+import { deadLetterSet } from '../../schemas/index-sets.js';
+import { parseOrigin, type IndexBatch } from '../route/route.js';
+import type { ConsumedRecord, TopicRecord } from '../../topics/contract.js';
+import type { WriteContext, WriteOutcome } from '../write/write-batch.js';
 
 /** Where the documents of an index batch come from; its `places` are places in `records`. */
 export interface Source {

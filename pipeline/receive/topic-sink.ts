@@ -1,13 +1,13 @@
 /** From the receivers to the topics: what is decoded goes to `logs`, what is not to `dead-letters`; both are bounded in bytes. */
-import { buildMetrics, type Registry } from '../core/metrics.js';
-import type { Log } from '../core/log.js';
-import { noteTraffic } from '../core/young-generation.js';
-import type { MessageBatch, MessageSink, Refusal } from '../schemas/messages.js';
-import { maxKeptBytes, refusalDeadLetter } from './dead-letters/dead-letter.js';
-import { pipelineErrors } from './errors.js';
-import { pipelineMetrics } from './metrics.js';
+import { buildMetrics, type Registry } from '../../core/metrics.js';
+import type { Log } from '../../core/log.js';
+import { noteTraffic } from '../../core/young-generation.js';
+import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
+import { maxKeptBytes, refusalDeadLetter } from '../dead-letter.js';
+import { pipelineErrors } from '../errors.js';
+import { pipelineMetrics } from '../metrics.js';
 import { PartitionQueue } from './partition-queue.js';
-import type { TopicLog } from '../topics/contract.js';
+import type { TopicLog } from '../../topics/contract.js';
 
 export interface ReceiveOptions {
   readonly topics: TopicLog;

@@ -2,8 +2,8 @@
  * Batches on their way into one partition of a topic: one append at a time; while it is under way the next one gathers. Ids
  * are minted when an append is formed, so that a run's sequence in this partition has no gaps.
  */
-import type { TopicLog, TopicRecord } from '../topics/contract.js';
-import { idPrefix, mintId } from './delivery/ids.js';
+import type { TopicLog, TopicRecord } from '../../topics/contract.js';
+import { idPrefix, mintId } from '../delivery/ids.js';
 
 export interface QueuedBatch {
   readonly values: readonly Buffer[];

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { silentLog } from '../../core/log.js';
-import { Registry } from '../../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../../pipeline/delivery/ids.js';
-import { createReceive, type Receive } from '../../pipeline/receive.js';
-import { createEmbeddedTopicLog } from '../../topics/embedded.js';
-import type { ConsumedRecord } from '../../topics/contract.js';
-import type { DeadLetter, MessageBatch } from '../../schemas/messages.js';
-import { until } from '../program.js';
+import { silentLog } from '../../../core/log.js';
+import { Registry } from '../../../core/metrics.js';
+import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
+import { createReceive, type Receive } from '../../../pipeline/receive/topic-sink.js';
+import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
+import type { ConsumedRecord } from '../../../topics/contract.js';
+import type { DeadLetter, MessageBatch } from '../../../schemas/messages.js';
+import { until } from '../../program.js';
 
 const run = createRun(1, Buffer.alloc(4));
 

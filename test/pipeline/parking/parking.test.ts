@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { until } from '../program.js';
-import { drained, parkingFolder, reconciles, startParkingRig } from './parking-rig.js';
-import { patience } from '../patience.js';
+import { until } from '../../program.js';
+import { drained, parkingFolder, reconciles, startParkingRig } from './rig.js';
+import { patience } from '../../patience.js';
 
 t.test('a blocked index set is parked, the others go on, and it drains when it answers', async (t) => {
   const rig = await startParkingRig(t, parkingFolder(t));

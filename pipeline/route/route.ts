@@ -1,13 +1,13 @@
 /** Decodes the records of one span, runs the rules of its epoch over them, and groups the documents by concrete index. */
-import { deadLetterSet } from '../schemas/index-sets.js';
-import type { FieldChanges, Routing, RuleSet } from '../rules/contract.js';
-import type { Decoder } from '../gelf/contract.js';
-import { isSluiceError, type SluiceError } from '../core/errors.js';
-import type { DeadLetter, LogDocument } from '../schemas/messages.js';
-import { pipelineErrors } from './errors.js';
-import type { Forwarder, Forwards } from './forwarding/forward.js';
-import type { Epoch } from './delivery/records.js';
-import type { ConsumedRecord } from '../topics/contract.js';
+import { deadLetterSet } from '../../schemas/index-sets.js';
+import type { FieldChanges, Routing, RuleSet } from '../../rules/contract.js';
+import type { Decoder } from '../../gelf/contract.js';
+import { isSluiceError, type SluiceError } from '../../core/errors.js';
+import type { DeadLetter, LogDocument } from '../../schemas/messages.js';
+import { pipelineErrors } from '../errors.js';
+import type { Forwarder, Forwards } from '../forwarding/forward.js';
+import type { Epoch } from '../delivery/records.js';
+import type { ConsumedRecord } from '../../topics/contract.js';
 
 /** Documents for one concrete index; arrays run parallel. */
 export interface IndexBatch {

@@ -5,8 +5,8 @@ import {
   type DeliveryEvent,
   type PartitionState,
   type VersionedRecord,
-} from '../../pipeline/delivery/partition.js';
-import { isPassed, prunedRanges, type Epoch, type PartitionRecord } from '../../pipeline/delivery/records.js';
+} from '../../../pipeline/delivery/machine.js';
+import { isPassed, prunedRanges, type Epoch, type PartitionRecord } from '../../../pipeline/delivery/records.js';
 
 function play(events: readonly DeliveryEvent[], from: PartitionState = unassigned) {
   return events.reduce((last, event) => step(last.state, event), step(from, { type: 'revoked' }));
