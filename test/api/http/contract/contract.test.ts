@@ -1,7 +1,8 @@
 /** Every route over a running program: a success of each, the errors that it can give, and each answer as the served description says. */
 import t, { type Test } from 'tap';
 import { createAsker, type Asker } from './asking.js';
-import { contractRows, type ContractRow } from './rows.js';
+import { contractRows } from './rows.js';
+import type { ContractRow } from './rows/row.js';
 import { readDescription, type Answer, type Description, type Operation } from './described.js';
 import { startWhole, type Whole } from '../whole.js';
 import { until } from '../../../definitions/rig.js';
@@ -139,7 +140,7 @@ t.test('every route of the description has a row with a success', async (t) => {
   t.same(
     description.operations.map(({ method, path }) => `${method} ${path}`).filter((name) => !succeeded.has(name)),
     [],
-    'add rows to test/api/http/contract/rows.ts',
+    'add rows in test/api/http/contract/rows/',
   );
 });
 

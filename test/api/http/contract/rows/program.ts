@@ -1,0 +1,30 @@
+/** The program itself: its description, health, metrics, nodes. */
+import type { ContractRow } from './row.js';
+
+export const programRows: readonly ContractRow[] = [
+  ['GET', '/', 200],
+  ['GET', '/api', 200],
+  ['GET', '/api/openapi.json', 200],
+  ['GET', '/api/api-browser', 200, undefined, { headers: { accept: 'text/html' } }],
+  ['GET', '/api/api-browser/start.js', 200, undefined, { headers: { accept: '*/*' } }],
+  ['GET', '/api/api-browser/swagger-ui.css', 200, undefined, { headers: { accept: 'text/css' } }],
+  ['GET', '/api/api-browser/favicon-32x32.png', 200, undefined, { headers: { accept: 'image/*' } }],
+  ['GET', '/api/api-browser/nothing.js', 404],
+  ['GET', '/api/none', 404],
+  ['PATCH', '/api/streams', 405],
+  ['GET', '/api/system/lbstatus', 200, undefined, { as: '' }],
+  ['PUT', '/api/system/lbstatus/override/dead', 204],
+  ['GET', '/api/system/lbstatus', 503, undefined, { as: '' }],
+  ['PUT', '/api/system/lbstatus/override/throttled', 204],
+  ['GET', '/api/system/lbstatus', 429],
+  ['PUT', '/api/system/lbstatus/override/automatic', 204],
+  ['PUT', '/api/system/lbstatus/override/asleep', 400],
+  ['GET', '/api/system', 200],
+  ['GET', '/api/cluster', 200],
+  ['GET', '/api/system/cluster/nodes', 200],
+  ['GET', '/api/system/cluster/node', 200],
+  ['GET', '/api/system/journal', 200],
+  ['GET', '/api/system/notifications', 200],
+  ['GET', '/api/system/throughput', 200],
+  ['GET', '/api/metrics/prometheus', 200, undefined, { headers: { accept: 'text/plain' } }],
+];
