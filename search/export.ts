@@ -1,6 +1,7 @@
 /** Rows as the text of a file, piece by piece. */
+import { csvLines } from '../core/csv.js';
 import type { SearchHit } from '../schemas/query.js';
-import { csvHeader, csvLines } from './csv.js';
+
 
 export type ExportFormat = 'csv' | 'json';
 
@@ -23,7 +24,7 @@ export async function* exportText(
   for await (const batch of rows) {
     if (batch.length === 0) continue;
     const text =
-      format === 'json' ? jsonLines(batch, fields) : (first ? csvHeader(columns) : '') + csvLines(batch, columns);
+      format === 'json' ? jsonLines(batch, fields) : csvLines([...(first ? [columns] : []), ...rowsOf(batch, columns)]);
     first = false;
     yield { text, rows: batch.length };
   }
@@ -35,6 +36,17 @@ export function exportedFields(
   fields: readonly string[] | undefined,
 ): readonly string[] | undefined {
   return fields ?? (format === 'csv' ? defaultExportFields : undefined);
+}
+
+/** `_id` and `_index` are fields too. */
+function rowsOf(hits: readonly SearchHit[], fields: readonly string[]): unknown[][] {
+  return hits.map((hit) => fields.map((field) => fieldOf(hit, field)));
+}
+
+function fieldOf(hit: SearchHit, field: string): unknown {
+  if (field === '_id') return hit._id;
+  if (field === '_index') return hit._index;
+  return Object.hasOwn(hit.document, field) ? hit.document[field] : undefined;
 }
 
 function jsonLines(hits: readonly SearchHit[], fields: readonly string[] | undefined): string {

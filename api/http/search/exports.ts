@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { csvLine } from '../../../core/csv.js';
+import { csvLines } from '../../../core/csv.js';
 import { errorText } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
 import type { SearchHit } from '../../../schemas/query.js';
@@ -169,9 +169,9 @@ async function* lines(
     let headed = false;
     for (let batch = first; batch.done !== true; batch = await rows.next()) {
       if (batch.value.length === 0) continue;
-      const head = headed ? '' : csvLine(fields);
+      const rowsOfBatch = batch.value.map((hit) => cellsOf(hit, fields, timeZone));
+      yield csvLines(headed ? rowsOfBatch : [fields, ...rowsOfBatch]);
       headed = true;
-      yield head + batch.value.map((hit) => csvLine(cellsOf(hit, fields, timeZone))).join('');
       onRows(batch.value.length);
     }
   } finally {

@@ -1,6 +1,6 @@
 /** Results of the scripting routes: a schema and rows; also as CSV and as a text table. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { csvLine } from '../../../core/csv.js';
+import { csvLines } from '../../../core/csv.js';
 import { acceptable } from '../accept.js';
 
 export interface Column {
@@ -25,7 +25,7 @@ export function sendTable(request: FastifyRequest, reply: FastifyReply, table: T
   if (type === 'application/json') return table;
   const text =
     type === 'text/csv'
-      ? csvLine(table.schema.map(({ name }) => name)) + table.datarows.map(csvLine).join('')
+      ? csvLines([table.schema.map(({ name }) => name), ...table.datarows])
       : asciiTable(table);
   return reply
     .type(`${type}; charset=utf-8`)

@@ -3,7 +3,6 @@ import t from 'tap';
 import { automaticInterval, parseInterval } from '../../../../api/http/search/intervals.js';
 import { parseKeyword } from '../../../../api/http/search/keywords.js';
 import { resolveRange } from '../../../../api/http/search/time-ranges.js';
-import { csvLine } from '../../../../core/csv.js';
 
 /** A Wednesday. */
 const now = Date.parse('2026-03-18T10:20:30.400Z');
@@ -136,14 +135,5 @@ t.test('widths of time buckets', (t) => {
     ['', undefined],
   ] as const)
     t.same(parseInterval(text), want, text);
-  t.end();
-});
-
-t.test('cells of CSV', (t) => {
-  t.equal(csvLine(['a', 1, true, null, undefined, '']), '"a","1","true",,,""\n');
-  t.equal(
-    csvLine(['=1+1', '+1', '-x', '@x', '\tx', '-5', 'a"b', 'a\nb', ['s']]),
-    '"\'=1+1","+1","\'-x","\'@x","\'\tx","-5","a""b","a\nb","[""s""]"\n',
-  );
   t.end();
 });
