@@ -6,7 +6,7 @@ import type { DeadLettersBody } from '../api/control/dead-letters.js';
 import { toldError, type ToldError } from '../core/told-error.js';
 import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/dead-letters.js';
 import type { SearchHit } from '../schemas/query.js';
-import { parseTimeRange } from '../search/time-range.js';
+import { parseTimeRange } from '../search/language/time-range.js';
 import { dropPlanText, dropText, deadLetterLine, deadLetterText, planText, replayText } from './dead-letters-output.js';
 import { hitLine, safeJson } from './search-output.js';
 

@@ -34,7 +34,7 @@ export function addExportVerbs(program: Command): void {
     .action(async (query: string, flags: Omit<ExportFlags, 'query'> & { readonly config?: string }) => {
       const { config } = settings(flags);
       const { runExport } = await import('./export.js');
-      const { queryOptions } = await import('../search/query-options.js');
+      const { queryOptions } = await import('../search/language/options.js');
       const { createSearchTerminal } = await import('./search-terminal.js');
       const { terminal, stop } = createSearchTerminal();
       const progress =

@@ -10,10 +10,10 @@ import { drained } from '../core/drained.js';
 import { toldError } from '../core/told-error.js';
 import { namesOf } from './names.js';
 import { searchErrors } from '../search/errors.js';
-import { parseQuery, type QueryOptions } from '../search/parser.js';
-import { isQueryProblem, pointAt, problemText } from '../search/problem.js';
-import { readSort } from '../search/sort-text.js';
-import { parseTimeRange } from '../search/time-range.js';
+import { parseQuery, type QueryOptions } from '../search/language/parser.js';
+import { isQueryProblem, pointAt, problemText } from '../search/language/problem.js';
+import { readSort } from '../search/language/sort-text.js';
+import { parseTimeRange } from '../search/language/time-range.js';
 
 export interface ExportFlags {
   readonly query: string;

@@ -43,7 +43,7 @@ export function addQueryVerbs(program: Command): void {
     .action(async (query: string, flags: SearchFlags) => {
       const { config } = settings(flags);
       const { runSearch } = await import('./search.js');
-      const { queryOptions } = await import('../search/query-options.js');
+      const { queryOptions } = await import('../search/language/options.js');
       const { createSearchTerminal } = await import('./search-terminal.js');
       const { terminal, stop } = createSearchTerminal();
       try {

@@ -1,7 +1,7 @@
 /**
  * A parsed query text, as both stores execute it, with equal results.
  *
- * Matching rules that both stores and the reference evaluation (`search/evaluate.ts`) follow:
+ * Matching rules that both stores and the reference evaluation (`search/reference/evaluate.ts`) follow:
  * - Text fields (`message`, `full_message`) are matched by words (`schemas/words.ts`): a `term` on them is the phrase of its
  *   words; `wildcard`, `prefix` and `regex` are matched against single lower-cased words.
  * - Every other field is matched as a whole value, case-sensitive: strings by equality, numbers by numeric equality when the

@@ -2,7 +2,6 @@
 import { csvLines } from '../core/csv.js';
 import type { SearchHit } from '../schemas/query.js';
 
-
 export type ExportFormat = 'csv' | 'json';
 
 /** Of an export that names no fields. */

@@ -146,7 +146,7 @@ export interface IndexStore {
   /** Names of the open indices of these sets, without looking into them. */
   openIndices(prefixes: readonly string[]): Promise<readonly string[]>;
   search(request: SearchRequest): Promise<SearchResult>;
-  /** Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in `search/aggregate-evaluate.ts`. */
+  /** Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in `search/reference/aggregate.ts`. */
   aggregate(request: AggregateRequest): Promise<AggregateResult>;
   /**
    * Every document of the query in order, of what is searchable at the first batch, in batches of a few megabytes at the most. Whole or it

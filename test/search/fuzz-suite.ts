@@ -5,9 +5,9 @@ import type { Test } from 'tap';
 import { isSluiceError } from '../../core/errors.js';
 import { unrestrictedScope } from '../../schemas/access.js';
 import type { Searcher } from '../../search/contract.js';
-import { compileQuery } from '../../search/evaluate.js';
-import { parseQuery } from '../../search/parser.js';
-import { isQueryProblem } from '../../search/problem.js';
+import { compileQuery } from '../../search/reference/evaluate.js';
+import { parseQuery } from '../../search/language/parser.js';
+import { isQueryProblem } from '../../search/language/problem.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
 

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { createRequire } from 'node:module';
 import t from 'tap';
 import type { QueryNode } from '../../schemas/query.js';
-import { evaluate } from '../../search/evaluate.js';
-import { parseQuery } from '../../search/parser.js';
-import { printQuery } from '../../search/print.js';
-import { isQueryProblem } from '../../search/problem.js';
+import { evaluate } from '../../search/reference/evaluate.js';
+import { parseQuery } from '../../search/language/parser.js';
+import { printQuery } from '../../search/language/print.js';
+import { isQueryProblem } from '../../search/language/problem.js';
 
 const seed = 20261121;
 const now = Date.parse('2026-03-10T12:34:56.789Z');

@@ -6,7 +6,7 @@ import { apiIdOf } from '../../core/object-ids.js';
 import { unrestrictedScope, type SearchScope } from '../../schemas/access.js';
 import type { SearchSettings } from '../../schemas/config/search.js';
 import type { SearchHit } from '../../schemas/query.js';
-import { aggregateDocuments } from '../../search/aggregate-evaluate.js';
+import { aggregateDocuments } from '../../search/reference/aggregate.js';
 import type { AskedAggregate, Searcher, SearchOptions } from '../../search/contract.js';
 import { createSearcher, type SearcherOptions } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';

@@ -24,9 +24,7 @@ export function sendTable(request: FastifyRequest, reply: FastifyReply, table: T
   const type = acceptable(request.headers.accept, tableTypes);
   if (type === 'application/json') return table;
   const text =
-    type === 'text/csv'
-      ? csvLines([table.schema.map(({ name }) => name), ...table.datarows])
-      : asciiTable(table);
+    type === 'text/csv' ? csvLines([table.schema.map(({ name }) => name), ...table.datarows]) : asciiTable(table);
   return reply
     .type(`${type}; charset=utf-8`)
     .serializer((body: unknown) => body as string)

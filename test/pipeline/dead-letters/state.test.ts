@@ -4,7 +4,7 @@ import t from 'tap';
 import { deadLetterQuery, type Selection } from '../../../pipeline/dead-letters/find.js';
 import type { DeadLetterState } from '../../../pipeline/dead-letters/replay-machine.js';
 import { messageIdOf, stateOf, withState } from '../../../pipeline/dead-letters/state.js';
-import { printQuery } from '../../../search/print.js';
+import { printQuery } from '../../../search/language/print.js';
 
 const replays = fc.nat(1_000);
 const epoch = fc.nat(100_000);

@@ -1,7 +1,7 @@
 /** Values of a field that begin with what somebody has typed, of messages that may be read. */
 import { Type, type TSchema } from 'typebox';
 import { queryText, timeRangeBody } from '../../../../schemas/api-search.js';
-import { printQuery } from '../../../../search/print.js';
+import { printQuery } from '../../../../search/language/print.js';
 import type { ApiServer } from '../../contract.js';
 import { nullable } from '../../objects/shapes.js';
 import { whenLeaving } from '../../search/leaving.js';

@@ -13,9 +13,9 @@ import { credentialsOf } from '../../credentials.js';
 import { failure } from '../../failure.js';
 import { apiMetrics } from '../../metrics.js';
 import { messageRow } from '../../search/message-lists.js';
-import { parseQuery } from '../../../../search/parser.js';
-import { queryOptions } from '../../../../search/query-options.js';
-import { isQueryProblem, queryError } from '../../../../search/problem.js';
+import { parseQuery } from '../../../../search/language/parser.js';
+import { queryOptions } from '../../../../search/language/options.js';
+import { isQueryProblem, queryError } from '../../../../search/language/problem.js';
 import type { ApiRoutes, ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
 

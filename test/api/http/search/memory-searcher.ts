@@ -1,12 +1,12 @@
 /** A search layer over documents in memory, matched by plain code. */
 import type { SearchScope } from '../../../../schemas/access.js';
 import type { SearchHit } from '../../../../schemas/query.js';
-import { aggregateDocuments } from '../../../../search/aggregate-evaluate.js';
+import { aggregateDocuments } from '../../../../search/reference/aggregate.js';
 import type { Searcher, SearchQuestion } from '../../../../search/contract.js';
-import { compileQuery } from '../../../../search/evaluate.js';
-import { parseQuery } from '../../../../search/parser.js';
-import { isQueryProblem, queryError } from '../../../../search/problem.js';
-import { scopedQuery, withoutHiddenStreams } from '../../../../search/scope.js';
+import { compileQuery } from '../../../../search/reference/evaluate.js';
+import { parseQuery } from '../../../../search/language/parser.js';
+import { isQueryProblem, queryError } from '../../../../search/language/problem.js';
+import { scopedQuery, withoutHiddenStreams } from '../../../../search/plan/scope.js';
 
 export type Document = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import { defineErrors } from '../../../../core/errors.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { SearchSettings } from '../../../../schemas/config/search.js';
 import type { SearchRequest, SearchResult } from '../../../../schemas/query.js';
-import { compileQuery } from '../../../../search/evaluate.js';
+import { compileQuery } from '../../../../search/reference/evaluate.js';
 import { createSearcher } from '../../../../search/searcher.js';
 import type { SearchableStore } from '../../../../search/store.js';
 import { until } from '../../../program.js';

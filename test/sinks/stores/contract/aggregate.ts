@@ -2,7 +2,7 @@
 import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import type { Test } from 'tap';
-import { aggregateDocuments } from '../../../../search/aggregate-evaluate.js';
+import { aggregateDocuments } from '../../../../search/reference/aggregate.js';
 import type { AggregateAnswer, MetricValue, SearchBucket } from '../../../../search/contract.js';
 import type { AggregateRequest, AggregateResult } from '../../../../schemas/query.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';

@@ -7,7 +7,7 @@ import t from 'tap';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode, RangeEnd } from '../../../../schemas/query.js';
-import { compileQuery } from '../../../../search/evaluate.js';
+import { compileQuery } from '../../../../search/reference/evaluate.js';
 import { createDuckStore } from '../../../../sinks/stores/duckdb.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from '../contract/contract.js';
 import { wordsKnown } from './support/words.js';

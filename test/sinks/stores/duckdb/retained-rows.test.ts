@@ -7,7 +7,7 @@ import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import { createRandom, pick } from '../../../../load/random.js';
 import type { QueryNode, SearchAfter, SearchRequest } from '../../../../schemas/query.js';
-import { compileQuery } from '../../../../search/evaluate.js';
+import { compileQuery } from '../../../../search/reference/evaluate.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb.js';
 import { metricValue } from '../../../topics/embedded/folder.js';

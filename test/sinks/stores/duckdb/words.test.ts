@@ -12,7 +12,7 @@ import { Registry } from '../../../../core/metrics.js';
 import { createRandom, pick } from '../../../../load/random.js';
 import type { QueryNode, SearchRequest } from '../../../../schemas/query.js';
 import { lowerCase, wordsOf } from '../../../../schemas/words.js';
-import { compileQuery } from '../../../../search/evaluate.js';
+import { compileQuery } from '../../../../search/reference/evaluate.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb.js';
 import { expressionHints } from '../../../../sinks/stores/duckdb/query-sql.js';
