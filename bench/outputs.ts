@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../config/load.js';
+import { loadConfig } from '../program/settings.js';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../pipeline/delivery/ids.js';

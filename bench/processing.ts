@@ -14,8 +14,9 @@ import { createTopicLog } from '../topics/registry.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { compileRules } from '../rules/compile.js';
 import { readRuleSource } from '../rules/source.js';
+import { registeredKinds } from '../program/kinds.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
-import { configSchema, type Config } from '../schemas/config/config.js';
+import { configSchemaOf, type Config } from '../schemas/config/config.js';
 import type { StateStore } from '../state/contract.js';
 import { createNullStore } from './null-store.js';
 
@@ -29,7 +30,7 @@ const deadLettersOf = (config: Config): string => `${config.topics.prefix}dead-l
 
 /** Default settings, with topics of their own. */
 export function benchConfig(settings: Readonly<Record<string, unknown>>): Config {
-  return Value.Default(configSchema, settings) as Config;
+  return Value.Default(configSchemaOf(registeredKinds), settings) as Config;
 }
 
 export function kafkaConfig(brokers: string, name = `bench-${randomBytes(4).toString('hex')}`): Config {
@@ -135,6 +136,7 @@ export function createProcessing({
     logsTopic: logsOf(config),
     deadLettersTopic: deadLettersOf(config),
     largestRecordBytes: mebibyte,
+    largestMessage: () => 8 * 2 ** 20,
     compile,
     loadRules: async () => compile(await readRuleSource('/nonexistent')),
     watchRules: undefined,

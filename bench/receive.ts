@@ -10,8 +10,9 @@ import { Registry } from '../core/metrics.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
 import { readKernelDrops } from '../receivers/listen/kernel-drops.js';
-import { createReceiver } from '../receivers/registry.js';
-import { gelfTcpOptions, gelfUdpOptions, type ReceiverOptions } from '../schemas/config/receivers.js';
+import { createReceivers } from '../program/receivers.js';
+import { receiverKinds } from '../receivers/registry.js';
+import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { MessageSink } from '../schemas/messages.js';
 
 export interface ReceiveBenchOptions {
@@ -78,7 +79,7 @@ async function runCase(kind: string, messages: number): Promise<ReceiveBenchResu
   const setup = cases[kind];
   if (setup === undefined) throw new RangeError(`no bench ${kind}; there are ${Object.keys(cases).join(', ')}`);
   const seen: Seen = { received: 0, refused: 0, first: 0n, steady: 0n, receivedBefore: 0, last: 0n, peak: 0 };
-  const receiver = createReceiver(optionsOf(setup.type, setup.framing), {
+  const receiver = createReceivers(receiverKinds).create(optionsOf(setup.type, setup.framing), {
     sink: countingSink(seen),
     log: silentLog,
     registry: new Registry(),
@@ -128,7 +129,7 @@ async function runCase(kind: string, messages: number): Promise<ReceiveBenchResu
 
 function optionsOf(type: 'gelf_tcp' | 'gelf_udp', framing: 'newline' | undefined): ReceiverOptions {
   const given = { type, host: '127.0.0.1', port: 0, ...(framing === undefined ? {} : { framing }) };
-  return Value.Default(type === 'gelf_tcp' ? gelfTcpOptions : gelfUdpOptions, given) as ReceiverOptions;
+  return Value.Default(receiverKinds.find((kind) => kind.type === type)?.settings ?? {}, given) as ReceiverOptions;
 }
 
 interface Seen {

@@ -1,7 +1,8 @@
 /** `sluice config check` and `sluice config show`. */
 import { stringify } from 'yaml';
-import { hideSecrets, readConfig, type LoadOptions } from '../config/load.js';
+import type { LoadOptions } from '../config/load.js';
 import { problemLines } from '../config/problem.js';
+import { settings } from '../program/settings.js';
 
 export interface CommandResult {
   readonly text: string;
@@ -10,7 +11,7 @@ export interface CommandResult {
 }
 
 export function configCheck(options: LoadOptions & { readonly json?: boolean | undefined }): CommandResult {
-  const { loaded, problems } = readConfig(options);
+  const { loaded, problems } = settings.read(options);
   if (options.json === true)
     return {
       text: JSON.stringify(
@@ -38,9 +39,9 @@ export function configCheck(options: LoadOptions & { readonly json?: boolean | u
 
 /** All settings as they apply, defaults and variables included, secrets hidden. */
 export function configShow(options: LoadOptions & { readonly json?: boolean | undefined }): CommandResult {
-  const { loaded } = readConfig(options);
+  const { loaded } = settings.read(options);
   if (loaded === undefined) return configCheck(options);
-  const shown = hideSecrets(loaded.config);
+  const shown = settings.withoutSecrets(loaded.config);
   return {
     text: options.json === true ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 }).trimEnd(),
     exitCode: 0,

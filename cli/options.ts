@@ -1,6 +1,7 @@
 /** What several verbs share. */
 import { InvalidArgumentError, Option } from 'commander';
-import { loadConfig, type LoadedConfig } from '../config/load.js';
+import type { LoadedConfig } from '../config/load.js';
+import { loadConfig } from '../program/settings.js';
 
 export function settings(
   flags: { readonly config?: string | undefined },

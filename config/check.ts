@@ -1,7 +1,7 @@
 /** Checks settings against the schema with ajv, fills in the defaults, and tells every problem with its place. */
 import { Ajv, type ErrorObject, type KeywordDefinition, type ValidateFunction } from 'ajv';
 import { shown, settingName, type ConfigProblem, type SettingPath } from './problem.js';
-import { allowedText, childSchema, objectSchema, settingsSchema, type SettingSchema } from './schema.js';
+import { allowedText, childSchema, objectSchema, type SettingSchema } from './schema.js';
 import { suggest } from './suggest.js';
 
 interface VariantError extends Partial<ErrorObject> {
@@ -34,27 +34,35 @@ const variantsKeyword: KeywordDefinition = {
   },
 };
 
-const ajv = new Ajv({
-  allErrors: true,
-  useDefaults: true,
-  verbose: false,
-  strict: true,
-  strictTypes: false,
-  allowUnionTypes: true,
-});
-ajv.addKeyword('secret');
-ajv.addKeyword(variantsKeyword);
-const validate = ajv.compile(settingsSchema);
+/** Where a setting stands: in the file, or the variable that sets it. `ofKey`: of its name, not its value. */
+export type PlaceOf = (path: SettingPath, ofKey: boolean) => string;
 
 /** Changes `values`: defaults are filled in. */
-export function checkValues(
-  values: Record<string, unknown>,
-  place: (path: SettingPath, ofKey: boolean) => string,
-): ConfigProblem[] {
-  if (validate(values)) return [];
-  const problems = (validate.errors ?? [])
-    .filter((error) => error.keyword !== 'variants')
-    .map((error) => describe(values, error, place));
+export type CheckValues = (values: Record<string, unknown>, place: PlaceOf) => ConfigProblem[];
+
+export function createCheck(schema: SettingSchema): CheckValues {
+  const ajv = new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    verbose: false,
+    strict: true,
+    strictTypes: false,
+    allowUnionTypes: true,
+  });
+  ajv.addKeyword('secret');
+  ajv.addKeyword(variantsKeyword);
+  const validate = ajv.compile(schema);
+  return (values, place) =>
+    validate(values)
+      ? []
+      : withoutRepeats(
+          (validate.errors ?? [])
+            .filter((error) => error.keyword !== 'variants')
+            .map((error) => describe(values, error, schema, place)),
+        );
+}
+
+function withoutRepeats(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const seen = new Set<string>();
   return problems.filter((problem) => {
     const key = `${problem.setting} ${problem.code} ${problem.code === 'CONFIG_SETTING_UNKNOWN' ? problem.got : ''}`;
@@ -65,13 +73,14 @@ export function checkValues(
 function describe(
   values: Record<string, unknown>,
   error: ErrorObject,
-  place: (path: SettingPath, ofKey: boolean) => string,
+  root: SettingSchema,
+  place: PlaceOf,
 ): ConfigProblem {
   const path = error.instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const { schema, value, keys } = follow(values, path);
+  const { schema, value, keys } = follow(values, path, root);
   if (error.keyword === 'additionalProperties') {
     const key = String((error.params as { additionalProperty: string }).additionalProperty);
     const names = Object.keys(objectSchema(schema, value)?.properties ?? {});
@@ -109,8 +118,9 @@ function describe(
 function follow(
   values: Record<string, unknown>,
   path: readonly string[],
+  root: SettingSchema,
 ): { schema: SettingSchema; value: unknown; keys: (string | number)[] } {
-  let schema = settingsSchema;
+  let schema = root;
   let value: unknown = values;
   const keys: (string | number)[] = [];
   for (const part of path) {

@@ -1,6 +1,8 @@
 /** What single settings cannot tell: settings that do not go together. */
-import type { Config } from '../schemas/config/config.js';
+import type { Config, SettingKinds } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
+import { messageLimitOf, type ReceiverDescription } from '../schemas/receiver-kinds.js';
+import type { PlaceOf } from './check.js';
 import { settingName, type ConfigProblem, type SettingPath } from './problem.js';
 
 export interface CrossChecks {
@@ -11,7 +13,7 @@ export interface CrossChecks {
 
 type Report = (path: SettingPath, got: string, allowed: string) => void;
 
-export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boolean) => string): CrossChecks {
+export function crossCheck(config: Config, place: PlaceOf, kinds: SettingKinds): CrossChecks {
   const problems: ConfigProblem[] = [];
   const warnings: string[] = [];
   const report: Report = (path, got, allowed) =>
@@ -23,8 +25,8 @@ export function crossCheck(config: Config, place: (path: SettingPath, ofKey: boo
       allowed,
       didYouMean: undefined,
     });
-  checkListeners(config, report);
-  checkReceivers(config, report, warnings);
+  checkListeners(config, kinds, report);
+  checkReceivers(config, kinds.receivers, report, warnings);
   checkWorkers(config, report);
   if (config.api.enabled) checkApi(config, report);
   if (config.access.ldap.enabled) checkDirectory(config, report, warnings);
@@ -67,8 +69,8 @@ interface Listener {
   readonly title: string;
 }
 
-function checkListeners(config: Config, report: Report): void {
-  const listeners = listenersOf(config);
+function checkListeners(config: Config, kinds: SettingKinds, report: Report): void {
+  const listeners = listenersOf(config, kinds);
   listeners.forEach((one, at) => {
     const conflict = conflictOf(one, listeners.slice(0, at));
     if (conflict !== undefined) report(one.path, conflict.got, conflict.allowed);
@@ -81,8 +83,8 @@ export interface PortConflict {
 }
 
 /** What the settings file lets listen where a receiver of the API would: it comes first. */
-export function portConflict(receiver: ReceiverOptions, config: Config): PortConflict | undefined {
-  return conflictOf(listenerOf(receiver, config.receivers.length), listenersOf(config));
+export function portConflict(receiver: ReceiverOptions, config: Config, kinds: SettingKinds): PortConflict | undefined {
+  return conflictOf(listenerOf(receiver, config.receivers.length, kinds), listenersOf(config, kinds));
 }
 
 function conflictOf(one: Listener, others: readonly Listener[]): PortConflict | undefined {
@@ -98,10 +100,10 @@ function conflictOf(one: Listener, others: readonly Listener[]): PortConflict | 
       };
 }
 
-function listenersOf(config: Config): readonly Listener[] {
+function listenersOf(config: Config, kinds: SettingKinds): readonly Listener[] {
   const { admin, api, receivers } = config;
   return [
-    ...receivers.map(listenerOf),
+    ...receivers.map((receiver, at) => listenerOf(receiver, at, kinds)),
     ...(admin.enabled
       ? [{ path: ['admin', 'port'], protocol: 'tcp', host: admin.host, port: admin.port, title: 'admin' } as const]
       : []),
@@ -111,10 +113,10 @@ function listenersOf(config: Config): readonly Listener[] {
   ];
 }
 
-function listenerOf({ type, host, port, name }: ReceiverOptions, at: number): Listener {
+function listenerOf({ type, host, port, name }: ReceiverOptions, at: number, kinds: SettingKinds): Listener {
   return {
     path: ['receivers', at, 'port'],
-    protocol: type === 'gelf_udp' ? 'udp' : 'tcp',
+    protocol: kinds.receivers.find((kind) => kind.type === type)?.transport ?? 'tcp',
     host,
     port,
     title: `receiver ${name}`,
@@ -134,25 +136,29 @@ function overlap(one: string, other: string): boolean {
   );
 }
 
-function checkReceivers(config: Config, report: Report, warnings: string[]): void {
+function checkReceivers(
+  config: Config,
+  kinds: readonly ReceiverDescription[],
+  report: Report,
+  warnings: string[],
+): void {
   const names = new Set<string>();
   config.receivers.forEach((receiver, at) => {
     const path = ['receivers', at] as const;
     if (names.has(receiver.name))
       report([...path, 'name'], `the name ${receiver.name} a second time`, 'a name of its own for each receiver');
     names.add(receiver.name);
-    const largest = receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes;
-    const setting = receiver.type === 'gelf_http' ? 'max_body_bytes' : 'max_inflated_bytes';
-    if (largest >= config.topics.max_message_bytes)
+    const kind = kinds.find(({ type }) => type === receiver.type);
+    const largest = kind === undefined ? 0 : messageLimitOf(kind, receiver);
+    if (kind !== undefined && largest >= config.topics.max_message_bytes)
       report(
-        [...path, setting],
+        [...path, kind.messageLimit],
         `${largest} bytes, which is not below topics.max_message_bytes (${config.topics.max_message_bytes})`,
         'a smaller limit, or a larger topics.max_message_bytes',
       );
-    if (receiver.type === 'gelf_tcp' && receiver.max_connection_bytes < receiver.max_frame_bytes)
-      warnings.push(`receivers[${at}].max_connection_bytes is below max_frame_bytes: each large frame stops reading.`);
-    if (receiver.type === 'gelf_udp') return;
+    for (const warning of kind?.warnings(receiver) ?? []) warnings.push(`receivers[${at}].${warning}`);
     const { tls } = receiver;
+    if (tls === undefined) return;
     for (const file of ['cert_file', 'key_file'] as const) {
       if (tls.enabled && tls[file] === '')
         report([...path, 'tls', file], 'nothing, with tls.enabled: true', 'a PEM file, or tls.enabled: false');

@@ -1,15 +1,7 @@
 /** `SLUICE_TOPICS__KIND=kafka`: environment variables over the settings file. Two underscores nest, numbers index lists. */
 import { parseBytes } from '../core/bytes.js';
 import type { ConfigProblem, SettingPath } from './problem.js';
-import {
-  allowedText,
-  childSchema,
-  hasType,
-  isRecord,
-  settingNames,
-  settingsSchema,
-  type SettingSchema,
-} from './schema.js';
+import { allowedText, childSchema, hasType, isRecord, settingNames, type SettingSchema } from './schema.js';
 import { suggest } from './suggest.js';
 
 export const variablePrefix = 'SLUICE_';
@@ -28,7 +20,11 @@ export interface Overlay {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Writes the variables into `values`. */
-export function overlayEnvironment(values: Record<string, unknown>, environment: Environment): Overlay {
+export function overlayEnvironment(
+  schema: SettingSchema,
+  values: Record<string, unknown>,
+  environment: Environment,
+): Overlay {
   const problems: ConfigProblem[] = [];
   const places = new Map<string, string>();
   const names = Object.keys(environment).filter(
@@ -47,7 +43,7 @@ export function overlayEnvironment(values: Record<string, unknown>, environment:
       .toLowerCase()
       .split('__')
       .map((part) => (/^\d{1,4}$/.test(part) ? Number(part) : part));
-    const problem = setAt(values, path, environment[name] ?? '', name);
+    const problem = setAt(schema, values, { path, value: environment[name] ?? '', place: name });
     if (problem !== undefined) problems.push(problem);
     else places.set(path.join('/'), name);
   }
@@ -56,6 +52,7 @@ export function overlayEnvironment(values: Record<string, unknown>, environment:
 
 /** Overrides of the command line, by dotted setting name. */
 export function overlaySettings(
+  schema: SettingSchema,
   values: Record<string, unknown>,
   overrides: Readonly<Record<string, unknown>>,
 ): Overlay {
@@ -65,20 +62,26 @@ export function overlaySettings(
     if (value === undefined) continue;
     const path = name.split('.').map((part) => (/^\d{1,4}$/.test(part) ? Number(part) : part));
     const place = `override ${name}`;
-    const problem = setAt(values, path, value, place);
+    const problem = setAt(schema, values, { path, value, place });
     if (problem !== undefined) problems.push(problem);
     else places.set(path.join('/'), place);
   }
   return { problems, places };
 }
 
+interface GivenValue {
+  readonly path: SettingPath;
+  readonly value: unknown;
+  /** The variable or override that gives it. */
+  readonly place: string;
+}
+
 function setAt(
+  root: SettingSchema,
   values: Record<string, unknown>,
-  path: SettingPath,
-  value: unknown,
-  place: string,
+  { path, value, place }: GivenValue,
 ): ConfigProblem | undefined {
-  let schema = settingsSchema;
+  let schema = root;
   let container: Record<string | number, unknown> = values;
   for (const [depth, key] of path.entries()) {
     const child = childSchema(schema, key, container);

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { Config } from '../schemas/config/config.js';
-import { checkValues } from './check.js';
-import { crossCheck } from './cross-checks.js';
+import type { CheckValues, PlaceOf } from './check.js';
+import type { CrossChecks } from './cross-checks.js';
 import { fileVariable, normaliseValues, overlayEnvironment, overlaySettings, type Environment } from './environment.js';
 import { configErrors } from './errors.js';
-import { problemLines, type ConfigProblem, type SettingPath } from './problem.js';
+import { problemLines, type ConfigProblem } from './problem.js';
 import { resolveReferences } from './references.js';
-import { isRecord, settingsSchema } from './schema.js';
+import { isRecord, type SettingSchema } from './schema.js';
 import { readSettingsFile, type SettingsSource } from './source.js';
 
 export const defaultFile = 'sluice.yaml';
@@ -37,9 +37,16 @@ export interface ConfigReading {
   readonly problems: readonly ConfigProblem[];
 }
 
+/** What settings are read with. */
+export interface SettingChecks {
+  readonly schema: SettingSchema;
+  readonly checkValues: CheckValues;
+  readonly crossCheck: (config: Config, place: PlaceOf) => CrossChecks;
+}
+
 /** Throws CONFIG_INVALID whose text names every problem, a line each. */
-export function loadConfig(options: LoadOptions): LoadedConfig {
-  const { loaded, problems } = readConfig(options);
+export function loadConfig(options: LoadOptions, checks: SettingChecks): LoadedConfig {
+  const { loaded, problems } = readConfig(options, checks);
   if (loaded !== undefined) return loaded;
   const lines = problemLines(problems)
     .map((line) => `\n  ${line}`)
@@ -50,7 +57,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 /** Never throws for what stands in settings; opens nothing but the named files. */
-export function readConfig(options: LoadOptions): ConfigReading {
+export function readConfig(options: LoadOptions, { schema, checkValues, crossCheck }: SettingChecks): ConfigReading {
   const folder = options.folder ?? process.cwd();
   const named = options.file ?? (options.environment[fileVariable] || undefined);
   const file = resolve(folder, named ?? defaultFile);
@@ -64,14 +71,14 @@ export function readConfig(options: LoadOptions): ConfigReading {
       problems: source.problems.map((problem) => ({ ...problem, place: shortPlace(problem.place, folder) })),
     };
   const { values } = source;
-  const environment = overlayEnvironment(values, options.environment);
-  const overrides = overlaySettings(values, options.overrides ?? {});
+  const environment = overlayEnvironment(schema, values, options.environment);
+  const overrides = overlaySettings(schema, values, options.overrides ?? {});
   const place = placeFinder(source, [overrides.places, environment.places], folder);
-  normaliseValues(settingsSchema, values);
+  normaliseValues(schema, values);
   const problems = [...environment.problems, ...overrides.problems, ...checkValues(values, place)];
   if (problems.length > 0) return { loaded: undefined, problems };
   const files = present ? [file] : [];
-  resolveReferences(settingsSchema, values, {
+  resolveReferences(schema, values, {
     folder: present ? dirname(file) : folder,
     environment: options.environment,
     place,
@@ -91,7 +98,7 @@ function placeFinder(
   source: SettingsSource,
   overlays: readonly ReadonlyMap<string, string>[],
   folder: string,
-): (path: SettingPath, ofKey: boolean) => string {
+): PlaceOf {
   return (path, ofKey) => {
     for (let length = path.length; length > 0; length -= 1) {
       const key = path.slice(0, length).join('/');
@@ -110,20 +117,17 @@ function shortPlace(place: string, folder: string): string {
   return short.startsWith('..') ? place : short === '' ? basename(place) : short;
 }
 
-/** The settings with secrets replaced, for people to see. */
-export function hideSecrets(config: Config): unknown {
-  const hide = (schema: typeof settingsSchema, value: unknown): unknown => {
-    if (schema.secret === true) return value === '' ? '' : '<hidden>';
-    if (Array.isArray(value))
-      return value.map((one: unknown) => (schema.items === undefined ? one : hide(schema.items, one)));
-    if (!isRecord(value)) return value;
-    const properties = (schema.variants?.[String(value['type'])] ?? schema).properties ?? {};
-    return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [
-        key,
-        properties[key] === undefined ? one : hide(properties[key], one),
-      ]),
-    );
-  };
-  return hide(settingsSchema, config);
+/** A value with secrets replaced, for people to see. */
+export function hideSecrets(schema: SettingSchema, value: unknown): unknown {
+  if (schema.secret === true) return value === '' ? '' : '<hidden>';
+  if (Array.isArray(value))
+    return value.map((one: unknown) => (schema.items === undefined ? one : hideSecrets(schema.items, one)));
+  if (!isRecord(value)) return value;
+  const properties = (schema.variants?.[String(value['type'])] ?? schema).properties ?? {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [
+      key,
+      properties[key] === undefined ? one : hideSecrets(properties[key], one),
+    ]),
+  );
 }

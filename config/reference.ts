@@ -1,11 +1,11 @@
 /** The reference page and the example file, written from the schema; a test holds the files on disk to them. */
 import { stringify } from 'yaml';
 import { variablePrefix } from './environment.js';
-import { allowedText, hasType, settingsSchema, type SettingSchema } from './schema.js';
+import { allowedText, hasType, type SettingSchema } from './schema.js';
 
 /** `docs/reference/settings.md` */
-export function settingsReference(): string {
-  const sections = sectionsOf(settingsSchema, '', 'Top level');
+export function settingsReference(schema: SettingSchema): string {
+  const sections = sectionsOf(schema, '', 'Top level');
   return [
     '# Settings',
     '',
@@ -89,13 +89,13 @@ export function sizeText(bytes: number): string {
 }
 
 /** `examples/sluice.yaml`: every setting of one machine with its meaning and default. */
-export function exampleSettings(): string {
+export function exampleSettings(schema: SettingSchema): string {
   const head = [
     'Settings of Sluice on one machine: topics and index store are embedded, nothing else is needed.',
     'Every setting is shown with its default; a file needs only those that differ. Reference: docs/reference/settings.md.',
     `Environment variables stand over this file: ${variablePrefix}ADMIN__PORT=9000 sets admin.port.`,
   ];
-  return `${head.map((line) => `# ${line}`).join('\n')}\n\n${exampleOf(settingsSchema, '', [])}`;
+  return `${head.map((line) => `# ${line}`).join('\n')}\n\n${exampleOf(schema, '', [])}`;
 }
 
 /** Settings of engines that one machine does not use stay out; examples/sluice-kafka-opensearch.yaml shows them. */

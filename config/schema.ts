@@ -2,7 +2,6 @@
  * The settings schema in the one form that this folder works with: unions of constants are `enum`, unions with null are type
  * lists, and unions of objects by `type` are `variants`, so that an error speaks of the chosen variant only.
  */
-import { configSchema } from '../schemas/config/config.js';
 
 export interface SettingSchema {
   readonly type?: string | readonly string[];
@@ -29,7 +28,10 @@ interface RawSchema extends Omit<SettingSchema, 'properties' | 'items'> {
   readonly discriminator?: unknown;
 }
 
-export const settingsSchema: SettingSchema = without(normalise(configSchema as RawSchema), 'default');
+/** From a schema as `schemas/config/` composes it. */
+export function settingsSchemaOf(schema: object): SettingSchema {
+  return without(normalise(schema), 'default');
+}
 
 function normalise(raw: RawSchema): SettingSchema {
   const { anyOf, const: constant, properties, items, ...rest } = raw;

@@ -8,6 +8,7 @@ import { describeRules } from '../rules/describe.js';
 import { readRuleSource } from '../rules/source.js';
 import { watchRules } from '../rules/watch.js';
 import type { Config } from '../schemas/config/config.js';
+import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { RuleFileObfuscation } from '../schemas/rule-files.js';
 import type { StateStore } from '../state/contract.js';
 import { patiently } from '../pipeline/patience.js';
@@ -18,7 +19,7 @@ import { compileWith } from './dry-run.js';
 import { createRulesLoader, nameOf } from './loader.js';
 import { ApiDefinitions } from './api-definitions.js';
 import { pipelineProblems } from './graylog/pipeline-problems.js';
-import { receiverProblems } from './receiver-options.js';
+import { createStoredReceivers, type ReceiverChecks, type RuntimeReceiver } from './receiver-options.js';
 import { ruleFilesOf } from './rule-files.js';
 
 export interface DefinitionStore {
@@ -27,6 +28,10 @@ export interface DefinitionStore {
   /** Throws OBJECTS_UNAVAILABLE in a process without a shared state. */
   objects(): ApiDefinitions;
   kept(): StoredDefinitions;
+  /** Receivers made through the API that fit this program. */
+  receivers(): readonly RuntimeReceiver[];
+  /** Throws OBJECT_PORT_TAKEN where the settings file lets something else listen. */
+  assertPortFree(options: ReceiverOptions): void;
   /** Of the program, and secrets of outputs. */
   environment(): Readonly<Record<string, string | undefined>>;
   catalog(): Promise<Catalog>;
@@ -44,6 +49,7 @@ export interface DefinitionStore {
 
 export interface DefinitionStoreOptions {
   readonly config: Config;
+  readonly settings: ReceiverChecks;
   /** Undefined: files only. */
   readonly state: StateStore | undefined;
   /**
@@ -61,12 +67,14 @@ const lastRetryMs = 15_000;
 
 export function createDefinitionStore({
   config,
+  settings,
   state,
   stateIs,
   applied,
   log,
 }: DefinitionStoreOptions): DefinitionStore {
   const { folder, watch } = config.rules;
+  const storedReceivers = createStoredReceivers(config, settings);
   let firstFiles: Promise<RuleSource> | undefined;
   /** Where files are not watched, they stay as they were at the start when objects change. */
   const readFiles = (): Promise<RuleSource> => {
@@ -86,7 +94,7 @@ export function createDefinitionStore({
           log,
           applied,
           check: (object, kept) =>
-            object.kind === 'receivers' ? receiverProblems(object, kept, config) : pipelineProblems(object, kept),
+            object.kind === 'receivers' ? storedReceivers.problems(object, kept) : pipelineProblems(object, kept),
         });
   const kept = (): StoredDefinitions => objects?.kept ?? [];
   const loader = createRulesLoader({ readFiles, kept, log, withoutRoles: stateIs === 'own' });
@@ -128,6 +136,8 @@ export function createDefinitionStore({
       return objects;
     },
     kept,
+    receivers: () => storedReceivers.list(kept()),
+    assertPortFree: storedReceivers.assertPortFree,
     environment: () => objects?.environment ?? process.env,
     catalog: createCatalogReader(readFiles, kept, () => loader.leftOut()),
     obfuscationOfFiles: async () => describeRules(await readFiles())?.obfuscation ?? {},

@@ -1,7 +1,6 @@
 /** A kept receiver as settings: checked as those of the settings file are, with its secrets in their places. */
-import { checkValues } from '../config/check.js';
-import { crossCheck, portConflict } from '../config/cross-checks.js';
 import { settingName, type ConfigProblem } from '../config/problem.js';
+import type { Settings as SettingChecks } from '../config/settings.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { FieldProblem } from './check.js';
@@ -18,56 +17,77 @@ export interface RuntimeReceiver {
   readonly options: ReceiverOptions;
 }
 
-/** Undefined: it does not fit this program, perhaps made by a newer one. */
-export function runtimeReceiver(kept: Definition): RuntimeReceiver | undefined {
-  const { options, problems } = optionsOf(kept);
+/** What the settings say of receivers; composed by the program from the kinds that it has. */
+export type ReceiverChecks = Pick<SettingChecks, 'checkValues' | 'crossCheck' | 'portConflict'>;
+
+export interface StoredReceivers {
+  /** Those that fit this program; the others were perhaps made by a newer one. */
+  list(stored: StoredDefinitions): readonly RuntimeReceiver[];
+  /** What is wrong with it, also beside all others. Without its own name in the places. */
+  problems(object: Definition, stored: StoredDefinitions): readonly FieldProblem[];
+  /** Throws for one that must not even be tried: the workers of one program share the sockets of a port, and would mix up who is asked. */
+  assertPortFree(options: ReceiverOptions): void;
+}
+
+export function createStoredReceivers(config: Config, checks: ReceiverChecks): StoredReceivers {
+  /** The list is asked for with each batch of messages, and made anew when definitions change. */
+  const lists = new WeakMap<StoredDefinitions, readonly RuntimeReceiver[]>();
+
+  const list = (stored: StoredDefinitions): readonly RuntimeReceiver[] => {
+    const known =
+      lists.get(stored) ??
+      stored.filter(({ kind }) => kind === 'receivers').flatMap((object) => runtimeReceiver(object, checks) ?? []);
+    lists.set(stored, known);
+    return known;
+  };
+
+  return {
+    list,
+    problems(object, stored) {
+      const { options, problems } = optionsOf(object, checks);
+      if (problems.length > 0) return problems.map((problem) => fieldOf(problem, 0));
+      const others = list(stored)
+        .filter(({ id }) => id !== object.id)
+        .map((other) => other.options);
+      const found = problemsAmong([...config.receivers, ...others, options]);
+      // Stopped it takes no port, and one that was made by a version before must be able to be stopped.
+      if (object.definition['enabled'] === false) return found.filter(({ field }) => field !== 'port');
+      const conflict = checks.portConflict(options, config);
+      return conflict === undefined || found.some(({ field }) => field === 'port')
+        ? found
+        : [...found, { field: 'port', message: `Got ${conflict.got}. Allowed: ${conflict.allowed}.` }];
+    },
+    assertPortFree(options) {
+      const conflict = checks.portConflict(options, config);
+      if (conflict !== undefined) throw objectErrors.create('OBJECT_PORT_TAKEN', { place: options.name, ...conflict });
+    },
+  };
+
+  /** What is wrong with the last of them. */
+  function problemsAmong(receivers: readonly ReceiverOptions[]): readonly FieldProblem[] {
+    const last = receivers.length - 1;
+    const own = settingName(['receivers', last]);
+    return checks
+      .crossCheck({ ...config, receivers }, () => '')
+      .problems.filter(({ setting }) => setting.startsWith(own))
+      .map((problem) => fieldOf(problem, last));
+  }
+}
+
+function runtimeReceiver(stored: Definition, checks: ReceiverChecks): RuntimeReceiver | undefined {
+  const { options, problems } = optionsOf(stored, checks);
   if (problems.length > 0) return undefined;
-  const { title, enabled } = kept.definition;
-  return { id: kept.id, title: typeof title === 'string' ? title : kept.id, enabled: enabled !== false, options };
-}
-
-/** Asked for each batch of messages, made anew when objects change. */
-const known = new WeakMap<StoredDefinitions, readonly RuntimeReceiver[]>();
-
-export function runtimeReceivers(kept: StoredDefinitions): readonly RuntimeReceiver[] {
-  const found =
-    known.get(kept) ??
-    kept.filter(({ kind }) => kind === 'receivers').flatMap((object) => runtimeReceiver(object) ?? []);
-  known.set(kept, found);
-  return found;
-}
-
-/** What is wrong with it, also beside all others. Without its own name in the places. */
-export function receiverProblems(object: Definition, kept: StoredDefinitions, config: Config): readonly FieldProblem[] {
-  const { options, problems } = optionsOf(object);
-  if (problems.length > 0) return problems.map((problem) => fieldOf(problem, 0));
-  const others = runtimeReceivers(kept)
-    .filter(({ id }) => id !== object.id)
-    .map((other) => other.options);
-  const all = { ...config, receivers: [...config.receivers, ...others, options] };
-  const place = all.receivers.length - 1;
-  const own = settingName(['receivers', place]);
-  const found = crossCheck(all, () => '')
-    .problems.filter(({ setting }) => setting.startsWith(own))
-    .map((problem) => fieldOf(problem, place));
-  // Stopped it takes no port, and one that was made by a version before must be able to be stopped.
-  if (object.definition['enabled'] === false) return found.filter(({ field }) => field !== 'port');
-  const conflict = portConflict(options, config);
-  return conflict === undefined || found.some(({ field }) => field === 'port')
-    ? found
-    : [...found, { field: 'port', message: `Got ${conflict.got}. Allowed: ${conflict.allowed}.` }];
-}
-
-/** Throws for one that must not even be tried: the workers of one program share the sockets of a port, and would mix up who is asked. */
-export function assertPortFree(options: ReceiverOptions, config: Config): void {
-  const conflict = portConflict(options, config);
-  if (conflict !== undefined) throw objectErrors.create('OBJECT_PORT_TAKEN', { place: options.name, ...conflict });
+  const { title, enabled } = stored.definition;
+  return { id: stored.id, title: typeof title === 'string' ? title : stored.id, enabled: enabled !== false, options };
 }
 
 /** What the settings file does not know. */
 const ownSettings: readonly string[] = ['id', 'title', 'enabled'];
 
-function optionsOf({ id, definition, secrets }: Definition): {
+function optionsOf(
+  { id, definition, secrets }: Definition,
+  { checkValues }: ReceiverChecks,
+): {
   readonly options: ReceiverOptions;
   readonly problems: readonly ConfigProblem[];
 } {

@@ -14,7 +14,6 @@ import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
-import { createReceiver, runsInWorker } from '../receivers/registry.js';
 import { compileRules } from '../rules/compile.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { OwnListener } from '../sinks/outputs/registry.js';
@@ -26,7 +25,8 @@ import type { Searcher } from '../search/contract.js';
 import { createSearcher } from '../search/searcher.js';
 import { createRun } from '../pipeline/delivery/ids.js';
 import { pipelineErrors } from '../pipeline/errors.js';
-import { assertPortFree, runtimeReceivers } from '../definitions/receiver-options.js';
+import { registeredKinds, type Kinds } from './kinds.js';
+import { createReceivers, type Receivers } from './receivers.js';
 import { createRuntimeReceivers, type RuntimeReceivers } from './runtime-receivers.js';
 import { createDefinitionStore, type DefinitionStore } from '../definitions/definition-store.js';
 import { createForwarder } from '../pipeline/forwarding/forward.js';
@@ -63,6 +63,8 @@ export interface WorkerPlace {
 
 export interface SluiceOptions {
   readonly config: Config;
+  /** Default: what the registries list. */
+  readonly kinds?: Kinds | undefined;
   readonly roles: Roles;
   /** Undefined: this process is the whole program. */
   readonly worker?: WorkerPlace | undefined;
@@ -94,6 +96,8 @@ export class Sluice {
   readonly #receivers: readonly Receiver[];
   /** What people make through the API, and the rules that come of it and the files. */
   readonly world: DefinitionStore;
+  readonly #kinds: Kinds;
+  readonly receiverKinds: Receivers;
   /** Receivers of the API; none without the role receiver. */
   readonly runtimeReceivers: RuntimeReceivers | undefined;
   readonly view: View;
@@ -112,6 +116,8 @@ export class Sluice {
 
   constructor(options: SluiceOptions) {
     this.#options = options;
+    this.#kinds = options.kinds ?? registeredKinds;
+    this.receiverKinds = createReceivers(this.#kinds.receivers);
     const { config, roles, registry, log } = options;
     if ((roles.receiver !== roles.processor || !roles.receiver) && config.topics.kind === 'embedded')
       throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
@@ -144,21 +150,21 @@ export class Sluice {
     this.sink = sink;
     const sharesPorts = (options.worker?.count ?? 1) > 1;
     const runsHere = (receiver: ReceiverOptions): boolean =>
-      options.worker === undefined || runsInWorker(receiver, options.worker.index);
+      options.worker === undefined || this.receiverKinds.runsInWorker(receiver, options.worker.index);
     const create =
       sink === undefined || !roles.receiver
         ? undefined
         : (receiver: ReceiverOptions) =>
-            createReceiver(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
+            this.receiverKinds.create(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
     this.#receivers = create === undefined ? [] : config.receivers.filter(runsHere).map(create);
     this.world = this.#createWorld();
     this.runtimeReceivers =
       create === undefined
         ? undefined
         : createRuntimeReceivers({
-            wanted: () => runtimeReceivers(this.world.kept()),
+            wanted: () => this.world.receivers(),
             create: (receiver) => (runsHere(receiver) ? create(receiver) : undefined),
-            assertPortFree: (receiver) => assertPortFree(receiver, config),
+            assertPortFree: (receiver) => this.world.assertPortFree(receiver),
             log,
             solved: (facts, message) => options.problems?.solved(facts, message),
           });
@@ -176,6 +182,7 @@ export class Sluice {
       this.state === undefined && config.store.kind === 'opensearch' ? createState(config, { log }) : undefined;
     return createDefinitionStore({
       config,
+      settings: this.#kinds.settings,
       log,
       state: this.state ?? own,
       stateIs: this.state === undefined ? 'own' : 'shared',
@@ -188,7 +195,7 @@ export class Sluice {
   }
 
   #receiverOptions(): readonly ReceiverOptions[] {
-    return [...this.#options.config.receivers, ...runtimeReceivers(this.world.kept()).map(({ options }) => options)];
+    return [...this.#options.config.receivers, ...this.world.receivers().map(({ options }) => options)];
   }
 
   #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
@@ -340,6 +347,7 @@ export class Sluice {
       maxTotalBytes: this.maxTotalBytes,
       compile: compileOrThrow,
       receivers: () => this.#receiverOptions(),
+      largestMessage: (receiver) => this.receiverKinds.largestMessage(this.#receiverOptions(), receiver),
       forwarder: createForwarder({
         topics: this.topics,
         specOf: (output) => outputTopicSpec(config, output),
@@ -368,19 +376,16 @@ export class Sluice {
 
   /** Bound ones, and those that another process on this machine may have by the same settings. */
   #listeners(): readonly OwnListener[] {
-    const transport = (protocol: string): 'udp' | 'tcp' => (protocol.endsWith('udp') ? 'udp' : 'tcp');
-    const bound = this.receivers
-      .map((receiver) => ({ name: receiver.name, ...receiver.address() }))
-      .map(({ name, protocol, host, port }) => ({ name, host, port, transport: transport(protocol) }));
-    return [
-      ...bound,
-      ...this.#receiverOptions().map(({ name, type, host, port }) => ({
-        name,
-        host,
-        port,
-        transport: transport(type),
-      })),
-    ];
+    const configured = this.#receiverOptions();
+    const boundPorts = new Map(this.receivers.map((receiver) => [receiver.name, receiver.address()]));
+    return configured.flatMap(({ name, type, host, port }) => {
+      const transport = this.receiverKinds.transportOf(type);
+      const bound = boundPorts.get(name);
+      return [
+        ...(bound === undefined ? [] : [{ name, host: bound.host, port: bound.port, transport }]),
+        { name, host, port, transport },
+      ];
+    });
   }
 
   #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {

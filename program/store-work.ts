@@ -50,6 +50,8 @@ export interface StoreWorkOptions {
   readonly forwarder?: Forwarder | undefined;
   /** Of the settings and of the API; default: of the settings. */
   readonly receivers?: (() => readonly ReceiverOptions[]) | undefined;
+  /** Bytes of the largest message that this receiver takes. */
+  readonly largestMessage: (receiver: string) => number;
   /** Watchers of what is routed. */
   readonly taps?: Taps | undefined;
   readonly registry: Registry;
@@ -174,22 +176,8 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
         topics,
         decoder: options.decoder,
         inflater: createInflater(),
-        maxInflatedBytes: (receiver) => inflatedBytes(receivers(), receiver),
+        maxInflatedBytes: (receiver) => options.largestMessage(receiver),
       },
     }),
   };
 }
-
-/** What its receiver takes today; the most that any does, when there is no such receiver any more. */
-function inflatedBytes(receivers: readonly ReceiverOptions[], name: string): number {
-  const limits = receivers.map((receiver) => ({
-    name: receiver.name,
-    bytes: receiver.type === 'gelf_http' ? receiver.max_body_bytes : receiver.max_inflated_bytes,
-  }));
-  return (
-    limits.find((receiver) => receiver.name === name)?.bytes ??
-    Math.max(defaultInflatedBytes, ...limits.map(({ bytes }) => bytes))
-  );
-}
-
-const defaultInflatedBytes = 8 * 2 ** 20;

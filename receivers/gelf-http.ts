@@ -2,11 +2,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { DropArgument, Socket } from 'node:net';
+import { Type, type Static } from 'typebox';
 import type { CertificateWatch } from '../core/certificate-watch.js';
 import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
 import { buildMetrics } from '../core/metrics.js';
-import type { GelfHttpOptions } from '../schemas/config/receivers.js';
+import { bytes, count, flag, milliseconds, secret, serverTls } from '../schemas/config/common.js';
+import { listenSettings, maxConnectionsPerAddress, timestampSetting } from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
+import { defineReceiver } from './define.js';
 import { createDiagnoser, type Diagnoser } from './diagnosis.js';
 import { compressionOf } from './inflate/contract.js';
 import { limitConnections } from './listen/address-limit.js';
@@ -53,9 +56,32 @@ const checkTimeoutsMs = 5_000;
 /** Bodies of the largest size that may be in memory at the same time; further requests are answered 429. */
 const largestBodiesInMemory = 16;
 
-export function createGelfHttpReceiver(options: GelfHttpOptions, context: ReceiverContext): Receiver {
-  return new GelfHttpReceiver(options, context);
-}
+const settings = Type.Object(
+  {
+    type: Type.Literal('gelf_http'),
+    ...listenSettings('gelf-http', 12202),
+    max_body_bytes: bytes('Largest request body after inflation; larger: 413.', 8 * 2 ** 20),
+    max_connections: count('Connections at the same time.', 10_000, 1),
+    max_connections_per_address: maxConnectionsPerAddress,
+    idle_ms: milliseconds('Closes a kept-alive connection without a request for this long.', 60_000),
+    token: secret('When set, requests need Authorization: Bearer <token>.'),
+    cors: flag('Answer CORS requests from browsers.', false),
+    timestamp: timestampSetting,
+    tls: serverTls,
+  },
+  { additionalProperties: false },
+);
+type GelfHttpOptions = Static<typeof settings>;
+
+export const gelfHttp = defineReceiver({
+  type: 'gelf_http',
+  title: 'GELF HTTP',
+  transport: 'tcp',
+  byDefault: true,
+  settings,
+  messageLimit: 'max_body_bytes',
+  create: (options, context) => new GelfHttpReceiver(options, context),
+});
 
 class GelfHttpReceiver implements Receiver {
   readonly name: string;

@@ -1,10 +1,18 @@
 /** GELF over TCP and TLS: frames end with NUL (or newline), the receiver never writes, and reads no faster than the topic takes. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
+import { Type, type Static } from 'typebox';
 import type { CertificateWatch } from '../core/certificate-watch.js';
 import { errorText } from '../core/errors.js';
-import type { GelfTcpOptions } from '../schemas/config/receivers.js';
+import { bytes, count, milliseconds, serverTls } from '../schemas/config/common.js';
+import {
+  listenSettings,
+  maxConnectionsPerAddress,
+  maxInflatedBytes,
+  timestampSetting,
+} from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
+import { defineReceiver } from './define.js';
 import { createDiagnoser, type Diagnoser } from './diagnosis.js';
 import { createFrameSplitter } from './frame/splitter.js';
 import { limitConnections } from './listen/address-limit.js';
@@ -27,6 +35,47 @@ const readBytes = 64 * 1024;
 /** Of frames that have not ended, over all connections: 128 senders in the middle of the largest frame. */
 const maxUnfinishedBytes = 256 * 2 ** 20;
 
+const settings = Type.Object(
+  {
+    type: Type.Literal('gelf_tcp'),
+    ...listenSettings('gelf-tcp', 12201),
+    framing: Type.Union([Type.Literal('null'), Type.Literal('newline')], {
+      description: 'What ends a frame: a NUL byte, or a newline (a carriage return before it is dropped).',
+      default: 'null',
+    }),
+    max_frame_bytes: bytes('Largest frame; a larger one is skipped up to its delimiter.', 2 * 2 ** 20),
+    max_inflated_bytes: maxInflatedBytes,
+    max_connections: count('Connections at the same time; further ones are closed at once and counted.', 10_000, 1),
+    max_connections_per_address: maxConnectionsPerAddress,
+    max_connection_bytes: bytes('Unaccepted bytes of one connection; reading stops above it.', 4 * 2 ** 20),
+    keepalive_ms: milliseconds('Delay before TCP keep-alive probes; 0: off.', 60_000),
+    idle_ms: milliseconds('Closes a connection that sent nothing for this long; 0: never.', 0),
+    timestamp: timestampSetting,
+    tls: serverTls,
+  },
+  { additionalProperties: false },
+);
+export type GelfTcpOptions = Static<typeof settings>;
+
+export const gelfTcp = defineReceiver({
+  type: 'gelf_tcp',
+  title: 'GELF TCP',
+  transport: 'tcp',
+  byDefault: true,
+  settings,
+  messageLimit: 'max_inflated_bytes',
+  graylogSettings: {
+    use_null_delimiter: (value) => ({ name: 'framing', value: value === false ? 'newline' : 'null' }),
+    tcp_keepalive: (value) => (value === false ? { name: 'keepalive_ms', value: 0 } : undefined),
+  },
+  warnings: ({ max_connection_bytes, max_frame_bytes }) =>
+    max_connection_bytes < max_frame_bytes
+      ? ['max_connection_bytes is below max_frame_bytes: each large frame stops reading.']
+      : [],
+  create: (options, context) => createGelfTcpReceiver(options, context),
+});
+
+/** `unfinishedBytes`: of frames that have not ended, over all connections. */
 export function createGelfTcpReceiver(
   options: GelfTcpOptions,
   context: ReceiverContext,

@@ -1,9 +1,12 @@
 /** GELF over UDP: datagrams of one turn of the event loop become one batch, chunks are joined, and every drop is counted. */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { Type, type Static } from 'typebox';
 import { errorText, isSluiceError } from '../core/errors.js';
 import { buildMetrics } from '../core/metrics.js';
-import type { GelfUdpOptions } from '../schemas/config/receivers.js';
+import { bytes, count, milliseconds } from '../schemas/config/common.js';
+import { listenSettings, maxInflatedBytes, timestampSetting } from '../schemas/config/receivers.js';
 import type { Receiver } from './contract.js';
+import { defineReceiver } from './define.js';
 import { createDiagnoser, type Diagnoser } from './diagnosis.js';
 import { createChunkAssembler, type ChunkAssembler } from './frame/chunks.js';
 import { addressFamily, bindSocket, canShareUdpPort, type BoundAddress } from './listen/bind.js';
@@ -22,9 +25,33 @@ const maxBatchBytes = 2 ** 20;
 /** How often old chunk sets are looked for, and the kernel is asked for its drops. */
 const tickMs = 1000;
 
-export function createGelfUdpReceiver(options: GelfUdpOptions, context: ReceiverContext): Receiver {
-  return new GelfUdpReceiver(options, context);
-}
+const settings = Type.Object(
+  {
+    type: Type.Literal('gelf_udp'),
+    ...listenSettings('gelf-udp', 12201),
+    receive_buffer_bytes: bytes('Kernel receive buffer asked for; what was granted is logged.', 8 * 2 ** 20),
+    max_inflated_bytes: maxInflatedBytes,
+    chunk_timeout_ms: milliseconds('How long an incomplete chunk set is kept.', 5_000),
+    max_chunk_sets: count('Incomplete chunk sets at the same time.', 4_096, 1),
+    max_chunk_bytes: bytes('Memory of all incomplete chunk sets.', 128 * 2 ** 20),
+    timestamp: timestampSetting,
+  },
+  { additionalProperties: false },
+);
+type GelfUdpOptions = Static<typeof settings>;
+
+export const gelfUdp = defineReceiver({
+  type: 'gelf_udp',
+  title: 'GELF UDP',
+  transport: 'udp',
+  byDefault: true,
+  settings,
+  messageLimit: 'max_inflated_bytes',
+  graylogSettings: { recv_buffer_size: 'receive_buffer_bytes' },
+  // Each worker has a socket of its own where the kernel divides senders among them.
+  runsInEveryWorker: ({ port }) => port !== 0 && canShareUdpPort(),
+  create: (options, context) => new GelfUdpReceiver(options, context),
+});
 
 class GelfUdpReceiver implements Receiver {
   readonly name: string;

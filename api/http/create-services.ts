@@ -28,6 +28,7 @@ export async function createServices({ sluice, config, registry, log }: ApiOptio
   return {
     services: {
       config,
+      receiverKinds: sluice.receiverKinds.kinds,
       access,
       searcher,
       state,

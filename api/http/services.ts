@@ -4,6 +4,7 @@ import type { Access } from '../../access/contract.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
 import type { Sluice } from '../../program/sluice.js';
+import type { ReceiverDescription } from '../../schemas/receiver-kinds.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { Searcher } from '../../search/contract.js';
 import type { StateStore } from '../../state/contract.js';
@@ -19,6 +20,7 @@ export type ApiRoutes = (app: ApiServer, services: ApiServices) => void;
 
 export interface ApiServices {
   readonly config: Config;
+  readonly receiverKinds: readonly ReceiverDescription[];
   readonly access: Access & AccessAdministration;
   readonly searcher: Searcher;
   readonly state: StateStore;

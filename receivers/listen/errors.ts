@@ -9,6 +9,7 @@ export const listenErrors = defineErrors({
   },
   RECEIVER_ADDRESS_INVALID: { retryable: false, exitCode: 2, summary: 'The address or port cannot be listened on.' },
   RECEIVER_TLS_INVALID: { retryable: false, exitCode: 2, summary: 'The TLS settings of the receiver cannot be used.' },
+  RECEIVER_TYPE_UNKNOWN: { retryable: false, exitCode: 2, summary: 'There is no receiver of this type.' },
   RECEIVER_FAILED: {
     retryable: true,
     status: 500,

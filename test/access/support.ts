@@ -16,7 +16,7 @@ import type { Identity } from '../../schemas/access.js';
 import type { AccessOptions } from '../../schemas/config/access.js';
 import type { StateStore } from '../../state/contract.js';
 import { createLevelState } from '../../state/leveldb.js';
-import { checkValues } from '../../config/check.js';
+import { settings } from '../../program/settings.js';
 
 export const shippedStreams: readonly StreamName[] = [
   ['all-messages', 'All messages'],
@@ -49,7 +49,7 @@ export function accessSettings(change: AccessChange = {}): AccessOptions {
       ...change,
     },
   };
-  const problems = checkValues(values, (path) => path.join('.'));
+  const problems = settings.checkValues(values, (path) => path.join('.'));
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return values['access'] as AccessOptions;
 }

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { hideSecrets, loadConfig, readConfig, type LoadOptions } from '../../config/load.js';
+import type { LoadOptions } from '../../config/load.js';
 import { problemLines } from '../../config/problem.js';
+import { loadConfig, settings } from '../../program/settings.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice config '));
 t.teardown(() => rmSync(folder, { recursive: true }));
@@ -19,7 +20,7 @@ function problems(
   overrides?: Record<string, unknown>,
 ): string[] {
   writeFileSync(join(folder, 'sluice.yaml'), text);
-  return problemLines(readConfig({ folder, environment, overrides }).problems);
+  return problemLines(settings.read({ folder, environment, overrides }).problems);
 }
 
 t.test('no file at all is all the defaults, with paths from the working folder', async (t) => {
@@ -233,8 +234,8 @@ t.test('secrets come from files and the environment and are never shown', async 
   t.equal(loaded.config.topics.kafka.sasl.password, 'from a file');
   t.same(loaded.files, [join(folder, 'sluice.yaml'), join(folder, 'run', 'password')]);
   t.equal(load(sasl('env:SECRET'), { SECRET: 'from env' }).config.topics.kafka.sasl.password, 'from env');
-  t.notMatch(JSON.stringify(hideSecrets(load(sasl('top secret')).config)), 'top secret');
-  t.match(hideSecrets(load(sasl('x')).config), {
+  t.notMatch(JSON.stringify(settings.withoutSecrets(load(sasl('top secret')).config)), 'top secret');
+  t.match(settings.withoutSecrets(load(sasl('x')).config), {
     topics: { kafka: { sasl: { username: 'u', password: '<hidden>' } } },
     store: { opensearch: { password: '' } },
   });

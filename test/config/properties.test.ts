@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { stringify } from 'yaml';
-import { readConfig } from '../../config/load.js';
 import { problemLines } from '../../config/problem.js';
-import { settingsSchema, type SettingSchema } from '../../config/schema.js';
+import type { SettingSchema } from '../../config/schema.js';
+import { settings } from '../../program/settings.js';
 
 const seed = 20261121;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-config-fuzz-'));
@@ -20,7 +20,7 @@ function namesOf(schema: SettingSchema): string[] {
   ];
   return below.flatMap(([name, one]) => [name, ...namesOf(one)]);
 }
-const names = [...new Set(namesOf(settingsSchema))];
+const names = [...new Set(namesOf(settings.schema))];
 
 const scalar = fc.oneof(
   fc.constantFrom<unknown>(
@@ -70,9 +70,9 @@ t.test('any settings are taken or told, each problem with a place, and never thr
     fc.property(
       value,
       fc.dictionary(variable, fc.oneof(scalar.map(String), fc.json({ maxDepth: 2 })), { maxKeys: 3 }),
-      (settings, environment) => {
-        writeFileSync(file, stringify(settings));
-        const { loaded, problems } = readConfig({ file, environment });
+      (given, environment) => {
+        writeFileSync(file, stringify(given));
+        const { loaded, problems } = settings.read({ file, environment });
         if (loaded !== undefined) valid += 1;
         return (
           (loaded === undefined) === problems.length > 0 &&
@@ -117,7 +117,7 @@ t.test('any text is taken or told', async () => {
       }),
       (text) => {
         writeFileSync(file, text);
-        const { loaded, problems } = readConfig({ file, environment: {} });
+        const { loaded, problems } = settings.read({ file, environment: {} });
         return loaded !== undefined || problems.every((problem) => /sluice\.yaml:\d+:\d+/.test(problem.place));
       },
     ),

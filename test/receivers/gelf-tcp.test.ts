@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import { createGelfTcpReceiver } from '../../receivers/gelf-tcp.js';
-import type { GelfTcpOptions } from '../../schemas/config/receivers.js';
+import { createGelfTcpReceiver, type GelfTcpOptions } from '../../receivers/gelf-tcp.js';
 import { connectTo, gelf, reconcile, sendOverTcp, startReceiver, until } from './receiving.js';
 import { patience } from '../patience.js';
 

@@ -9,17 +9,19 @@ import { Registry } from '../../core/metrics.js';
 import type { Receiver } from '../../receivers/contract.js';
 import { createDecoder } from '../../gelf/decoder.js';
 import { createInflater } from '../../receivers/inflate/inflater.js';
-import { createReceiver } from '../../receivers/registry.js';
-import {
-  gelfHttpOptions,
-  gelfTcpOptions,
-  gelfUdpOptions,
-  type ReceiverOptions,
-} from '../../schemas/config/receivers.js';
+import { createReceivers } from '../../program/receivers.js';
+import { receiverKinds } from '../../receivers/registry.js';
+import type { ReceiverOptions } from '../../schemas/config/receivers.js';
 import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
 import { patience } from '../patience.js';
 
-const schemas = { gelf_tcp: gelfTcpOptions, gelf_udp: gelfUdpOptions, gelf_http: gelfHttpOptions };
+const { create: createReceiver } = createReceivers(receiverKinds);
+
+/** The settings of a receiver of this kind on a free loopback port, with its defaults. */
+function receiverOptions(type: string, more: Readonly<Record<string, unknown>> = {}): ReceiverOptions {
+  const schema = receiverKinds.find((kind) => kind.type === type)?.settings ?? {};
+  return Value.Default(schema, { type, host: '127.0.0.1', port: 0, ...more }) as ReceiverOptions;
+}
 
 interface Teardown {
   teardown(handler: () => unknown): void;
@@ -104,7 +106,7 @@ export function buildReceiver(
   sink = createRecordingSink(),
   create = createReceiver,
 ) {
-  const options = Value.Default(schemas[type], { type, host: '127.0.0.1', port: 0, ...settings }) as ReceiverOptions;
+  const options = receiverOptions(type, settings);
   const registry = new Registry();
   const lines: Record<string, unknown>[] = [];
   const stream = new Writable({

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { receiverKinds } from '../../receivers/registry.js';
-import { receiverOptions } from '../../schemas/config/receivers.js';
+import { settings } from '../../program/settings.js';
 import { peerAddress, peerText } from '../../receivers/listen/peer.js';
 import { buildReceiver, reconcile, sendOverTcp, sendOverUdp, startReceiver, until } from './receiving.js';
 
-t.test('every kind of the settings has a receiver, and the other way round', (t) => {
-  const schemas = (receiverOptions as unknown as { anyOf: { properties: { type: { const: string } } }[] }).anyOf;
-  t.same(receiverKinds.map(({ type }) => type).sort(), schemas.map(({ properties }) => properties.type.const).sort());
+t.test('every kind is one of the settings, with its type in its schema', (t) => {
+  const types = receiverKinds.map(({ type }) => type);
+  t.same(Object.keys(settings.schema.properties?.['receivers']?.items?.variants ?? {}), types);
+  for (const { type, settings: schema, messageLimit } of receiverKinds) {
+    t.equal((schema.properties['type'] as { const?: unknown }).const, type);
+    t.ok(schema.properties[messageLimit], `${messageLimit} is a setting of ${type}`);
+  }
   t.end();
 });
 

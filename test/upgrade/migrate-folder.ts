@@ -1,5 +1,5 @@
 /** Opens the data folder that it is given as the program does at its start; killed by a test. */
-import { loadConfig } from '../../config/load.js';
+import { loadConfig } from '../../program/settings.js';
 import { createLog } from '../../core/log.js';
 import { openDataFolder } from '../../program/upgrade/data-folder.js';
 

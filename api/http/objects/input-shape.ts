@@ -1,9 +1,9 @@
 /** Receivers as the API shows and takes them ("inputs"), with the setting names of peers beside our own. */
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { ownMember } from '../../../core/own-member.js';
 import { invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
+import { receiverTypes, type ReceiverDescription } from '../../../schemas/receiver-kinds.js';
 import { given, nullable } from './shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -16,18 +16,19 @@ export const configuration = Type.Unsafe<Settings>({
     'Settings as under `receivers` of the settings file; names of peers such as bind_address and tls_enable are understood too.',
 });
 
-export const inputBody = Type.Object(
-  {
-    title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    type: Type.Optional(
-      Type.String({ maxLength: 200, description: 'gelf_tcp, gelf_udp, gelf_http, or a name that says so.' }),
-    ),
-    configuration: Type.Optional(configuration),
-    global: Type.Optional(Type.Boolean({ description: 'Taken; every process with the role receiver runs it.' })),
-  },
-  { description: 'A receiver.' },
-);
-export type InputBody = Static<typeof inputBody>;
+export function inputBodyOf(kinds: readonly ReceiverDescription[]) {
+  const types = kinds.map(({ type }) => type).join(', ');
+  return Type.Object(
+    {
+      title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      type: Type.Optional(Type.String({ maxLength: 200, description: `${types}, or a name that says so.` })),
+      configuration: Type.Optional(configuration),
+      global: Type.Optional(Type.Boolean({ description: 'Taken; every process with the role receiver runs it.' })),
+    },
+    { description: 'A receiver.' },
+  );
+}
+export type InputBody = Static<ReturnType<typeof inputBodyOf>>;
 
 export const inputAnswer = Type.Object(
   {
@@ -61,11 +62,25 @@ export const inputStateAnswer = Type.Object({
   ),
 });
 
-const secretSettings = [['token'], ['tls', 'key_password']] as const;
+/** Names of the secrets among the settings, those of a section with a dot: `tls.key_password`. */
+function secretNames(schema: SecretSchema | undefined, prefix = ''): readonly string[] {
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, one]) =>
+    one.secret === true ? [prefix + name] : secretNames(one, `${prefix}${name}.`),
+  );
+}
+
+interface SecretSchema {
+  readonly secret?: boolean;
+  readonly properties?: Readonly<Record<string, SecretSchema>>;
+}
+
+const secretsOf = (kinds: readonly ReceiverDescription[], type: string | undefined): readonly string[] =>
+  secretNames(kinds.find((kind) => kind.type === type)?.settings);
 
 /** With every default, and without secrets. */
 export function showInput(
   options: ReceiverOptions,
+  kinds: readonly ReceiverDescription[],
   facts: {
     readonly title: string;
     readonly enabled: boolean;
@@ -77,11 +92,12 @@ export function showInput(
   const { name, type, ...rest } = options;
   const settings: Record<string, unknown> = { ...rest };
   const secrets: string[] = [];
-  for (const [first, second] of secretSettings) {
+  for (const secret of secretsOf(kinds, type)) {
+    const [first = '', second] = secret.split('.');
     const section = second === undefined ? settings : (settings[first] as Settings | undefined);
     const key = second ?? first;
     if (section === undefined || !(key in section)) continue;
-    if (section[key] !== '') secrets.push([first, second].filter((part) => part !== undefined).join('.'));
+    if (section[key] !== '') secrets.push(secret);
     const shown = Object.fromEntries(Object.entries(section).filter(([other]) => other !== key));
     if (second === undefined) delete settings[first];
     else settings[first] = shown;
@@ -105,78 +121,66 @@ export function showInput(
   };
 }
 
-/** Names of peers; those with `undefined` mean nothing here and are taken silently. */
-const peerNames: Readonly<Record<string, string | undefined>> = {
-  bind_address: 'host',
-  max_message_size: 'max_frame_bytes',
-  decompress_size_limit: 'max_inflated_bytes',
-  max_chunk_size: 'max_body_bytes',
-  enable_cors: 'cors',
-  number_worker_threads: undefined,
-  charset_name: undefined,
-  override_source: undefined,
-  enable_bulk_receiving: undefined,
-  tls_enable: 'tls.enabled',
-  tls_cert_file: 'tls.cert_file',
-  tls_key_file: 'tls.key_file',
-  tls_key_password: 'tls.key_password',
-  tls_client_auth_cert_file: 'tls.ca_file',
-};
-const clientAuth: Readonly<Record<string, string>> = { disabled: 'none', optional: 'optional', required: 'required' };
-
 export interface TakenInput {
   readonly definition: Record<string, unknown>;
   /** See TakenOutput. */
   readonly secrets: Readonly<Record<string, string | undefined>>;
 }
 
-/** `type`: of the receiver that is changed. */
-export function takeInput(body: InputBody, known: string | undefined): TakenInput {
-  const type = body.type === undefined ? known : typeOf(body.type);
-  const definition: Record<string, unknown> = given({ type, title: body.title });
-  const secrets: Record<string, string | undefined> = {};
+/** What stands beside the settings of a receiver, or is given elsewhere. */
+const notSettings: readonly string[] = ['id', 'name', 'enabled', 'title', 'type'];
+
+/** `known`: the type of the receiver that is changed. */
+export function takeInput(
+  body: InputBody,
+  known: string | undefined,
+  kinds: readonly ReceiverDescription[],
+): TakenInput {
+  const type = body.type === undefined ? known : typeOf(body.type, kinds);
+  const graylogSettings = kinds.find((kind) => kind.type === type)?.graylogSettings ?? {};
+  const taken = new TakenSettings(given({ type, title: body.title }), secretsOf(kinds, type));
   for (const [name, value] of Object.entries(body.configuration ?? {})) {
-    if (Object.hasOwn(peerNames, name)) take(definition, secrets, peerNames[name], value);
-    else if (name === 'recv_buffer_size')
-      take(definition, secrets, type === 'gelf_udp' ? 'receive_buffer_bytes' : undefined, value);
-    else if (name === 'use_null_delimiter')
-      take(definition, secrets, type === 'gelf_tcp' ? 'framing' : undefined, value === false ? 'newline' : 'null');
-    else if (name === 'tcp_keepalive')
-      take(definition, secrets, type === 'gelf_tcp' && value === false ? 'keepalive_ms' : undefined, 0);
-    else if (name === 'tls_client_auth')
-      take(
-        definition,
-        secrets,
-        'tls.client_auth',
-        (typeof value === 'string' ? ownMember(clientAuth, value) : undefined) ?? value,
-      );
-    else if (name === 'tls' && typeof value === 'object' && value !== null)
-      for (const [key, inner] of Object.entries(value)) take(definition, secrets, `tls.${key}`, inner);
-    else if (!['id', 'name', 'enabled', 'title', 'type'].includes(name)) take(definition, secrets, name, value);
+    if (Object.hasOwn(graylogSettings, name)) {
+      const own = graylogSettings[name];
+      const setting = typeof own === 'function' ? own(value) : { name: own, value };
+      taken.add(setting?.name, setting?.value);
+    } else if (name === 'tls' && typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) taken.add(`tls.${key}`, inner);
+    } else if (!notSettings.includes(name)) {
+      taken.add(name, value);
+    }
   }
-  return { definition, secrets };
+  return taken;
 }
 
-function take(
-  definition: Record<string, unknown>,
-  secrets: Record<string, string | undefined>,
-  name: string | undefined,
-  value: unknown,
-): void {
-  if (name === undefined || value === undefined) return;
-  if (name === 'token' || name === 'tls.key_password') {
-    if (value !== null && typeof value !== 'string')
-      throw invalidMembers({ [`configuration.${name}`]: ['A text, or null for none.'] });
-    secrets[name] = value === null || value === '' ? undefined : value;
-    return;
+class TakenSettings implements TakenInput {
+  readonly definition: Record<string, unknown>;
+  readonly secrets: Record<string, string | undefined> = {};
+  readonly #secretNames: readonly string[];
+
+  constructor(definition: Record<string, unknown>, secretNames: readonly string[]) {
+    this.definition = definition;
+    this.#secretNames = secretNames;
   }
-  const [section, key] = name.split('.');
-  if (key === undefined) definition[name] = value;
-  else definition[section as string] = { ...(definition[section as string] as Settings | undefined), [key]: value };
+
+  /** Nothing where there is no name or no value. */
+  add(name: string | undefined, value: unknown): void {
+    if (name === undefined || value === undefined) return;
+    if (this.#secretNames.includes(name)) {
+      if (value !== null && typeof value !== 'string')
+        throw invalidMembers({ [`configuration.${name}`]: ['A text, or null for none.'] });
+      this.secrets[name] = value === null || value === '' ? undefined : value;
+      return;
+    }
+    const [section = '', key] = name.split('.');
+    if (key === undefined) this.definition[name] = value;
+    else this.definition[section] = { ...(this.definition[section] as Settings | undefined), [key]: value };
+  }
 }
 
-function typeOf(text: string): string {
-  const transport = /gelf.*(tcp|udp|http)/i.exec(text)?.[1]?.toLowerCase();
-  if (transport === undefined) throw invalidMembers({ type: ['gelf_tcp, gelf_udp or gelf_http.'] });
-  return `gelf_${transport}`;
+/** A type of ours, or a name with its words in it: `org.graylog2.inputs.gelf.tcp.GELFTCPInput` is gelf_tcp. */
+function typeOf(text: string, kinds: readonly ReceiverDescription[]): string {
+  const kind = kinds.find(({ type }) => new RegExp(type.split('_').join('.*'), 'i').test(text));
+  if (kind === undefined) throw invalidMembers({ type: [`${receiverTypes(kinds)}.`] });
+  return kind.type;
 }

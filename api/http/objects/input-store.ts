@@ -1,8 +1,8 @@
 /** Reading and changing receivers: those of the settings file, which stand there, and those of the API. */
 import type { Static } from 'typebox';
 import { findId } from '../../../core/object-ids.js';
+import { receiverTypes } from '../../../schemas/receiver-kinds.js';
 import { idFromTitle } from '../../../definitions/names.js';
-import { runtimeReceivers } from '../../../definitions/receiver-options.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { found, storing } from './changing.js';
@@ -61,7 +61,7 @@ export function createInputStore(services: ApiServices) {
     /** Its id. */
     async change(name: string, body: InputBody, by: string): Promise<string> {
       const id = changeable(name);
-      const { definition, secrets } = takeInput(body, read(id).type);
+      const { definition, secrets } = takeInput(body, read(id).type, services.receiverKinds);
       await update(world, id, by, definition, secrets);
       return id;
     },
@@ -81,14 +81,20 @@ export function createInputStore(services: ApiServices) {
   };
 }
 
-function listInputs({ config, sluice: { world } }: ApiServices): Input[] {
+function listInputs({ config, receiverKinds, sluice: { world } }: ApiServices): Input[] {
   return [
     ...config.receivers.map((options) =>
-      showInput(options, { title: options.name, enabled: true, createdAt: null, createdBy: '', origin: 'file' }),
+      showInput(options, receiverKinds, {
+        title: options.name,
+        enabled: true,
+        createdAt: null,
+        createdBy: '',
+        origin: 'file',
+      }),
     ),
-    ...runtimeReceivers(world.kept()).map(({ id, title, enabled, options }) => {
+    ...world.receivers().map(({ id, title, enabled, options }) => {
       const kept = world.kept().find((object) => object.kind === 'receivers' && object.id === id);
-      return showInput(options, {
+      return showInput(options, receiverKinds, {
         title,
         enabled,
         createdAt: kept?.created_at ?? null,
@@ -110,7 +116,7 @@ function stateOf({ sluice }: ApiServices, { id, name }: Input): Static<typeof in
 }
 
 async function create(
-  { config, sluice: { world } }: ApiServices,
+  { config, receiverKinds, sluice: { world } }: ApiServices,
   body: InputBody,
   names: readonly string[],
   by: string,
@@ -119,9 +125,9 @@ async function create(
   if (title === undefined || type === undefined)
     throw invalidMembers({
       ...(title === undefined ? { title: ['A receiver needs a title.'] } : {}),
-      ...(type === undefined ? { type: ['gelf_tcp, gelf_udp or gelf_http.'] } : {}),
+      ...(type === undefined ? { type: [`${receiverTypes(receiverKinds)}.`] } : {}),
     });
-  const { definition, secrets } = takeInput(body, undefined);
+  const { definition, secrets } = takeInput(body, undefined, receiverKinds);
   const there = listensAlready(config, definition);
   if (there !== undefined) return there;
   const objects = world.objects();

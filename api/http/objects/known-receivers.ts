@@ -1,5 +1,4 @@
 /** Receivers of the settings file and of the API, by id and title. */
-import { runtimeReceivers } from '../../../definitions/receiver-options.js';
 import type { ApiServices } from '../services.js';
 
 export function knownReceivers({
@@ -8,6 +7,6 @@ export function knownReceivers({
 }: Pick<ApiServices, 'config' | 'sluice'>): readonly { readonly id: string; readonly title: string }[] {
   return [
     ...config.receivers.map(({ name }) => ({ id: name, title: name })),
-    ...runtimeReceivers(sluice.world.kept()).map(({ id, title }) => ({ id, title })),
+    ...sluice.world.receivers().map(({ id, title }) => ({ id, title })),
   ];
 }

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { ApiServer, Permission } from '../../../api/http/contract.js';
 import { failure } from '../../../api/http/failure.js';
 import type { ApiRoutes } from '../../../api/http/services.js';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { testFolder } from '../../program.js';
 import { basic, createWorld, type World } from './world.js';
 

@@ -7,7 +7,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { rootRoutes } from '../../../api/http/routes/system/root.js';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { testFolder } from '../../program.js';
 import { createCertificates, opensslMissing, type Certificates, type Pair } from '../../receivers/certificates.js';
 import { createWorld, type World } from './world.js';

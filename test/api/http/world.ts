@@ -6,7 +6,8 @@ import type { Access, Credentials } from '../../../access/contract.js';
 import { noAudit, type AuditMessage } from '../../../api/http/audit-trail.js';
 import { createApiServer, type ApiHttpServer } from '../../../api/http/server.js';
 import type { ApiRoutes, ApiServices } from '../../../api/http/services.js';
-import { loadConfig } from '../../../config/load.js';
+import { registeredKinds } from '../../../program/kinds.js';
+import { loadConfig } from '../../../program/settings.js';
 import { defineErrors } from '../../../core/errors.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
@@ -110,6 +111,7 @@ export async function createWorld(
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
     config,
+    receiverKinds: registeredKinds.receivers,
     access: (parts.access ?? fakeAccess) as Access & AccessAdministration,
     searcher: (parts.searcher ?? {}) as Searcher,
     state: parts.state ?? createMemoryState(),

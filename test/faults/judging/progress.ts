@@ -1,6 +1,6 @@
 /** How far a system has come, asked of the topics themselves and not of the programs under test. */
 import kafkajs, { type Admin } from 'kafkajs';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { createTopicLog } from '../../../topics/registry.js';

@@ -5,7 +5,7 @@
  */
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { createTopicLog } from '../../../topics/registry.js';
 import type { Program } from '../../program.js';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import kafkajs from 'kafkajs';
 import t, { type Test } from 'tap';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { buildMetrics, Registry } from '../../../core/metrics.js';
 import { silentLog } from '../../../core/log.js';
 import { createForwarder } from '../../../pipeline/forwarding/forward.js';

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import t from 'tap';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { createLimits } from '../../../pipeline/forwarding/limits.js';
 import type { TopicLog } from '../../../topics/contract.js';
 import { until } from '../../program.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
 import { createOutputs, type Outputs } from '../../../pipeline/forwarding/outputs.js';

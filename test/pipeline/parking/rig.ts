@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { stringify } from 'yaml';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
 import { createProcessor, type Processor } from '../../../program/processor.js';
@@ -141,6 +141,7 @@ export async function startParkingRig(
     logsTopic: 'logs',
     deadLettersTopic: 'dead-letters',
     largestRecordBytes: 2 ** 20,
+    largestMessage: () => 8 * 2 ** 20,
     registry,
     log,
     maxTotalBytes: undefined,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import kafkajs from 'kafkajs';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { unparkedRecord } from '../../../pipeline/parking/envelope.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { stringify } from 'yaml';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
 import { createProcessor, type Processor } from '../../../program/processor.js';
@@ -135,6 +135,7 @@ export async function start(
     logsTopic: 'logs',
     deadLettersTopic: 'dead-letters',
     largestRecordBytes: 2 ** 20,
+    largestMessage: () => 8 * 2 ** 20,
     registry,
     log,
     maxTotalBytes,

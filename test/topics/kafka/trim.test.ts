@@ -1,6 +1,6 @@
 import kafkajs from 'kafkajs';
 import t from 'tap';
-import { loadConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../program/settings.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { createTopicLog } from '../../../topics/registry.js';

@@ -1,8 +1,9 @@
 /** Receivers, which scripts know as inputs: list, read, create, change, start, stop, delete, while the program runs. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
+import type { ReceiverDescription } from '../../../../schemas/receiver-kinds.js';
 import type { ApiServer } from '../../contract.js';
-import { inputAnswer, inputBody, inputStateAnswer } from '../../objects/input-shape.js';
+import { inputAnswer, inputBodyOf, inputStateAnswer } from '../../objects/input-shape.js';
 import { createInputStore, type InputStore } from '../../objects/input-store.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
@@ -17,16 +18,15 @@ const created = Type.Object({
   note: Type.Optional(Type.String({ description: 'What was not done, and why.' })),
 });
 const thereNote = 'A receiver of the settings file listens there already; its settings stay as they are.';
-const kinds = { gelf_tcp: 'GELF TCP', gelf_udp: 'GELF UDP', gelf_http: 'GELF HTTP' };
 
 export function receiverRoutes(app: ApiServer, services: ApiServices): void {
   const store = createInputStore(services);
-  addReading(app, store);
-  addChanging(app, store);
+  addReading(app, store, services.receiverKinds);
+  addChanging(app, store, services.receiverKinds);
   addStates(app, store);
 }
 
-function addReading(app: ApiServer, store: InputStore): void {
+function addReading(app: ApiServer, store: InputStore, kinds: readonly ReceiverDescription[]): void {
   app.get(
     base,
     {
@@ -53,7 +53,7 @@ function addReading(app: ApiServer, store: InputStore): void {
         response: { 200: Type.Object({ types: Type.Record(Type.String(), Type.String()) }) },
       },
     },
-    async () => ({ types: kinds }),
+    async () => ({ types: Object.fromEntries(kinds.map(({ type, title }) => [type, title])) }),
   );
 
   app.get(
@@ -66,7 +66,8 @@ function addReading(app: ApiServer, store: InputStore): void {
   );
 }
 
-function addChanging(app: ApiServer, store: InputStore): void {
+function addChanging(app: ApiServer, store: InputStore, kinds: readonly ReceiverDescription[]): void {
+  const inputBody = inputBodyOf(kinds);
   app.post(
     base,
     {

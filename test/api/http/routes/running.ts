@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { noAudit, type AuditMessage } from '../../../../api/http/audit-trail.js';
 import { createApiServer } from '../../../../api/http/server.js';
 import type { ApiRoutes, ApiServices } from '../../../../api/http/services.js';
-import { loadConfig } from '../../../../config/load.js';
+import { registeredKinds, type Kinds } from '../../../../program/kinds.js';
 import { silentLog, type Log } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import { Sluice } from '../../../../program/sluice.js';
@@ -28,6 +28,8 @@ export interface RunningParts {
   readonly routes: readonly ApiRoutes[];
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Default: what the registries list. */
+  readonly kinds?: Kinds;
   readonly searcher?: Partial<Searcher>;
   /** Default: the people of `world.ts`. */
   readonly access?: (sluice: Sluice) => Promise<ApiServices['access']>;
@@ -41,7 +43,8 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
   const rulesFolder = join(folder, 'rules');
   mkdirSync(rulesFolder);
   for (const [name, text] of Object.entries(parts.files ?? {})) writeFileSync(join(rulesFolder, name), text);
-  const { config } = loadConfig({
+  const kinds = parts.kinds ?? registeredKinds;
+  const { config } = kinds.settings.load({
     folder,
     environment: {},
     overrides: {
@@ -55,6 +58,7 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
   const registry = new Registry();
   const sluice = new Sluice({
     config,
+    kinds,
     roles: { receiver: true, processor: true, output: true, api: true },
     registry,
     log: silentLog,
@@ -68,7 +72,8 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
     config,
-    access: (await parts.access?.(sluice)) ?? fakeAccess,
+    receiverKinds: kinds.receivers,
+    access: ((await parts.access?.(sluice)) ?? fakeAccess) as ApiServices['access'],
     searcher: { ...(sluice.searcher as Searcher), ...parts.searcher },
     state: sluice.state as NonNullable<typeof sluice.state>,
     sluice,
@@ -76,7 +81,7 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
     audit: { ...noAudit, record: (message) => void recorded.push(message) },
     registry,
     log: parts.log ?? silentLog,
-  } as ApiServices;
+  };
   const server = await createApiServer({ options: config.api, services, routes: parts.routes });
   t.teardown(() => server.stop(1_000));
   const authorization = parts.authorization ?? basic;
