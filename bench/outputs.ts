@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../program/settings.js';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../pipeline/delivery/ids.js';
+import { createRun, idPrefix, mintId } from '../core/message-ids.js';
 import { createOutputs } from '../pipeline/forwarding/outputs.js';
 import { createEmbeddedTopicLog } from '../topics/embedded.js';
 import { createDecoder } from '../gelf/decoder.js';

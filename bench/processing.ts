@@ -5,7 +5,7 @@ import { Value } from 'typebox/value';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import { createGenerator } from '../load/generator.js';
-import { createRun } from '../pipeline/delivery/ids.js';
+import { createRun } from '../core/message-ids.js';
 import type { checkResends } from '../pipeline/delivery/sequences.js';
 import { createProcessor } from '../program/processor.js';
 import { createReceive } from '../pipeline/receive/topic-sink.js';

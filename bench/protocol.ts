@@ -4,7 +4,7 @@
  * off is one pair; the median of the pairs counts. `node build/bench/protocol.js [messages] [pairs]`, with SLUICE_TEST_KAFKA; the store only counts.
  */
 import { fileURLToPath } from 'node:url';
-import { prefixWidth, sequenceOf } from '../pipeline/delivery/ids.js';
+import { prefixWidth, sequenceOf } from '../core/message-ids.js';
 import type { checkResends } from '../pipeline/delivery/sequences.js';
 import { checkResends as lookAtAll } from '../pipeline/delivery/sequences.js';
 import type { TopicLog } from '../topics/contract.js';

@@ -10,7 +10,7 @@ import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import { createGenerator } from '../load/generator.js';
 import { checkResends, encodeSequences, type Sequences } from '../pipeline/delivery/sequences.js';
-import { createRun, idPrefix, mintId } from '../pipeline/delivery/ids.js';
+import { createRun, idPrefix, mintId } from '../core/message-ids.js';
 import { createReceive } from '../pipeline/receive/topic-sink.js';
 import type { ConsumedBatch, TopicLog } from '../topics/contract.js';
 import { createEmbeddedTopicLog } from '../topics/embedded.js';

@@ -23,7 +23,7 @@ import type { StateStore } from '../state/contract.js';
 import { createState } from '../state/registry.js';
 import type { Searcher } from '../search/contract.js';
 import { createSearcher } from '../search/searcher.js';
-import { createRun } from '../pipeline/delivery/ids.js';
+import { createRun } from '../core/message-ids.js';
 import { pipelineErrors } from '../pipeline/errors.js';
 import { registeredKinds, type Kinds } from './kinds.js';
 import { createReceivers, type Receivers } from './receivers.js';

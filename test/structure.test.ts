@@ -178,7 +178,7 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     {
       rule: 'layout',
       title: 'a product that imports its tests',
-      tree: { 'rules/tested.ts': "import '../test/rules/engine.test.js';\n" },
+      tree: { 'rules/tested.ts': "import './rules/engine.test.js';\n" },
       says: /the product does not need its tests/,
     },
     {

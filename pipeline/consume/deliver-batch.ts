@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSluiceError } from '../../core/errors.js';
 import type { DeliverContext } from '../settle/context.js';
-import { deadLetterId, sequenceOf } from '../delivery/ids.js';
+import { deadLetterId, sequenceOf } from '../../core/message-ids.js';
 import type { Epoch, Span } from '../delivery/records.js';
 import { documentDeadLetter } from '../dead-letter.js';
 import { pipelineErrors } from '../errors.js';

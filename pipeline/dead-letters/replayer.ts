@@ -1,7 +1,7 @@
 /** Carries out replays of a page of dead letters in step with each other: reads, puts and writes of all go to the store together. */
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import { deadLetterId } from '../delivery/ids.js';
+import { deadLetterId } from '../../core/message-ids.js';
 import type { TopicRecord } from '../../topics/contract.js';
 import { groupBy } from './group.js';
 import { documentDeadLetter } from '../dead-letter.js';

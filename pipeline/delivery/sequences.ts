@@ -5,7 +5,7 @@
  */
 import { currentVersion, formatVersions } from '../../core/format-versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
-import { prefixWidth, sequenceOf } from './ids.js';
+import { prefixWidth, sequenceOf } from '../../core/message-ids.js';
 
 /** Highest sequence by id prefix (`<run>-<partition>-`), least recently seen first. */
 export type Sequences = ReadonlyMap<string, number>;

@@ -2,7 +2,7 @@
  * Which messages of an output's topic stood there before. A redelivery of logs appends again what had been appended; ids are run,
  * partition and sequence, so a window of bits for each run and partition tells exactly, and never takes a new message for an old one.
  */
-import { prefixWidth, sequenceOf } from '../delivery/ids.js';
+import { prefixWidth, sequenceOf } from '../../core/message-ids.js';
 
 /** Sequences remembered of one run and partition: far more than a redelivered batch has. */
 const windowSize = 65_536;

@@ -3,7 +3,7 @@
  * are minted when an append is formed, so that a run's sequence in this partition has no gaps.
  */
 import type { TopicLog, TopicRecord } from '../../topics/contract.js';
-import { idPrefix, mintId } from '../delivery/ids.js';
+import { idPrefix, mintId } from '../../core/message-ids.js';
 
 export interface QueuedBatch {
   readonly values: readonly Buffer[];

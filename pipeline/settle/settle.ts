@@ -2,7 +2,7 @@
 import { isSluiceError } from '../../core/errors.js';
 import { documentDeadLetter } from '../dead-letter.js';
 import type { DeliverContext } from './context.js';
-import { deadLetterId } from '../delivery/ids.js';
+import { deadLetterId } from '../../core/message-ids.js';
 import { pipelineErrors } from '../errors.js';
 import { isBlocking } from '../write/blockages.js';
 import { parkingErrors } from '../parking/errors.js';

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { decodeSequences, encodeSequences } from '../../pipeline/delivery/sequences.js';
 import { parkedRecord, unparkedRecord } from '../../pipeline/parking/envelope.js';
-import { assertOurs } from '../../topics/kafka/decode-records.js';
-import { consumedRecord } from '../../topics/kafka/records.js';
+import { assertOurs } from '../../topics/kafka/records/decode-records.js';
+import { consumedRecord } from '../../topics/kafka/records/consumed-records.js';
 
 t.test(
   "metadata of a commit: this version is read, a newer one refused, none and another program's know nothing",

@@ -15,13 +15,13 @@ import type {
   TopicSpec,
 } from '../contract.js';
 import { topicErrors } from '../errors.js';
-import { KafkaAppender } from './appender.js';
-import { createClient, errorType } from './client.js';
-import { codecByAttribute, loadCodecs } from './codecs.js';
-import { GroupConsumer } from './group-consumer.js';
+import { KafkaAppender } from './appending/appender.js';
+import { createClient, errorType } from './client/client.js';
+import { codecByAttribute, loadCodecs } from './records/codecs.js';
+import { GroupConsumer } from './consuming/group-consumer.js';
 import type { KafkaSettings } from './options.js';
 import { readPartition } from './reader.js';
-import { topicGeneration } from './topic-id.js';
+import { topicGeneration } from './client/topic-id.js';
 import { committedOffsets, deleteRecords, ensureTopics, partitionStates, withAdmin } from './topics.js';
 import { topicMetrics } from '../metrics.js';
 

@@ -3,7 +3,7 @@ import type { ISocketFactory } from 'kafkajs';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
 import type { ClientTls } from '../../schemas/config/engines.js';
-import type { Compression } from './codecs.js';
+import type { Compression } from './records/codecs.js';
 
 export interface KafkaSasl {
   readonly mechanism: 'none' | 'plain' | 'scram-sha-256' | 'scram-sha-512';

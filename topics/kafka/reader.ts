@@ -2,10 +2,10 @@
 import type { Cluster, Kafka } from 'kafkajs';
 import type { ConsumedRecord } from '../contract.js';
 import { topicErrors } from '../errors.js';
-import { createCluster, errorType, forgetBroker, leaderOf, type FetchResponse } from './client.js';
-import type { CodecByAttribute } from './decode-records.js';
-import { fetchBatches } from './fetch.js';
-import { fetchedRun } from './records.js';
+import { createCluster, errorType, forgetBroker, leaderOf, type FetchResponse } from './client/client.js';
+import type { CodecByAttribute } from './records/decode-records.js';
+import { fetchBatches } from './records/fetch-batches.js';
+import { fetchedRun } from './records/consumed-records.js';
 import { unknownTopic } from './topics.js';
 
 const maxWaitMs = 500;

@@ -3,7 +3,7 @@ import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import type { Log } from '../../core/log.js';
 import type { PartitionState, TopicSpec } from '../contract.js';
 import { topicErrors } from '../errors.js';
-import { errorType } from './client.js';
+import { errorType } from './client/client.js';
 
 /** What a batch of one largest record adds to it: header, key, origin, and what a codec adds to bytes that do not shrink. */
 const batchOverheadBytes = 16 * 1024;

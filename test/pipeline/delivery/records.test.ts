@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createRun, idPrefix, idWidth, mintId, sequenceOf } from '../../../pipeline/delivery/ids.js';
+import { createRun, idPrefix, idWidth, mintId, sequenceOf } from '../../../core/message-ids.js';
 import { cutRanges, isPassed, pruneRanges, spansOf, type Epoch } from '../../../pipeline/delivery/records.js';
 import { checkResends, decodeSequences, encodeSequences, maxRuns } from '../../../pipeline/delivery/sequences.js';
 

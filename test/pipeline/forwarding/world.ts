@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
+import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
 import { createOutputs, type Outputs } from '../../../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../../../pipeline/forwarding/topics.js';
 import type { OutputStatus } from '../../../pipeline/forwarding/worker.js';

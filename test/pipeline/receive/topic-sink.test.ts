@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
+import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
 import { createReceive, type Receive } from '../../../pipeline/receive/topic-sink.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { ConsumedRecord } from '../../../topics/contract.js';

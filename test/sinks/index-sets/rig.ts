@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../../../pipeline/delivery/ids.js';
+import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
 import { createProcessor, type Processor } from '../../../program/processor.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import { createDecoder } from '../../../gelf/decoder.js';

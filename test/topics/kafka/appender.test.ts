@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { TopicRecord } from '../../../topics/contract.js';
 import { topicErrors } from '../../../topics/errors.js';
-import { PartitionAppender, type AppendTransport } from '../../../topics/kafka/partition-appender.js';
-import { recordBytes } from '../../../topics/kafka/record-batch.js';
+import { PartitionAppender, type AppendTransport } from '../../../topics/kafka/appending/partition-appender.js';
+import { recordBytes } from '../../../topics/kafka/records/record-batch.js';
 import { createRecords } from '../collect.js';
 
 const [done, outOfOrder, tooLarge, notLeader, invalidTimestamp] = [0, 45, 10, 6, 32];

@@ -1,7 +1,12 @@
 import type { Cluster } from 'kafkajs';
 import t from 'tap';
-import { followCoordinator, heartbeatTo, orFollowLeader, orLookAgain } from '../../../topics/kafka/away-brokers.js';
-import { anyBroker, type RawBroker } from '../../../topics/kafka/client.js';
+import {
+  followCoordinator,
+  heartbeatTo,
+  orFollowLeader,
+  orLookAgain,
+} from '../../../topics/kafka/consuming/away-brokers.js';
+import { anyBroker, type RawBroker } from '../../../topics/kafka/client/client.js';
 
 const request = { groupId: 'group', groupGenerationId: 7, memberId: 'member' };
 

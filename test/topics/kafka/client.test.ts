@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { kafkaConfig } from '../../../topics/kafka/client.js';
+import { kafkaConfig } from '../../../topics/kafka/client/client.js';
 import { kafkaSettings, type KafkaTopicLogOptions } from '../../../topics/kafka/options.js';
 import { createKafkaTopicLog } from '../../../topics/kafka.js';
 

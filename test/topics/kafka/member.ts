@@ -1,7 +1,7 @@
 /** A process to be killed: a member of a group that the coordinator would wait ten minutes for. Prints its member id. Arguments: brokers, data folder, group, topic. */
 import { writeSync } from 'node:fs';
 import kafkajs from 'kafkajs';
-import { createMemberNotes } from '../../../topics/kafka/member-notes.js';
+import { createMemberNotes } from '../../../topics/kafka/consuming/member-notes.js';
 
 const [, , brokers = '', dataFolder = '', group = '', topic = ''] = process.argv;
 const notes = createMemberNotes(dataFolder, group);

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { createKafkaTopicLog } from '../../../topics/kafka.js';
-import { createMemberNotes } from '../../../topics/kafka/member-notes.js';
+import { createMemberNotes } from '../../../topics/kafka/consuming/member-notes.js';
 import { thisProcess } from '../../../topics/owner.js';
 import { kafkaBrokers, skipWithoutKafka } from '../../engines.js';
 import { node } from '../../program.js';

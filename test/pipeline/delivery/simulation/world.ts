@@ -1,5 +1,5 @@
 /** What a simulated world consists of: topics, index sets, processors, a consumer group, an index store. No I/O, no clock. */
-import { createRun, idPrefix } from '../../../../pipeline/delivery/ids.js';
+import { createRun, idPrefix } from '../../../../core/message-ids.js';
 import type { VersionedRecord } from '../../../../pipeline/delivery/machine.js';
 import type { Epoch, PartitionRecord } from '../../../../pipeline/delivery/records.js';
 import type { IndexState } from '../../../../sinks/index-sets/contract.js';

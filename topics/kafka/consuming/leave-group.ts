@@ -1,7 +1,7 @@
 /** Lets dead members of a group go, so that the coordinator need not wait for their sessions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Kafka } from 'kafkajs';
-import { createCluster, errorType } from './client.js';
+import { createCluster, errorType } from '../client/client.js';
 
 const pollMs = 25;
 /** How long our own join may take to reach the coordinator. */

@@ -1,15 +1,15 @@
 /** All appends of a topic log: one `PartitionAppender` per partition, one connection per topic. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
-import { createRateLimit } from '../../core/log.js';
-import { buildMetrics } from '../../core/metrics.js';
-import type { TopicRecord } from '../contract.js';
-import { topicErrors } from '../errors.js';
-import { topicMetrics } from '../metrics.js';
-import type { Codec } from './codecs.js';
+import { createRateLimit } from '../../../core/log.js';
+import { buildMetrics } from '../../../core/metrics.js';
+import type { TopicRecord } from '../../contract.js';
+import { topicErrors } from '../../errors.js';
+import { topicMetrics } from '../../metrics.js';
+import type { Codec } from '../records/codecs.js';
 import { PartitionAppender } from './partition-appender.js';
-import { recordBytes } from './record-batch.js';
-import type { KafkaSettings } from './options.js';
+import { recordBytes } from '../records/record-batch.js';
+import type { KafkaSettings } from '../options.js';
 import { TopicConnection } from './topic-connection.js';
 
 /** What a batch holds at the most, uncompressed: the broker's default limit of a message is 1,048,588 bytes. */

@@ -8,7 +8,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCertainlyEnded, parseOwner, thisProcess, type Owner } from '../owner.js';
+import { hasCertainlyEnded, parseOwner, thisProcess, type Owner } from '../../owner.js';
 
 /** Files of processes that nobody can ask for (another container, an earlier boot) are removed after this. */
 const keepMs = 24 * 3_600_000;

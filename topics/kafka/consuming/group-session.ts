@@ -6,11 +6,11 @@
  * generation of the assignment that the session stands for, so the coordinator refuses them when the partition has moved on.
  */
 import kafkajs, { type Cluster, type PartitionAssigner } from 'kafkajs';
-import { topicErrors } from '../errors.js';
+import { topicErrors } from '../../errors.js';
 import { followCoordinator, heartbeatTo, orFollowLeader, orLookAgain } from './away-brokers.js';
-import type { CodecByAttribute } from './decode-records.js';
-import { fetchBatches } from './fetch.js';
-import { errorType, type OffsetCommitRequest, type RawBroker } from './client.js';
+import type { CodecByAttribute } from '../records/decode-records.js';
+import { fetchBatches } from '../records/fetch-batches.js';
+import { errorType, type OffsetCommitRequest, type RawBroker } from '../client/client.js';
 
 export interface GroupHooks {
   /**

@@ -7,7 +7,7 @@
  *           firstTimestamp:int64 maxTimestamp:int64 producerId:int64 producerEpoch:int16 baseSequence:int32 [record]
  * Grammar: https://kafka.apache.org/documentation/#messageformat
  */
-import type { TopicRecord } from '../contract.js';
+import type { TopicRecord } from '../../contract.js';
 import { crc32c } from './crc32c.js';
 import type { Codec } from './codecs.js';
 

@@ -7,7 +7,7 @@
  * Response => throttle:int32 errorCode:int16 sessionId:int32 [topic:string [partition:int32 errorCode:int16 highWatermark:int64
  *   lastStable:int64 logStart:int64 [producerId:int64 firstOffset:int64] preferredReplica:int32 records:bytes]]
  */
-import type { FetchRequest, FetchResponse, RawBroker, RawMessage } from './client.js';
+import type { FetchRequest, FetchResponse, RawBroker, RawMessage } from '../client/client.js';
 import { decodeBatches, type CodecByAttribute, type DecodedBatch } from './decode-records.js';
 
 const fetchKey = 1;

@@ -1,9 +1,9 @@
 /** Record batches of format 2 as the contract's records, without a step between. The grammar stands in `record-batch.ts`. */
-import { formatVersions } from '../../core/format-versions.js';
-import { assertVersion } from '../../core/formats/stamp.js';
-import { idWidth, prefixWidth, sequenceIn } from '../../pipeline/delivery/ids.js';
-import type { ConsumedRecord } from '../contract.js';
-import { topicErrors } from '../errors.js';
+import { formatVersions } from '../../../core/format-versions.js';
+import { assertVersion } from '../../../core/formats/stamp.js';
+import { idWidth, prefixWidth, sequenceIn } from '../../../core/message-ids.js';
+import type { ConsumedRecord } from '../../contract.js';
+import { topicErrors } from '../../errors.js';
 import type { Codec } from './codecs.js';
 import { crc32c } from './crc32c.js';
 

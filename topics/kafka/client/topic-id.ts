@@ -4,7 +4,7 @@
  * Grammar: https://kafka.apache.org/protocol#The_Messages_Metadata
  */
 import type { Kafka } from 'kafkajs';
-import { topicErrors } from '../errors.js';
+import { topicErrors } from '../../errors.js';
 import { anyBroker, createCluster, type RawBroker } from './client.js';
 
 const metadataKey = 3;

@@ -1,8 +1,8 @@
 /** What kafkajs decoded, as the contract's records. */
-import type { ConsumedRecord } from '../contract.js';
-import type { RawMessage } from './client.js';
+import type { ConsumedRecord } from '../../contract.js';
+import type { RawMessage } from '../client/client.js';
 import { assertOurs } from './decode-records.js';
-import { isBatchMessage } from './fetch.js';
+import { isBatchMessage } from './fetch-batches.js';
 
 const nothing = Buffer.alloc(0);
 /** The same few peers come again and again: one string each instead of one a record. */

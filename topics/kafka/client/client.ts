@@ -10,10 +10,10 @@ import kafkajs, {
   type LogEntry,
   type SASLOptions,
 } from 'kafkajs';
-import { createRateLimit, type Log } from '../../core/log.js';
-import type { ClientTls } from '../../schemas/config/engines.js';
+import { createRateLimit, type Log } from '../../../core/log.js';
+import type { ClientTls } from '../../../schemas/config/engines.js';
 import { repairKafkajs } from './kafkajs-repairs.js';
-import type { KafkaSasl, KafkaSettings } from './options.js';
+import type { KafkaSasl, KafkaSettings } from '../options.js';
 
 /** Keep-alive probes find a broker whose machine vanished while a long poll waits. */
 const keepAliveMs = 30_000;

@@ -7,21 +7,21 @@ import type {
   EachBatchPayload,
   Kafka,
 } from 'kafkajs';
-import { errorText, isSluiceError } from '../../core/errors.js';
-import { buildMetrics } from '../../core/metrics.js';
-import type { Consumer, ConsumeHandler, ConsumeOptions } from '../contract.js';
-import { topicErrors } from '../errors.js';
-import { topicMetrics } from '../metrics.js';
-import { errorType } from './client.js';
-import type { CodecByAttribute } from './decode-records.js';
+import { errorText, isSluiceError } from '../../../core/errors.js';
+import { buildMetrics } from '../../../core/metrics.js';
+import { createSemaphore, type Semaphore } from '../../../core/semaphore.js';
+import type { Consumer, ConsumeHandler, ConsumeOptions } from '../../contract.js';
+import { topicErrors } from '../../errors.js';
+import { topicMetrics } from '../../metrics.js';
+import { errorType } from '../client/client.js';
+import type { CodecByAttribute } from '../records/decode-records.js';
 import { createGroupOffsets, type GroupOffsets } from './group-offsets.js';
 import { observingAssigner, type GroupSession, type PartitionOffsets } from './group-session.js';
 import { createMembership, type Membership } from './membership.js';
-import type { KafkaSettings } from './options.js';
+import type { KafkaSettings } from '../options.js';
 import { PartitionConsumer } from './partition-consumer.js';
-import { fetchedRun } from './records.js';
-import { unknownTopic } from './topics.js';
-import { createTurns } from './turns.js';
+import { fetchedRun } from '../records/consumed-records.js';
+import { unknownTopic } from '../topics.js';
 
 /** Long polls end after this; a partition that is resumed waits for it at the most. */
 const maxWaitMs = 100;
@@ -69,7 +69,7 @@ export class GroupConsumer implements Consumer {
   readonly #handler: ConsumeHandler;
   readonly #metrics;
   readonly #offsets: GroupOffsets;
-  readonly #turn: () => Promise<() => void>;
+  readonly #handlers: Semaphore;
   /** What a partition's earlier assignment still does; the next one begins after it. */
   readonly #tails = new Map<string, Promise<void>>();
   #finish!: { resolve: () => void; reject: (error: unknown) => void };
@@ -91,7 +91,7 @@ export class GroupConsumer implements Consumer {
     this.#handler = handler;
     this.#metrics = buildMetrics(settings.registry, topicMetrics);
     this.#offsets = createGroupOffsets(kafka, options.group, settings, this.#metrics);
-    this.#turn = createTurns(options.concurrency);
+    this.#handlers = createSemaphore(options.concurrency);
     this.#membership = createMembership(kafka, options.group, settings);
     this.finished = new Promise((resolve, reject) => {
       this.#finish = { resolve, reject };
@@ -220,7 +220,7 @@ export class GroupConsumer implements Consumer {
       fetchFrom: (offset) => consumer.seek({ topic, partition, offset: String(offset) }),
       pause: () => consumer.pause([{ topic, partitions: [partition] }]),
       resume: () => consumer.resume([{ topic, partitions: [partition] }]),
-      turn: this.#turn,
+      handlers: this.#handlers,
       lost: (expected, found) => void this.#offsets.reportGap(topic, partition, expected, found),
       handled: (records, lag) => {
         this.#metrics.recordsConsumed.inc({ group, topic }, records);

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from 'kafkajs';
-import { brokerNotFound, errorType, type RawBroker } from './client.js';
+import { brokerNotFound, errorType, type RawBroker } from '../client/client.js';
 
 /** Between two looks for a leader or a coordinator. */
 const lookMs = 200;

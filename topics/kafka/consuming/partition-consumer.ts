@@ -3,11 +3,12 @@
  * kafkajs only fills its queue, so that a handler which waits for minutes delays neither other partitions nor heartbeats.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSluiceError } from '../../core/errors.js';
-import type { Assignment, ConsumedBatch, ConsumedRecord, ConsumeHandler, ConsumeOptions } from '../contract.js';
-import { topicErrors } from '../errors.js';
+import { isSluiceError } from '../../../core/errors.js';
+import type { Semaphore } from '../../../core/semaphore.js';
+import type { Assignment, ConsumedBatch, ConsumedRecord, ConsumeHandler, ConsumeOptions } from '../../contract.js';
+import { topicErrors } from '../../errors.js';
 import type { GroupSession } from './group-session.js';
-import { consumedBytes, type FetchedRun } from './records.js';
+import { consumedBytes, type FetchedRun } from '../records/consumed-records.js';
 
 const pauseAfterRejectionMs = 500;
 const firstRetryMs = 100;
@@ -22,8 +23,8 @@ export interface PartitionEvents {
   readonly fetchFrom: (offset: number) => void;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** One of the handlers that may run at the same time. Resolves with its release. */
-  readonly turn: () => Promise<() => void>;
+  /** Limits the handlers that run at the same time. */
+  readonly handlers: Pick<Semaphore, 'run'>;
   readonly lost: (expected: number, found: number) => void;
   readonly handled: (records: number, lag: number) => void;
   readonly rejected: (error: unknown) => void;
@@ -94,7 +95,7 @@ export class PartitionConsumer {
           await this.#untilWoken();
           continue;
         }
-        await this.#handleNext();
+        await this.#events.handlers.run(() => this.#handleNext());
       }
     } catch (thrown: unknown) {
       if (!this.#over) this.#events.failed(thrown);
@@ -153,17 +154,12 @@ export class PartitionConsumer {
   }
 
   async #handleNext(): Promise<void> {
-    const release = await this.#events.turn();
-    try {
-      if (this.#over || this.#draining) return;
-      const batch = this.#takeBatch();
-      const result = await this.#handleUntilAccepted(batch);
-      if (result === undefined) return;
-      await this.#commit(batch, result);
-      this.#events.handled(batch.records.length, Math.max(0, this.#logEnd - batch.nextOffset));
-    } finally {
-      release();
-    }
+    if (this.#over || this.#draining) return;
+    const batch = this.#takeBatch();
+    const result = await this.#handleUntilAccepted(batch);
+    if (result === undefined) return;
+    await this.#commit(batch, result);
+    this.#events.handled(batch.records.length, Math.max(0, this.#logEnd - batch.nextOffset));
   }
 
   #takeBatch(): ConsumedBatch {

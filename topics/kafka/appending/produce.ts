@@ -1,5 +1,5 @@
 /** One Produce request over a connection of kafkajs: one batch to one partition, acks=all. */
-import type { RawBroker } from './client.js';
+import type { RawBroker } from '../client/client.js';
 
 const produceKey = 0;
 const produceVersion = 7;

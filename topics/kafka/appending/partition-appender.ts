@@ -5,10 +5,10 @@
  * track of the numbering a new id is taken and the same records are sent under it: they may then stand twice, which consumers skip by key.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSluiceError, type SluiceError } from '../../core/errors.js';
-import type { TopicRecord } from '../contract.js';
-import { topicErrors } from '../errors.js';
-import type { Codec } from './codecs.js';
+import { isSluiceError, type SluiceError } from '../../../core/errors.js';
+import type { TopicRecord } from '../../contract.js';
+import { topicErrors } from '../../errors.js';
+import type { Codec } from '../records/codecs.js';
 import {
   encodeProduce,
   encodeRecords,
@@ -16,7 +16,7 @@ import {
   recordBytes,
   type EncodedRecords,
   type ProducerState,
-} from './record-batch.js';
+} from '../records/record-batch.js';
 import { verdictOf } from './produce.js';
 
 const firstPauseMs = 100;

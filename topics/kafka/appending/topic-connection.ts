@@ -3,10 +3,10 @@
  * together, and one that was deleted would hold up the others.
  */
 import type { Cluster, Kafka } from 'kafkajs';
-import { topicErrors } from '../errors.js';
-import { anyBroker, createCluster, errorType, forgetBroker, leaderOf } from './client.js';
+import { topicErrors } from '../../errors.js';
+import { anyBroker, createCluster, errorType, forgetBroker, leaderOf } from '../client/client.js';
 import { produce, verdictOf } from './produce.js';
-import type { ProducerState } from './record-batch.js';
+import type { ProducerState } from '../records/record-batch.js';
 
 /** kafkajs does not always find back by itself; after so many failures in a row everything is connected anew, sooner when no broker at all is connected. */
 const attemptsBeforeNewCluster = 25;

@@ -1,10 +1,10 @@
 /** Where the partitions of a consumer begin and end, and what its topics lost before it was read. */
 import type { Kafka } from 'kafkajs';
-import type { topicMetrics } from '../metrics.js';
-import type { BuiltMetrics } from '../../core/metrics.js';
+import type { topicMetrics } from '../../metrics.js';
+import type { BuiltMetrics } from '../../../core/metrics.js';
 import type { GroupSession, PartitionOffsets } from './group-session.js';
-import type { KafkaSettings } from './options.js';
-import { partitionStates } from './topics.js';
+import type { KafkaSettings } from '../options.js';
+import { partitionStates } from '../topics.js';
 
 export interface GroupOffsets {
   /** For the partitions of one topic in one assignment: what they ask at the same moment is answered once; an answer that failed is asked for again. */

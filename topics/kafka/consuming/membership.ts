@@ -1,9 +1,9 @@
 /** One consumer's membership of its group, over the restarts of its process. */
 import type { Kafka } from 'kafkajs';
-import { errorText } from '../../core/errors.js';
+import { errorText } from '../../../core/errors.js';
 import { leaveFor } from './leave-group.js';
 import { createMemberNotes, noMemberNotes } from './member-notes.js';
-import type { KafkaSettings } from './options.js';
+import type { KafkaSettings } from '../options.js';
 
 /** Nothing of it ever rejects: what fails is said, and costs the session of a dead member. */
 export interface Membership {
