@@ -6,7 +6,7 @@ import { loadErrors } from '../load/errors.js';
 import { runText, verifyText } from '../load/report.js';
 import { runLoad } from '../load/run.js';
 import { verify, waitUntilSettled, type VerifySources } from '../load/verify.js';
-import { parseDuration } from '../search/language/time-range.js';
+import { parseDuration } from '../core/durations.js';
 
 export interface LoadCommandOptions {
   readonly rate?: number | undefined;

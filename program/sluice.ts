@@ -21,7 +21,8 @@ import type { IndexStore } from '../sinks/stores/contract.js';
 import { createStore } from '../sinks/stores/registry.js';
 import type { StateStore } from '../state/contract.js';
 import { createState } from '../state/registry.js';
-import type { Searcher } from '../search/contract.js';
+import type { QueryLanguage, Searcher } from '../search/contract.js';
+import { createQueryLanguage } from '../search/language/language.js';
 import { createSearcher } from '../search/searcher.js';
 import { createRun } from '../core/message-ids.js';
 import { pipelineErrors } from '../pipeline/errors.js';
@@ -88,6 +89,7 @@ export class Sluice {
   readonly store: IndexStore | undefined;
   /** The door to what the store holds; undefined without a store. */
   readonly searcher: Searcher | undefined;
+  readonly language: QueryLanguage;
   readonly inflaterName: string;
   /** What users create is kept here too. */
   readonly state: StateStore | undefined;
@@ -130,6 +132,7 @@ export class Sluice {
       throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
     const stores = roles.processor || roles.api === true;
     this.store = stores ? createStore(config, { registry, log, onLost: options.onFatal }) : undefined;
+    this.language = createQueryLanguage(config.search);
     this.searcher =
       this.store === undefined
         ? undefined

@@ -15,6 +15,11 @@ export const standardFields: ReadonlyMap<string, 'text' | 'string' | 'number' | 
   ['other_fields', 'string'],
 ]);
 
+/** Fields whose values are points in time: their ranges compare times. */
+export const timeFields: ReadonlySet<string> = new Set(
+  [...standardFields].filter(([, type]) => type === 'time').map(([name]) => name),
+);
+
 /** Longer strings are kept and shown but match no condition, except words of text fields: 8,191 characters are under 32,766 bytes of UTF-8. */
 export const maxIndexedLength = 8_191;
 

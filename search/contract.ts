@@ -1,6 +1,6 @@
 /** What the API, the command line and exports ask of the search layer. It adds the scope to every question: nobody reaches a store without one. */
 import type { SearchScope } from '../schemas/access.js';
-import type { AggregateRequest, AggregateResult, Bucket, Metric, SearchHit } from '../schemas/query.js';
+import type { AggregateRequest, AggregateResult, Bucket, Metric, QueryNode, SearchHit } from '../schemas/query.js';
 
 /** What is searched, before it is read: texts and times as people write them. */
 export interface SearchQuestion {
@@ -33,11 +33,19 @@ export interface TailOptions extends SearchOptions {
   readonly onSkipped?: ((messages: number) => void) | undefined;
 }
 
+export interface SortOrder {
+  readonly field: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+export type FieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
+export type FieldTypes = ReadonlyMap<string, FieldType>;
+
 export interface MessagesRequest extends SearchQuestion {
   readonly limit: number;
   /** Skips this many; deep pages cost as much as reading them. Prefer `after`. */
   readonly offset?: number | undefined;
-  readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
+  readonly sort?: SortOrder | undefined;
   readonly fields?: readonly string[] | undefined;
   /** Default true. False: `total` is no more than the number of messages, for who knows it already. */
   readonly count?: boolean | undefined;
@@ -108,5 +116,40 @@ export interface Searcher {
   /** Undefined: not there, or not to be seen (the same answer). */
   message(index: string, id: string, scope: SearchScope): Promise<SearchHit | undefined>;
   /** Names and types of the fields that occur in messages of the scope. */
-  fields(scope: SearchScope): Promise<ReadonlyMap<string, 'text' | 'string' | 'number' | 'boolean' | 'time'>>;
+  fields(scope: SearchScope): Promise<FieldTypes>;
+}
+
+/** A stretch of a query text: UTF-16 offsets, `end` not included. */
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Something in a text that can be read and will hardly find anything. */
+export interface QueryWarning {
+  /** `field`: no index has it. `value`: the field never holds such a value. */
+  readonly kind: 'field' | 'value';
+  readonly field: string;
+  readonly span: TextSpan;
+  readonly message: string;
+}
+
+export interface CheckedQuery {
+  /** Why the text cannot be read: one sentence with the place. */
+  readonly problem?: { readonly message: string; readonly span: TextSpan };
+  /** True when `warnings` has something to look at: the text can be read and has clauses. */
+  readonly hasClauses: boolean;
+  /** `fields`: those that are known, with their types; none when they are not known at the moment. */
+  warnings(fields: FieldTypes): readonly QueryWarning[];
+}
+
+/** Reads and writes query texts (`docs/search.md`), within the limits of the settings. */
+export interface QueryLanguage {
+  /** Throws the SEARCH_QUERY_ code of what is wrong, with its place. */
+  parse(text: string): QueryNode;
+  check(text: string): CheckedQuery;
+  /** A text that parses to the same tree. */
+  print(node: QueryNode): string;
+  /** `field`, `field:asc` or `field:desc`, in any case. Throws SEARCH_SORT_ORDER at `place`. */
+  sortOrder(text: string, place: string): SortOrder;
 }

@@ -7,8 +7,7 @@ import type {
   SearchRequest,
   SearchResult,
 } from '../schemas/query.js';
-
-export type SearchFieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
+import type { FieldType } from './contract.js';
 
 export interface SearchableStore {
   /** Names of the open indices of these sets. */
@@ -25,5 +24,5 @@ export interface SearchableStore {
   ): Promise<
     ReadonlyMap<string, { readonly document: Readonly<Record<string, unknown>>; readonly tombstone: boolean }>
   >;
-  fieldTypes(index: string): Promise<ReadonlyMap<string, SearchFieldType>>;
+  fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>>;
 }

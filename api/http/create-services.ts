@@ -31,6 +31,7 @@ export async function createServices({ sluice, config, registry, log }: ApiOptio
       receiverKinds: sluice.receiverKinds.kinds,
       access,
       searcher,
+      language: sluice.language,
       state,
       sluice,
       rules: () => sluice.rules(),

@@ -6,7 +6,7 @@ import type { Registry } from '../../core/metrics.js';
 import type { Sluice } from '../../program/sluice.js';
 import type { ReceiverDescription } from '../../schemas/receiver-kinds.js';
 import type { Config } from '../../schemas/config/config.js';
-import type { Searcher } from '../../search/contract.js';
+import type { QueryLanguage, Searcher } from '../../search/contract.js';
 import type { StateStore } from '../../state/contract.js';
 import type { AuditTrail } from './audit-trail.js';
 import type { ApiServer } from './contract.js';
@@ -23,6 +23,7 @@ export interface ApiServices {
   readonly receiverKinds: readonly ReceiverDescription[];
   readonly access: Access & AccessAdministration;
   readonly searcher: Searcher;
+  readonly language: QueryLanguage;
   readonly state: StateStore;
   /** The running pipeline: store, processor, outputs, receivers, view. */
   readonly sluice: Sluice;

@@ -1,11 +1,12 @@
 /** Single clauses: what a term, phrase, pattern or range on a field becomes. */
 import { RE2JS } from 're2js';
 import type { QueryNode, RangeEnd } from '../../schemas/query.js';
+import { timeFields } from '../../schemas/index-fields.js';
 import { lowerCase, textFields } from '../../schemas/words.js';
 import { expressionProblem, lowerCaseExpression, wildcardExpression } from './patterns.js';
-import { timeFields } from '../reference/evaluate.js';
-import { fail, type Place } from './problem.js';
+import { fail } from './problem.js';
 import { parseTime, timeForms, type TimeSpan } from '../../core/times.js';
+import type { TextSpan } from '../contract.js';
 import type { EndToken, RangeToken, TextToken, WordToken } from './tokens.js';
 import { all, or } from './tree.js';
 import { readNumber } from '../../core/values.js';
@@ -39,12 +40,16 @@ function withAliases(context: LeafContext, leaf: Leaf): QueryNode {
 }
 
 export function wordLeaf(context: LeafContext, field: string | undefined, token: WordToken): QueryNode {
-  if (token.wildcards.length === 0) return textLeaf(context, field, 'term', token.text, token);
+  if (token.wildcards.length === 0) return textLeaf(context, field, 'term', token);
   const stars = token.wildcards.length === token.text.length && !token.text.includes('?');
-  if (field === '_exists_') return fail('SEARCH_QUERY_FIELD', token, token.raw, 'the name of one field');
+  if (field === '_exists_')
+    return fail('SEARCH_QUERY_FIELD', token, { got: token.raw, allowed: 'the name of one field' });
   if (stars) return field === undefined ? all : withAliases(context, { kind: 'exists', field });
   if (!context.leadingWildcards && token.wildcards[0] === 0)
-    fail('SEARCH_QUERY_WILDCARD', token, token.raw, 'a letter first, or the setting search.leading_wildcards');
+    fail('SEARCH_QUERY_WILDCARD', token, {
+      got: token.raw,
+      allowed: 'a letter first, or the setting search.leading_wildcards',
+    });
   refuseTime(field, token, token.raw, 'a wildcard');
   const fold = foldsCase(field) ? lowerCase : (text: string) => text;
   const wild = new Set(token.wildcards);
@@ -68,31 +73,30 @@ export function textLeaf(
   context: LeafContext,
   field: string | undefined,
   kind: 'term' | 'phrase',
-  text: string,
-  place: Place,
+  { text, ...span }: TextSpan & { readonly text: string },
 ): QueryNode {
   if (field === '_exists_') return withAliases(context, { kind: 'exists', field: text });
   if (field === undefined || !timeFields.has(field)) return withAliases(context, { kind, field, text });
-  const span = readTime(context, text, place);
+  const { first, last } = readTime(context, text, span);
   return {
     kind: 'range',
     field,
-    from: { value: span.first, inclusive: true },
-    to: { value: span.last, inclusive: true },
+    from: { value: first, inclusive: true },
+    to: { value: last, inclusive: true },
   };
 }
 
 export function expressionLeaf(context: LeafContext, field: string | undefined, token: TextToken): QueryNode {
-  if (field === '_exists_') return fail('SEARCH_QUERY_FIELD', token, `/${token.text}/`, 'the name of one field');
+  if (field === '_exists_')
+    return fail('SEARCH_QUERY_FIELD', token, { got: `/${token.text}/`, allowed: 'the name of one field' });
   refuseTime(field, token, `/${token.text}/`, 'a regular expression');
   const problem = expressionProblem(token.text);
   if (problem !== undefined)
-    return fail(
-      'SEARCH_QUERY_EXPRESSION',
-      token,
-      problem,
-      'RE2 syntax between slashes: no look-around, no back-references; a path is written in quotes or with \\/',
-    );
+    return fail('SEARCH_QUERY_EXPRESSION', token, {
+      got: problem,
+      allowed:
+        'RE2 syntax between slashes: no look-around, no back-references; a path is written in quotes or with \\/',
+    });
   return withAliases(context, {
     kind: 'regex',
     field,
@@ -103,40 +107,35 @@ export function expressionLeaf(context: LeafContext, field: string | undefined, 
 export function comparisonLeaf(
   context: LeafContext,
   field: string | undefined,
-  operator: string,
+  operator: TextToken,
   end: EndToken,
-  place: Place,
 ): QueryNode {
-  const open: EndToken = { text: '*', quoted: false, place };
+  const span = { start: operator.start, end: end.span.end };
+  const open: EndToken = { text: '*', quoted: false, span };
   const range = {
     kind: 'range' as const,
-    start: place.start,
-    end: place.end,
-    includesFrom: operator === '>=',
-    includesTo: operator === '<=',
+    ...span,
+    includesFrom: operator.text === '>=',
+    includesTo: operator.text === '<=',
   };
   return rangeLeaf(
     context,
     field,
-    operator.startsWith('>') ? { ...range, from: end, to: open } : { ...range, from: open, to: end },
+    operator.text.startsWith('>') ? { ...range, from: end, to: open } : { ...range, from: open, to: end },
   );
 }
 
 export function rangeLeaf(context: LeafContext, field: string | undefined, token: RangeToken): QueryNode {
   if (field === undefined)
-    return fail(
-      'SEARCH_QUERY_FIELD',
-      token,
-      'a range without a field',
-      'field:[from TO to]; text with brackets is written in quotes',
-    );
+    return fail('SEARCH_QUERY_FIELD', token, {
+      got: 'a range without a field',
+      allowed: 'field:[from TO to]; text with brackets is written in quotes',
+    });
   if (textFields.has(field) || field === '_exists_')
-    return fail(
-      'SEARCH_QUERY_FIELD',
-      token,
-      `a range on ${field}, which holds words`,
-      'words, phrases, wildcards and expressions',
-    );
+    return fail('SEARCH_QUERY_FIELD', token, {
+      got: `a range on ${field}, which holds words`,
+      allowed: 'words, phrases, wildcards and expressions',
+    });
   const isOpen = (end: EndToken) => end.text === '*' && !end.quoted;
   if (isOpen(token.from) && isOpen(token.to)) return withAliases(context, { kind: 'exists', field });
   if (timeFields.has(field)) return timeRange(context, field, token);
@@ -161,8 +160,8 @@ export function rangeLeaf(context: LeafContext, field: string | undefined, token
 function timeRange(context: LeafContext, field: string, token: RangeToken): QueryNode {
   const read = (end: EndToken, inclusive: boolean, side: 'from' | 'to'): RangeEnd | undefined => {
     if (end.text === '*' && !end.quoted) return undefined;
-    const span = readTime(context, end.text, end.place);
-    return { value: (side === 'from') === inclusive ? span.first : span.last, inclusive };
+    const { first, last } = readTime(context, end.text, end.span);
+    return { value: (side === 'from') === inclusive ? first : last, inclusive };
   };
   return {
     kind: 'range',
@@ -172,18 +171,18 @@ function timeRange(context: LeafContext, field: string, token: RangeToken): Quer
   };
 }
 
-function readTime(context: LeafContext, text: string, place: Place): TimeSpan {
-  return parseTime(text, context.now) ?? fail('SEARCH_QUERY_TIME', place, JSON.stringify(text), timeForms);
+function readTime(context: LeafContext, text: string, span: TextSpan): TimeSpan {
+  return (
+    parseTime(text, context.now) ?? fail('SEARCH_QUERY_TIME', span, { got: JSON.stringify(text), allowed: timeForms })
+  );
 }
 
-function refuseTime(field: string | undefined, place: Place, got: string, what: string): void {
+function refuseTime(field: string | undefined, span: TextSpan, got: string, what: string): void {
   if (field !== undefined && timeFields.has(field))
-    fail(
-      'SEARCH_QUERY_FIELD',
-      place,
-      `${got}, ${what} on a time`,
-      `a time or a range: ${field}:2026-01-02, ${field}:[now-1d TO now]`,
-    );
+    fail('SEARCH_QUERY_FIELD', span, {
+      got: `${got}, ${what} on a time`,
+      allowed: `a time or a range: ${field}:2026-01-02, ${field}:[now-1d TO now]`,
+    });
 }
 
 function foldsCase(field: string | undefined): boolean {

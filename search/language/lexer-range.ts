@@ -23,24 +23,26 @@ export function scanRange(text: string, start: number): RangeToken {
     const inQuotes = quoted.exec(text);
     plain.lastIndex = at;
     const found = inQuotes ?? plain.exec(text);
-    if (found === null) fail('SEARCH_QUERY_SYNTAX', { start, end: text.length }, text.slice(start), allowed);
+    if (found === null) fail('SEARCH_QUERY_SYNTAX', { start, end: text.length }, { got: text.slice(start), allowed });
     at += found[0].length;
     return {
       text: (inQuotes?.[1] ?? found[0]).replace(/\\([\s\S])/g, '$1'),
       quoted: inQuotes !== null,
-      place: { start: from, end: at },
+      span: { start: from, end: at },
     };
   };
   const from = end();
   skip();
   between.lastIndex = at;
   const word = between.exec(text);
-  if (word === null) fail('SEARCH_QUERY_SYNTAX', { start, end: Math.max(start + 1, at) }, text.slice(start), allowed);
+  if (word === null)
+    fail('SEARCH_QUERY_SYNTAX', { start, end: Math.max(start + 1, at) }, { got: text.slice(start), allowed });
   at += word[0].length;
   const to = end();
   skip();
   const closing = text.charAt(at);
-  if (closing !== ']' && closing !== '}') fail('SEARCH_QUERY_UNCLOSED', { start, end: at }, text.slice(start), allowed);
+  if (closing !== ']' && closing !== '}')
+    fail('SEARCH_QUERY_UNCLOSED', { start, end: at }, { got: text.slice(start), allowed });
   return {
     kind: 'range',
     start,

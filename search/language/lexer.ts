@@ -129,8 +129,7 @@ function scanPhrase(scan: Scan, start: number): number {
   return fail(
     'SEARCH_QUERY_UNCLOSED',
     { start, end: text.length },
-    text.slice(start),
-    'a phrase ends with "; \\" is a quotation mark within it or in a term',
+    { got: text.slice(start), allowed: 'a phrase ends with "; \\" is a quotation mark within it or in a term' },
   );
 }
 
@@ -154,9 +153,7 @@ function scanWord(scan: Scan, start: number, takesColons: boolean): number {
         fail(
           'SEARCH_QUERY_SYNTAX',
           { start: at, end: at + 1 },
-          '\\ at the end',
-          'a character behind \\; \\\\ is one \\',
-          '\\\\',
+          { got: '\\ at the end', allowed: 'a character behind \\; \\\\ is one \\', didYouMean: '\\\\' },
         );
       at += 1;
       content += text.charAt(at);

@@ -14,8 +14,9 @@
 import type { QueryNode } from '../../schemas/query.js';
 import { comparisonLeaf, expressionLeaf, rangeLeaf, textLeaf, wordLeaf, type LeafContext } from './leaves.js';
 import { tokenize } from './lexer.js';
-import { fail, QueryFailure, type Place, type QueryProblem } from './problem.js';
-import { checkSize, type ClausePlaces } from './size.js';
+import type { TextSpan } from '../contract.js';
+import { fail, QueryFailure, type QueryProblem } from './problem.js';
+import { checkSize, type ClauseSpans } from './size.js';
 import type { TextToken, Token, WordToken } from './tokens.js';
 import { all, and, not, or } from './tree.js';
 
@@ -42,31 +43,30 @@ interface Item {
   explicit: boolean;
 }
 
-export interface PlacedQuery {
+export interface LocatedQuery {
   readonly kind: 'query';
   readonly node: QueryNode;
-  readonly places: ClausePlaces;
+  readonly spans: ClauseSpans;
 }
 
 /** Never throws. Time and memory are linear in the text. */
 export function parseQuery(text: string, options: QueryOptions = {}): QueryNode | QueryProblem {
-  const parsed = parsePlaced(text, options);
+  const parsed = parseLocated(text, options);
   return parsed.kind === 'query' ? parsed.node : parsed;
 }
 
 /** With the place of each clause. */
-export function parsePlaced(text: string, options: QueryOptions = {}): PlacedQuery | QueryProblem {
+export function parseLocated(text: string, options: QueryOptions = {}): LocatedQuery | QueryProblem {
   const { maxLength = 65_536, maxClauses = 1000, maxDepth = 16 } = options;
-  const places: Cursor['places'] = new Map();
+  const spans: Cursor['spans'] = new Map();
   try {
     if (text.length > maxLength)
       return fail(
         'SEARCH_QUERY_TOO_LARGE',
         { start: maxLength, end: text.length },
-        `${text.length} characters`,
-        `${maxLength} characters`,
+        { got: `${text.length} characters`, allowed: `${maxLength} characters` },
       );
-    if (text.trim() === '') return { kind: 'query', node: all, places };
+    if (text.trim() === '') return { kind: 'query', node: all, spans };
     const context = {
       now: options.now ?? Date.now(),
       aliases: options.aliases ?? true,
@@ -77,26 +77,26 @@ export function parsePlaced(text: string, options: QueryOptions = {}): PlacedQue
       text,
       context,
       maxParentheses: maxDepth * 4,
-      places,
+      spans,
       at: 0,
       open: 0,
     });
-    checkSize(node, places, { maxClauses, maxDepth });
-    return { kind: 'query', node, places };
+    checkSize(node, spans, { maxClauses, maxDepth });
+    return { kind: 'query', node, spans };
   } catch (thrown) {
     if (thrown instanceof QueryFailure) return thrown.problem;
     throw thrown;
   }
 }
 
-type Placed = ClausePlaces extends ReadonlyMap<QueryNode, infer Entry> ? Entry : never;
+type ClauseSpan = ClauseSpans extends ReadonlyMap<QueryNode, infer Entry> ? Entry : never;
 
 interface Cursor {
   readonly tokens: readonly Token[];
   readonly text: string;
   readonly context: LeafContext;
   readonly maxParentheses: number;
-  readonly places: Map<QueryNode, Placed>;
+  readonly spans: Map<QueryNode, ClauseSpan>;
   at: number;
   open: number;
 }
@@ -105,8 +105,8 @@ function peek(cursor: Cursor, ahead = 0): Token {
   return cursor.tokens[Math.min(cursor.at + ahead, cursor.tokens.length - 1)] as Token;
 }
 
-function written(cursor: Cursor, place: Place): string {
-  return place.start === cursor.text.length ? 'the end of the query' : cursor.text.slice(place.start, place.end);
+function written(cursor: Cursor, span: TextSpan): string {
+  return span.start === cursor.text.length ? 'the end of the query' : cursor.text.slice(span.start, span.end);
 }
 
 function parseWhole(cursor: Cursor): QueryNode {
@@ -114,7 +114,10 @@ function parseWhole(cursor: Cursor): QueryNode {
   const token = peek(cursor);
   return token.kind === 'end'
     ? node
-    : fail('SEARCH_QUERY_SYNTAX', token, ') without (', 'a ( for each ); as text it is written in quotes or as \\)');
+    : fail('SEARCH_QUERY_SYNTAX', token, {
+        got: ') without (',
+        allowed: 'a ( for each ); as text it is written in quotes or as \\)',
+      });
 }
 
 function parseSequence(cursor: Cursor, field: string | undefined): QueryNode {
@@ -149,12 +152,10 @@ function takeOperator(cursor: Cursor, operator: 'and' | 'or'): boolean {
   if (token.kind !== operator && operatorOf(token, behind) !== operator) return false;
   if (behind.kind === 'end' || behind.kind === 'close') {
     if (token.kind === 'word' && token.raw !== token.raw.toUpperCase()) return false;
-    return fail(
-      'SEARCH_QUERY_SYNTAX',
-      token,
-      `${written(cursor, token)} without a clause behind it`,
-      `a clause on both sides; the word itself is written "${written(cursor, token)}"`,
-    );
+    return fail('SEARCH_QUERY_SYNTAX', token, {
+      got: `${written(cursor, token)} without a clause behind it`,
+      allowed: `a clause on both sides; the word itself is written "${written(cursor, token)}"`,
+    });
   }
   cursor.at += 1;
   return true;
@@ -184,43 +185,41 @@ function parseClause(cursor: Cursor, field: string | undefined): QueryNode {
   return parseValue(cursor, name === '*' ? undefined : name, token);
 }
 
-function parseValue(cursor: Cursor, field: string | undefined, name: Place | undefined): QueryNode {
+function parseValue(cursor: Cursor, field: string | undefined, name: TextSpan | undefined): QueryNode {
   const token = peek(cursor);
   cursor.at += 1;
   const node = valueOf(cursor, field, name, token);
-  if (token.kind !== 'open') notePlaces(cursor, node, name, { start: token.start, end: peek(cursor, -1).end });
+  if (token.kind !== 'open') noteSpans(cursor, node, name, { start: token.start, end: peek(cursor, -1).end });
   while (peek(cursor).kind === 'suffix') cursor.at += 1;
   return node;
 }
 
 /** One clause, or one under each of two names. */
-function notePlaces({ places }: Cursor, node: QueryNode, name: Place | undefined, value: Place): void {
+function noteSpans({ spans }: Cursor, node: QueryNode, name: TextSpan | undefined, value: TextSpan): void {
   const placed = { whole: { start: (name ?? value).start, end: value.end }, value, name };
-  for (const clause of node.kind === 'or' ? node.children : [node]) places.set(clause, placed);
+  for (const clause of node.kind === 'or' ? node.children : [node]) spans.set(clause, placed);
 }
 
-function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefined, token: Token): QueryNode {
+function valueOf(cursor: Cursor, field: string | undefined, name: TextSpan | undefined, token: Token): QueryNode {
   const { context } = cursor;
   switch (token.kind) {
     case 'word':
       if (name === undefined && /^(?:AND|OR|NOT)$/.test(token.raw)) {
-        return fail(
-          'SEARCH_QUERY_SYNTAX',
-          token,
-          `${token.raw} where a clause is expected`,
-          `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`,
-          `"${token.raw}"`,
-        );
+        return fail('SEARCH_QUERY_SYNTAX', token, {
+          got: `${token.raw} where a clause is expected`,
+          allowed: `a clause on both sides of AND and OR, behind NOT; the word itself is written "${token.raw}"`,
+          didYouMean: `"${token.raw}"`,
+        });
       }
       return wordLeaf(context, field, token);
     case 'phrase':
-      return textLeaf(context, field, 'phrase', token.text, token);
+      return textLeaf(context, field, 'phrase', token);
     case 'regex':
       return expressionLeaf(context, field, token);
     case 'range':
       return rangeLeaf(context, field, token);
     case 'compare':
-      return parseComparison(cursor, field, token.text, token);
+      return parseComparison(cursor, field, token);
     case 'open':
       return parseGroup(cursor, field, token);
     default: {
@@ -228,49 +227,42 @@ function valueOf(cursor: Cursor, field: string | undefined, name: Place | undefi
         name === undefined
           ? 'a word, "a phrase", field:value, a range or ( ... )'
           : `a value behind ${written(cursor, { start: name.start, end: token.start }).trim()}; any value: _exists_:${written(cursor, name)}`;
-      return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), allowed);
+      return fail('SEARCH_QUERY_SYNTAX', token, { got: written(cursor, token), allowed });
     }
   }
 }
 
-function parseComparison(cursor: Cursor, field: string | undefined, operator: string, place: Place): QueryNode {
+function parseComparison(cursor: Cursor, field: string | undefined, operator: TextToken): QueryNode {
   const token = peek(cursor);
   if (token.kind !== 'word' && token.kind !== 'phrase')
-    return fail('SEARCH_QUERY_SYNTAX', token, written(cursor, token), `a number, time or text behind ${operator}`);
+    return fail('SEARCH_QUERY_SYNTAX', token, {
+      got: written(cursor, token),
+      allowed: `a number, time or text behind ${operator.text}`,
+    });
   cursor.at += 1;
-  return comparisonLeaf(
-    cursor.context,
-    field,
-    operator,
-    { text: token.text, quoted: token.kind === 'phrase', place: token },
-    { start: place.start, end: token.end },
-  );
+  const end = { text: token.text, quoted: token.kind === 'phrase', span: token };
+  return comparisonLeaf(cursor.context, field, operator, end);
 }
 
-function parseGroup(cursor: Cursor, field: string | undefined, opening: Place): QueryNode {
+function parseGroup(cursor: Cursor, field: string | undefined, opening: TextSpan): QueryNode {
   cursor.open += 1;
   if (cursor.open > cursor.maxParentheses)
-    return fail(
-      'SEARCH_QUERY_TOO_LARGE',
-      opening,
-      `${cursor.open} parentheses within each other`,
-      `${cursor.maxParentheses}`,
-    );
+    return fail('SEARCH_QUERY_TOO_LARGE', opening, {
+      got: `${cursor.open} parentheses within each other`,
+      allowed: `${cursor.maxParentheses}`,
+    });
   if (peek(cursor).kind === 'close')
     return fail(
       'SEARCH_QUERY_SYNTAX',
       { start: opening.start, end: peek(cursor).end },
-      'empty parentheses',
-      'at least one clause within them',
+      { got: 'empty parentheses', allowed: 'at least one clause within them' },
     );
   const node = parseSequence(cursor, field);
   if (peek(cursor).kind !== 'close')
-    return fail(
-      'SEARCH_QUERY_UNCLOSED',
-      opening,
-      '( without )',
-      'a ) for each (; as text it is written in quotes or as \\(',
-    );
+    return fail('SEARCH_QUERY_UNCLOSED', opening, {
+      got: '( without )',
+      allowed: 'a ) for each (; as text it is written in quotes or as \\(',
+    });
   cursor.at += 1;
   cursor.open -= 1;
   return node;
@@ -296,11 +288,18 @@ function startsClause(token: Token, next: Token): boolean {
 
 function fieldName(token: WordToken | TextToken): string {
   if (token.text === '_missing_')
-    return fail('SEARCH_QUERY_FIELD', token, '_missing_', 'NOT _exists_:field', 'NOT _exists_');
+    return fail('SEARCH_QUERY_FIELD', token, {
+      got: '_missing_',
+      allowed: 'NOT _exists_:field',
+      didYouMean: 'NOT _exists_',
+    });
   if (/^_?exists?_?$/i.test(token.text) && token.text.includes('_') && token.text !== '_exists_')
-    return fail('SEARCH_QUERY_FIELD', token, token.text, '_exists_:field', '_exists_');
+    return fail('SEARCH_QUERY_FIELD', token, { got: token.text, allowed: '_exists_:field', didYouMean: '_exists_' });
   if (token.kind === 'word' && token.wildcards.length > 0 && token.text !== '*')
-    return fail('SEARCH_QUERY_FIELD', token, token.raw, 'the name of one field; a star in a name is written \\*');
+    return fail('SEARCH_QUERY_FIELD', token, {
+      got: token.raw,
+      allowed: 'the name of one field; a star in a name is written \\*',
+    });
   return token.text;
 }
 

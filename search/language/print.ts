@@ -1,6 +1,6 @@
 /** Writes a tree as query text that parses to the same tree. */
 import type { QueryNode, RangeEnd } from '../../schemas/query.js';
-import { timeFields } from '../reference/evaluate.js';
+import { timeFields } from '../../schemas/index-fields.js';
 import { aliasPairs } from './leaves.js';
 
 const secondNames = new Map(aliasPairs.map(([first, second]) => [first, second]));

@@ -1,5 +1,6 @@
 /** What is wrong with a query text, and where. */
 import type { SluiceError } from '../../core/errors.js';
+import type { TextSpan } from '../contract.js';
 import { searchErrors } from '../errors.js';
 
 export type QueryProblemCode = Extract<keyof typeof searchErrors.kinds, `SEARCH_QUERY_${string}`>;
@@ -25,17 +26,18 @@ export class QueryFailure extends Error {
   }
 }
 
-export interface Place {
-  readonly start: number;
-  readonly end: number;
+export interface ProblemDetails {
+  readonly got: string;
+  readonly allowed: string;
+  readonly didYouMean?: string;
 }
 
-export function fail(code: QueryProblemCode, place: Place, got: string, allowed: string, didYouMean?: string): never {
+export function fail(code: QueryProblemCode, span: TextSpan, { got, allowed, didYouMean }: ProblemDetails): never {
   throw new QueryFailure({
     kind: 'problem',
     code,
-    position: place.start,
-    length: place.end - place.start,
+    position: span.start,
+    length: span.end - span.start,
     got: shorten(got),
     allowed,
     didYouMean,

@@ -1,5 +1,5 @@
 /** The order of a search as the command line and the API give it. */
-import type { SortOrder } from '../plan/cursor.js';
+import type { SortOrder } from '../contract.js';
 import { searchErrors } from '../errors.js';
 
 /** `field`, `field:asc` or `field:desc`, in any case. Throws SEARCH_SORT_ORDER. */

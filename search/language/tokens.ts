@@ -1,7 +1,7 @@
 /** The tokens of a query text. */
-import type { Place } from './problem.js';
+import type { TextSpan } from '../contract.js';
 
-export interface WordToken extends Place {
+export interface WordToken extends TextSpan {
   readonly kind: 'word';
   /** With escapes resolved; wildcards as they stand. */
   readonly text: string;
@@ -10,23 +10,23 @@ export interface WordToken extends Place {
   /** As written. */
   readonly raw: string;
 }
-export interface TextToken extends Place {
+export interface TextToken extends TextSpan {
   readonly kind: 'phrase' | 'regex' | 'compare' | 'suffix';
   readonly text: string;
 }
 export interface EndToken {
   readonly text: string;
   readonly quoted: boolean;
-  readonly place: Place;
+  readonly span: TextSpan;
 }
-export interface RangeToken extends Place {
+export interface RangeToken extends TextSpan {
   readonly kind: 'range';
   readonly from: EndToken;
   readonly to: EndToken;
   readonly includesFrom: boolean;
   readonly includesTo: boolean;
 }
-export interface SignToken extends Place {
+export interface SignToken extends TextSpan {
   readonly kind: 'colon' | 'open' | 'close' | 'plus' | 'minus' | 'bang' | 'and' | 'or' | 'end';
 }
 export type Token = WordToken | TextToken | RangeToken | SignToken;

@@ -1,6 +1,6 @@
 /** What an aggregation may ask for, said before a store is asked. */
 import type { SearchScope } from '../../schemas/access.js';
-import { standardFields } from '../../schemas/index-fields.js';
+import { standardFields, timeFields } from '../../schemas/index-fields.js';
 import { maxBuckets, type Grouping } from '../../schemas/query.js';
 import { isLatest, type AskedAggregate, type SearchMetric } from '../contract.js';
 import { searchErrors } from '../errors.js';
@@ -9,7 +9,6 @@ import { readableStreams } from './scope.js';
 /** Each level multiplies the work. */
 const maxGroups = 5;
 const maxMetrics = 200;
-const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
 
 /** Returns the aggregation with the buckets of `streams` held to those that may be read. Throws SEARCH_AGGREGATE_INVALID. */
 export function checkAggregate(asked: AskedAggregate, scope: SearchScope): AskedAggregate {

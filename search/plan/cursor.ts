@@ -1,11 +1,7 @@
 /** The opaque place of a page: after which message, in which order. */
 import type { SearchAfter } from '../../schemas/query.js';
+import type { SortOrder } from '../contract.js';
 import { searchErrors } from '../errors.js';
-
-export interface SortOrder {
-  readonly field: string;
-  readonly direction: 'asc' | 'desc';
-}
 
 export const newestFirst: SortOrder = { field: 'timestamp', direction: 'desc' };
 

@@ -1,11 +1,10 @@
 /** From a question as people ask it to what a store is asked: query text to tree, scope added, index sets to indices. */
 import { searchErrors } from '../errors.js';
-import type { SearchQuestion } from '../contract.js';
+import type { SearchQuestion, SortOrder } from '../contract.js';
 import type { SearchScope } from '../../schemas/access.js';
 import type { SearchSettings } from '../../schemas/config/search.js';
 import { standardFields } from '../../schemas/index-fields.js';
 import type { QueryNode } from '../../schemas/query.js';
-import type { SortOrder } from './cursor.js';
 import { parseQuery } from '../language/parser.js';
 import { queryOptions } from '../language/options.js';
 import { isQueryProblem, queryError } from '../language/problem.js';

@@ -8,6 +8,7 @@ import {
   type Grouping,
   type Metric,
 } from '../../schemas/query.js';
+import { timeFields } from '../../schemas/index-fields.js';
 import { lowerCase } from '../../schemas/words.js';
 import {
   isLatest,
@@ -16,7 +17,7 @@ import {
   type MetricValue,
   type SearchBucket,
 } from '../contract.js';
-import { compileQuery, timeFields } from './evaluate.js';
+import { compileQuery } from './evaluate.js';
 
 type Document = Readonly<Record<string, unknown>>;
 type Key = Bucket['key'][number];

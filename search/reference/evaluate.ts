@@ -5,6 +5,7 @@
  * never matches a text field; a list matches when one of its members does, an empty one does not exist.
  */
 import { RE2JS } from 're2js';
+import { timeFields } from '../../schemas/index-fields.js';
 import type { QueryNode, RangeEnd } from '../../schemas/query.js';
 import { containsPhrase, textFields, wordsOf, lowerCase } from '../../schemas/words.js';
 import { compareCodePoints, readNumber } from '../../core/values.js';
@@ -14,9 +15,7 @@ export type Matcher = (document: Readonly<Record<string, unknown>>) => boolean;
 type ValueTest = (value: string | number | boolean) => boolean;
 
 /** Fields that a clause without a field looks into. */
-export const defaultFields = ['message', 'full_message', 'source'] as const;
-/** Fields whose ranges compare times. */
-export const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
+const defaultFields = ['message', 'full_message', 'source'] as const;
 
 /** One document against one tree; for many documents compile once. */
 export function evaluate(node: QueryNode, document: Readonly<Record<string, unknown>>): boolean {

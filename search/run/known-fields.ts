@@ -4,9 +4,8 @@ import type { SearchScope } from '../../schemas/access.js';
 import { planSearch } from '../plan/plan.js';
 import { runSearch } from './turn.js';
 import type { SearchContext } from './context.js';
-import type { SearchFieldType } from '../store.js';
+import type { FieldType, FieldTypes } from '../contract.js';
 
-export type FieldTypes = ReadonlyMap<string, SearchFieldType>;
 type KnownFields = (scope: SearchScope) => Promise<FieldTypes>;
 
 /** A new field is offered after this long. */
@@ -41,9 +40,9 @@ function findFields(context: SearchContext, scope: SearchScope): Promise<FieldTy
 
 /** The newest index has the last word. */
 async function typesOf(context: SearchContext, indices: readonly string[]): Promise<FieldTypes> {
-  const types = new Map<string, SearchFieldType>();
+  const types = new Map<string, FieldType>();
   for (const index of indices) {
-    const found = await context.store.fieldTypes(index).catch(() => new Map<string, SearchFieldType>());
+    const found = await context.store.fieldTypes(index).catch(() => new Map<string, FieldType>());
     for (const [name, type] of found) if (!hidden.has(name)) types.set(name, type);
   }
   return types;

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { csvLines } from '../../../core/csv.js';
 import { errorText } from '../../../core/errors.js';
 import { buildMetrics } from '../../../core/metrics.js';
+import { timeFields } from '../../../schemas/index-fields.js';
 import type { SearchHit } from '../../../schemas/query.js';
 import type { SearchQuestion } from '../../../search/contract.js';
 import { failure } from '../failure.js';
@@ -42,8 +43,6 @@ export interface Exports {
   cancel(id: string): Promise<void>;
   stop(): void;
 }
-
-const timeFields = new Set(['timestamp', 'receive_time']);
 
 const known = new WeakMap<ApiServices, Exports>();
 

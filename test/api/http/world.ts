@@ -15,6 +15,7 @@ import type { Sluice } from '../../../program/sluice.js';
 import { compileRules } from '../../../rules/compile.js';
 import { readRuleSource } from '../../../rules/source.js';
 import { unrestrictedScope, type Capability, type Identity } from '../../../schemas/access.js';
+import { createQueryLanguage } from '../../../search/language/language.js';
 import type { Searcher } from '../../../search/contract.js';
 import { testFolder } from '../../program.js';
 
@@ -113,6 +114,7 @@ export async function createWorld(
     config,
     receiverKinds: registeredKinds.receivers,
     access: (parts.access ?? fakeAccess) as Access & AccessAdministration,
+    language: createQueryLanguage(config.search),
     searcher: (parts.searcher ?? {}) as Searcher,
     state: parts.state ?? createMemoryState(),
     sluice: (parts.sluice ?? {}) as Sluice,

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { queryText, timeRangeBody, type TimeRangeBody } from '../../../../schemas/api-search.js';
 import type { Grouping } from '../../../../schemas/query.js';
 import type { SearchMetric } from '../../../../search/contract.js';
-import { parseDuration } from '../../../../search/language/time-range.js';
+import { parseDuration } from '../../../../core/durations.js';
 import { ownMember } from '../../../../core/own-member.js';
 import { auditedQuery, membersOf, someOf, type Audited } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';

@@ -3,26 +3,22 @@ import { Type } from 'typebox';
 import { isSluiceError } from '../../../../core/errors.js';
 import type { Identity } from '../../../../schemas/access.js';
 import { queryBody, queryText, timeRangeBody } from '../../../../schemas/api-search.js';
-import type { FieldTypes } from '../../../../search/run/known-fields.js';
-import { parsePlaced } from '../../../../search/language/parser.js';
-import { isQueryProblem, problemText, type Place, type QueryProblem } from '../../../../search/language/problem.js';
-import { queryOptions } from '../../../../search/language/options.js';
-import { queryWarnings, type QueryWarning } from '../../../../search/language/warnings.js';
+import type { CheckedQuery, FieldTypes, QueryWarning, TextSpan } from '../../../../search/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { isFailure } from '../../failure.js';
 import { resolveRange } from '../../search/time-ranges.js';
 import type { ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
 
-const place = Type.Union([Type.Integer(), Type.Null()]);
+const position = Type.Union([Type.Integer(), Type.Null()]);
 const explanation = Type.Object({
   error_type: Type.String(),
   error_title: Type.String(),
   error_message: Type.String(),
-  begin_line: place,
-  begin_column: place,
-  end_line: place,
-  end_column: place,
+  begin_line: position,
+  begin_column: position,
+  end_line: position,
+  end_column: position,
   related_property: Type.Union([Type.String(), Type.Null()]),
 });
 type Explanation = {
@@ -63,9 +59,9 @@ export function searchValidateRoutes(app: ApiServer, services: ApiServices): voi
     async ({ body, identity }) => {
       const { query } = body;
       const text = typeof query === 'string' ? query : (query?.query_string ?? '');
-      const parsed = parsePlaced(text, { ...queryOptions(services.config.search), aliases: false });
+      const checked = services.language.check(text);
       const errors = [
-        ...(isQueryProblem(parsed) ? [queryExplanation(text, parsed)] : []),
+        ...(checked.problem === undefined ? [] : [queryExplanation(text, checked.problem)]),
         ...rangeExplanations(() => {
           resolveRange(body.timerange, Date.now());
         }),
@@ -74,9 +70,7 @@ export function searchValidateRoutes(app: ApiServer, services: ApiServices): voi
         }),
       ];
       const warnings =
-        errors.length > 0 || parsed.kind === 'problem' || parsed.places.size === 0
-          ? []
-          : queryWarnings(parsed, await knownFields(services, identity));
+        errors.length > 0 || !checked.hasClauses ? [] : checked.warnings(await knownFields(services, identity));
       const status = errors.length > 0 ? 'ERROR' : warnings.length > 0 ? 'WARNING' : 'OK';
       return {
         status,
@@ -97,27 +91,27 @@ async function knownFields({ searcher }: ApiServices, { scope }: Identity): Prom
   }
 }
 
-function queryExplanation(text: string, problem: QueryProblem): Explanation {
+function queryExplanation(text: string, { message, span }: NonNullable<CheckedQuery['problem']>): Explanation {
   return {
     error_type: 'QUERY_PARSING_ERROR',
     error_title: 'Query parsing error',
-    error_message: problemText(problem),
-    ...linesOf(text, { start: problem.position, end: problem.position + problem.length }),
+    error_message: message,
+    ...linesOf(text, span),
     related_property: null,
   };
 }
 
-function warningExplanation(text: string, { kind, field, place, message }: QueryWarning): Explanation {
+function warningExplanation(text: string, { kind, field, span, message }: QueryWarning): Explanation {
   const named =
     kind === 'field'
       ? { error_type: 'UNKNOWN_FIELD', error_title: 'Unknown field' }
       : { error_type: 'INVALID_VALUE_TYPE', error_title: 'Invalid value type' };
-  return { ...named, error_message: message, ...linesOf(text, place), related_property: field };
+  return { ...named, error_message: message, ...linesOf(text, span), related_property: field };
 }
 
 function linesOf(
   text: string,
-  { start, end }: Place,
+  { start, end }: TextSpan,
 ): Pick<Explanation, 'begin_line' | 'begin_column' | 'end_line' | 'end_column'> {
   const at = (offset: number): { line: number; column: number } => {
     const lines = text.slice(0, offset).split('\n');

@@ -1,7 +1,6 @@
 /** Values of a field that begin with what somebody has typed, of messages that may be read. */
 import { Type, type TSchema } from 'typebox';
 import { queryText, timeRangeBody } from '../../../../schemas/api-search.js';
-import { printQuery } from '../../../../search/language/print.js';
 import type { ApiServer } from '../../contract.js';
 import { nullable } from '../../objects/shapes.js';
 import { whenLeaving } from '../../search/leaving.js';
@@ -59,7 +58,7 @@ export function suggestRoutes(app: ApiServer, services: ApiServices): void {
       const type = (await services.searcher.fields(identity.scope)).get(field);
       const beginning =
         input !== '' && type === 'string' && field !== 'streams'
-          ? printQuery({ kind: 'wildcard', field, pattern: `${input}*` })
+          ? services.language.print({ kind: 'wildcard', field, pattern: `${input}*` })
           : '';
       const texts = [query, beginning].filter((text) => text.trim() !== '' && text.trim() !== '*');
       const found = await services.searcher.aggregate(

@@ -13,9 +13,6 @@ import { credentialsOf } from '../../credentials.js';
 import { failure } from '../../failure.js';
 import { apiMetrics } from '../../metrics.js';
 import { messageRow } from '../../search/message-lists.js';
-import { parseQuery } from '../../../../search/language/parser.js';
-import { queryOptions } from '../../../../search/language/options.js';
-import { isQueryProblem, queryError } from '../../../../search/language/problem.js';
 import type { ApiRoutes, ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
 
@@ -60,8 +57,8 @@ function registerTail(app: ApiServer, services: ApiServices, recheckMs: number):
     },
     async (request, reply) => {
       const { query } = request.query;
-      const parsed = parseQuery(query, queryOptions(services.config.search));
-      if (isQueryProblem(parsed)) throw queryError(parsed);
+      // A text that cannot be read is an answer of its own, before the stream begins.
+      services.language.parse(query);
       const streams = readableStreams(services, request.identity, request.query.streams);
       if (open.size >= services.config.api.max_tails)
         throw failure('API_BUSY', `${open.size} live tails are open already (api.max_tails).`, {

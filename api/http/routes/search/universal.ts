@@ -5,7 +5,6 @@ import { acceptable } from '../../accept.js';
 import { auditedQuery, membersOf, someOf, type Audited } from '../../audited.js';
 import { queryText, type TimeRangeBody } from '../../../../schemas/api-search.js';
 import type { ApiServer } from '../../contract.js';
-import { readSort } from '../../../../search/language/sort-text.js';
 import { failure } from '../../failure.js';
 import { exportsOf } from '../../search/exports.js';
 import { whenLeaving } from '../../search/leaving.js';
@@ -183,6 +182,6 @@ function read(
             .split(',')
             .map((name) => name.trim())
             .filter((name) => name !== ''),
-    sort: readSort(sort, 'sort'),
+    sort: services.language.sortOrder(sort, 'sort'),
   };
 }

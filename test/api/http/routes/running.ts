@@ -74,6 +74,7 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
     config,
     receiverKinds: kinds.receivers,
     access: ((await parts.access?.(sluice)) ?? fakeAccess) as ApiServices['access'],
+    language: sluice.language,
     searcher: { ...(sluice.searcher as Searcher), ...parts.searcher },
     state: sluice.state as NonNullable<typeof sluice.state>,
     sluice,
