@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { errorText, isSluiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import type { RuleCompiler } from '../rules/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { StateStore } from '../state/contract.js';
-import { describeProblems, invalid, newProblems, type FieldProblem } from './check.js';
+import { describeProblems, invalid, newProblems, type Checking, type FieldProblem } from './check.js';
 import { objectErrors } from './errors.js';
 import {
   isSection,
@@ -36,6 +37,7 @@ export interface ApiDefinitionsOptions {
   readonly state: StateStore;
   /** The rule files, without objects. */
   readonly readFiles: () => Promise<RuleSource>;
+  readonly compiler: RuleCompiler;
   /** Checks what is no rule; told of everything that is kept. */
   readonly check?:
     | ((
@@ -224,7 +226,7 @@ export class ApiDefinitions {
   }
 
   async #assertFits(changed: StoredDefinition, after: StoredDefinitions): Promise<void> {
-    const problems = newProblems(await this.#options.readFiles(), this.kept, after);
+    const problems = newProblems(await this.#checking(), this.kept, after);
     const others = after.includes(changed) ? (this.#options.check?.(changed, after) ?? []) : [];
     if (problems.length + others.length > 0) throw invalid([...others, ...describeProblems(problems, changed, after)]);
   }
@@ -242,7 +244,12 @@ export class ApiDefinitions {
   async #stillFits(wereThere: StoredDefinitions, changed?: StoredDefinition): Promise<boolean> {
     const { kept } = await readStored(this.#options.state);
     const others = kept.filter(({ kind, id }) => kind !== changed?.kind || id !== changed.id);
-    return newProblems(await this.#options.readFiles(), [...others, ...wereThere], kept).length === 0;
+    return newProblems(await this.#checking(), [...others, ...wereThere], kept).length === 0;
+  }
+
+  async #checking(): Promise<Checking> {
+    const { compiler, readFiles } = this.#options;
+    return { compiler, files: await readFiles() };
   }
 
   #now(): number {

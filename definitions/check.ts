@@ -1,6 +1,6 @@
 /** Whether kept objects and files fit together after a change. */
 import type { ErrorDetails, SluiceError } from '../core/errors.js';
-import { compileRules } from '../rules/compile.js';
+import type { RuleCompiler } from '../rules/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { Problem } from '../rules/problems.js';
 import { objectErrors } from './errors.js';
@@ -29,20 +29,25 @@ export function fieldProblemsOf(error: SluiceError): readonly FieldProblem[] {
   return (error.cause as { readonly problems?: readonly FieldProblem[] } | undefined)?.problems ?? [];
 }
 
-function problemsOf(files: RuleSource, kept: StoredDefinitions): readonly Problem[] {
-  const compiled = compileRules(withObjects(files, kept));
+export interface Checking {
+  readonly compiler: RuleCompiler;
+  readonly files: RuleSource;
+}
+
+function problemsOf({ compiler, files }: Checking, kept: StoredDefinitions): readonly Problem[] {
+  const compiled = compiler.compile(withObjects(files, kept));
   return 'problems' in compiled ? compiled.problems : [];
 }
 
 /** Problems of `after` that `before` did not have, as far as they can be told apart. */
 export function newProblems(
-  files: RuleSource,
+  checking: Checking,
   before: StoredDefinitions,
   after: StoredDefinitions,
 ): readonly Problem[] {
-  const found = problemsOf(files, after);
+  const found = problemsOf(checking, after);
   if (found.length === 0) return [];
-  const known = new Set(problemsOf(files, before).map((problem) => signOf(problem, before)));
+  const known = new Set(problemsOf(checking, before).map((problem) => signOf(problem, before)));
   return found.filter((problem) => !known.has(signOf(problem, after)));
 }
 

@@ -5,8 +5,8 @@ import { createBackOff } from '../core/retry.js';
 import { pause } from '../core/wait.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import { describeRules } from '../rules/describe.js';
+import { createRuleCompiler, type RuleCompiler } from '../rules/compiler.js';
 import { readRuleSource } from '../rules/source.js';
-import { watchRules } from '../rules/watch.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { RuleFileObfuscation } from '../schemas/rule-files.js';
@@ -20,7 +20,7 @@ import { createRulesLoader, nameOf } from './loader.js';
 import { ApiDefinitions } from './api-definitions.js';
 import { pipelineProblems } from './graylog/pipeline-problems.js';
 import { createStoredReceivers, type ReceiverChecks, type RuntimeReceiver } from './receiver-options.js';
-import { ruleFilesOf } from './rule-files.js';
+import { RuleSetOwner } from './rule-set-owner.js';
 
 export interface DefinitionStore {
   start(): Promise<void>;
@@ -41,9 +41,9 @@ export interface DefinitionStore {
   leftOut(kind: ObjectKind): StoredDefinitions;
   /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
   rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
-  loadRules(): Promise<RuleSet>;
-  /** Calls back when files (where the settings say so) or objects changed. */
-  watchRules(onChange: () => void): () => void;
+  /** Watched from the first load on; files only where the settings say so. */
+  readonly ruleSets: RuleSetOwner;
+  readonly compileEpoch: RuleCompiler['compileEpoch'];
   onChange(listener: () => void): () => void;
 }
 
@@ -82,6 +82,7 @@ export function createDefinitionStore({
     firstFiles ??= readRuleSource(folder);
     return firstFiles;
   };
+  const compiler = createRuleCompiler();
   const ending = new AbortController();
   let starting: Promise<void> = Promise.resolve();
   let ownStarted = false;
@@ -91,14 +92,23 @@ export function createDefinitionStore({
       : new ApiDefinitions({
           state,
           readFiles,
+          compiler,
           log,
           applied,
           check: (object, kept) =>
             object.kind === 'receivers' ? storedReceivers.problems(object, kept) : pipelineProblems(object, kept),
         });
   const kept = (): StoredDefinitions => objects?.kept ?? [];
-  const loader = createRulesLoader({ readFiles, kept, log, withoutRoles: stateIs === 'own' });
+  const loader = createRulesLoader({ compiler, log, withoutRoles: stateIs === 'own' });
   const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
+  const ruleSets = new RuleSetOwner({
+    loader,
+    readFiles,
+    watchedFolder: watch ? folder : undefined,
+    stored: kept,
+    onStoredChange: onChange,
+    log,
+  });
 
   const startOwn = async (): Promise<void> => {
     const backOff = createBackOff(firstRetryMs, lastRetryMs);
@@ -127,6 +137,7 @@ export function createDefinitionStore({
     },
     async stop(deadlineMs) {
       ending.abort();
+      await ruleSets.stop();
       await starting;
       await objects?.stop();
       if (ownStarted) await state?.stop(deadlineMs);
@@ -143,12 +154,8 @@ export function createDefinitionStore({
     obfuscationOfFiles: async () => describeRules(await readFiles())?.obfuscation ?? {},
     leftOut: (kind) => kept().filter((object) => object.kind === kind && loader.leftOut().has(nameOf(object))),
     rulesWith: async (kind, definition) => compileWith(await readFiles(), kept(), kind, definition),
-    loadRules: () => loader.load(),
-    watchRules(changed) {
-      if (!watch) return onChange(changed);
-      const watching = watchRules(folder, changed, { more: () => ruleFilesOf(kept()), notices: onChange });
-      return () => watching.close();
-    },
+    ruleSets,
+    compileEpoch: (source) => compiler.compileEpoch(source),
     onChange,
   };
 }

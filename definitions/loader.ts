@@ -1,9 +1,10 @@
 /** Rule files and kept objects → a rule set. What people made through the API never keeps the program from starting. */
-import { compileRules, type CompileOptions } from '../rules/compile.js';
+import type { CompileOptions } from '../rules/compile.js';
+import type { RuleCompiler } from '../rules/compiler.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
-import { formatProblem, type Problem } from '../rules/problems.js';
+import { formatProblem, invalidRules, type Problem } from '../rules/problems.js';
+import { versionOf } from '../rules/source.js';
 import type { Log } from '../core/log.js';
-import { pipelineErrors } from '../pipeline/errors.js';
 import type { StoredDefinition, StoredDefinitions } from './stored.js';
 import { extractorsFile } from './derived.js';
 import { objectOf, ruleFilesOf } from './rule-files.js';
@@ -13,7 +14,7 @@ export interface RulesLoader {
    * Throws PIPELINE_RULES_INVALID. An object that does not fit is left out, unless a change of the files made it so: such a change is
    * refused as a whole, as any other mistake in them.
    */
-  load(): Promise<RuleSet>;
+  load(files: RuleSource, stored: StoredDefinitions): RuleSet;
   /** Why, by `kind/id`, of objects that are left out. */
   leftOut(): ReadonlyMap<string, Problem>;
 }
@@ -21,14 +22,13 @@ export interface RulesLoader {
 export interface LoaderOptions {
   /** This process gives nobody access: what roles name does not matter to it. */
   readonly withoutRoles?: boolean | undefined;
-  readonly readFiles: () => Promise<RuleSource>;
-  readonly kept: () => StoredDefinitions;
+  readonly compiler: RuleCompiler;
   readonly log: Log;
 }
 
 export const nameOf = ({ kind, id }: StoredDefinition): string => `${kind}/${id}`;
 
-export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }: LoaderOptions): RulesLoader {
+export function createRulesLoader({ compiler, log, withoutRoles = false }: LoaderOptions): RulesLoader {
   let leftOut: ReadonlyMap<string, Problem> = new Map();
   let lastFiles: string | undefined;
 
@@ -46,19 +46,17 @@ export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }
 
   return {
     leftOut: () => leftOut,
-    async load() {
-      const read = await readFiles();
-      const files = JSON.stringify(read.files);
-      const objects = kept();
+    load(read, objects) {
+      const files = versionOf(read);
       // A role may name a stream of the API that is left out: it is there, and comes back.
       const options: CompileOptions = {
         rolesMayName: withoutRoles
           ? 'all'
           : new Set(objects.filter(({ kind }) => kind === 'streams').map(({ id }) => id)),
       };
-      const whole = compileRules(withObjects(read, objects), options);
+      const whole = compiler.compile(withObjects(read, objects), options);
       if ('ruleSet' in whole) return accept(whole.ruleSet, files, new Map());
-      const known = compileRules(
+      const known = compiler.compile(
         withObjects(
           read,
           objects.filter((object) => !leftOut.has(nameOf(object))),
@@ -66,15 +64,11 @@ export function createRulesLoader({ readFiles, kept, log, withoutRoles = false }
         options,
       );
       if ('ruleSet' in known) return accept(known.ruleSet, files, leftOut);
-      const first = known.problems[0];
       if (lastFiles === undefined || lastFiles === files) {
-        const part = compilePart(read, objects, options);
+        const part = compilePart(compiler, read, objects, options);
         if (part !== undefined) return accept(part.ruleSet, files, part.leftOut);
       }
-      throw pipelineErrors.create('PIPELINE_RULES_INVALID', {
-        place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
-        got: first?.message,
-      });
+      throw invalidRules(known.problems);
     },
   };
 }
@@ -93,13 +87,14 @@ export function withObjects(files: RuleSource, kept: StoredDefinitions): RuleSou
 
 /** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
 function compilePart(
+  compiler: RuleCompiler,
   files: RuleSource,
   kept: StoredDefinitions,
   options: CompileOptions,
 ): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
   const leftOut = new Map<string, Problem>();
   for (let rest = kept; ; ) {
-    const compiled = compileRules(withObjects(files, rest), options);
+    const compiled = compiler.compile(withObjects(files, rest), options);
     if ('ruleSet' in compiled) return { ruleSet: compiled.ruleSet, leftOut };
     for (const problem of compiled.problems) {
       const object = objectOf(problem, rest);

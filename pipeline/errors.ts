@@ -45,9 +45,4 @@ export const pipelineErrors = defineErrors({
     retryable: true,
     summary: 'Other processors changed epochs or indices at the same moment, again and again.',
   },
-  PIPELINE_RULES_INVALID: {
-    retryable: false,
-    exitCode: 2,
-    summary: 'The rule files cannot be used; run `npx sluice rules check`.',
-  },
 });

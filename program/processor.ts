@@ -1,6 +1,6 @@
 /** The role processor: from the topics through rules into index sets. */
 import { errorText } from '../core/errors.js';
-import type { RuleSet } from '../rules/contract.js';
+import type { RuleSet, RuleSetChange, RuleSetFeed } from '../rules/contract.js';
 import type { DeadLetters } from '../pipeline/dead-letters/dead-letters.js';
 import type { IndexRequests, IndexSets } from '../sinks/index-sets/contract.js';
 import type { Ledger } from '../pipeline/ledger/ledger.js';
@@ -14,9 +14,7 @@ import type { Consumer } from '../topics/contract.js';
 import { assertWritable } from './upgrade/indices.js';
 
 export interface ProcessorOptions extends StoreWorkOptions {
-  /** The rules as the files say now; throws typed errors. */
-  readonly loadRules: () => Promise<RuleSet>;
-  readonly watchRules: ((onChange: () => void) => () => void) | undefined;
+  readonly rules: RuleSetFeed;
   /** See ProcessOptions; settings cannot reach it. */
   readonly checkResends?: ProcessOptions['checkResends'];
   /** The processor cannot go on. */
@@ -69,9 +67,10 @@ export function createProcessor(options: ProcessorOptions): Processor {
     registry,
   });
 
-  const reload = async (): Promise<void> => {
+  const take = async (change: RuleSetChange): Promise<void> => {
+    if ('refused' in change) return metrics.ruleSets.inc({ outcome: 'refused' });
     try {
-      const loaded = await options.loadRules();
+      const loaded = change.ruleSet;
       if (loaded.version === rules?.version) return;
       ruleSets.add(loaded);
       await epochs.applyRules(loaded);
@@ -82,11 +81,12 @@ export function createProcessor(options: ProcessorOptions): Processor {
       metrics.ruleSets.inc({ outcome: 'refused' });
       log.error(
         { error: errorText(error), rule_set_version: rules?.version },
-        'the changed rule files cannot be used; the rules before stay in force',
+        'the changed rules cannot take effect; the rules before stay in force',
       );
     }
   };
-  let reloading: Promise<void> = Promise.resolve();
+  let taking: Promise<void> = Promise.resolve();
+  const takeNext = (change: RuleSetChange): Promise<void> => (taking = taking.then(() => take(change)));
   const lag = async (): Promise<number> => {
     const sums = await Promise.all(
       consumedTopics.map(async (topic) => {
@@ -113,22 +113,20 @@ export function createProcessor(options: ProcessorOptions): Processor {
     abandonIndex: (index) =>
       abandonIndex({ ledger, store, log, rotate: (indexSet) => indexSets.rotateNow(indexSet) }, index),
     rules: () => rules,
-    reloadRules: () => (reloading = reloading.then(reload)),
+    async reloadRules() {
+      const loaded = await options.rules.load().catch(() => undefined);
+      await (loaded === undefined ? taking : takeNext({ ruleSet: loaded }));
+    },
     partitions: () => consumer?.assigned() ?? [],
     lag,
     async start() {
-      rules = await options.loadRules();
-      ruleSets.add(rules);
-      const loaded = rules;
+      const loaded = await options.rules.load();
+      rules = loaded;
+      ruleSets.add(loaded);
       await patiently('the first epoch cannot be appended yet', log, stopping.signal, () => epochs.applyRules(loaded));
       await assertWritable(store, Object.values(ledger.latestEpoch()?.indices ?? {}));
       indexSets.start();
-      if (options.watchRules !== undefined)
-        unwatch.push(
-          options.watchRules(() => {
-            reloading = reloading.then(reload);
-          }),
-        );
+      unwatch.push(options.rules.subscribe(loaded, (change) => void takeNext(change)));
       unwatch.push(
         ledger.watchEpochs(
           () =>
@@ -160,7 +158,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     async stop(deadlineMs) {
       unwatch.forEach((stop) => stop());
       unwatch = [];
-      await reloading;
+      await taking;
       const abort = setTimeout(() => stopping.abort(), Math.max(0, deadlineMs - 1_000));
       await Promise.all([consumer?.stop(deadlineMs), parking.stop(deadlineMs)]);
       clearTimeout(abort);

@@ -6,7 +6,6 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../schemas/config/config.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
-import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { RecentProblems } from '../core/recent-problems.js';
 import type { MessageSink } from '../schemas/messages.js';
@@ -14,8 +13,7 @@ import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { Receiver } from '../receivers/contract.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
-import { compileRules } from '../rules/compile.js';
-import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { RuleSet } from '../rules/contract.js';
 import type { OwnListener } from '../sinks/outputs/registry.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import { createStore } from '../sinks/stores/registry.js';
@@ -107,7 +105,6 @@ export class Sluice {
   readonly sink: MessageSink | undefined;
   processor: Processor | undefined;
   #operationsWithoutProcessor: Operations | undefined;
-  #rulesWithoutProcessor: RuleSet | undefined;
   outputs: Outputs | undefined;
   warnings: readonly string[] = [];
   maxTotalBytes: number | undefined;
@@ -190,8 +187,7 @@ export class Sluice {
       state: this.state ?? own,
       stateIs: this.state === undefined ? 'own' : 'shared',
       applied: async () => {
-        await this.processor?.reloadRules();
-        await this.#reloadKeptRules();
+        await (this.processor?.reloadRules() ?? this.#loadRules());
         await this.runtimeReceivers?.apply();
       },
     });
@@ -245,7 +241,7 @@ export class Sluice {
         await this.#begin(this.outputs, stopShares.processor);
       }
       if (this.store !== undefined && this.state !== undefined && !this.#options.roles.processor) {
-        await this.#keepRules();
+        await this.world.ruleSets.load();
         const operations = createOperations(this.#workOptions(this.store, this.state));
         this.#operationsWithoutProcessor = operations;
         this.#started.push({ stop: () => operations.stop(), share: stopShares.processor });
@@ -254,7 +250,7 @@ export class Sluice {
         this.maxTotalBytes = await totalCap(this.#options.config, this.state);
         this.processor = createProcessor({
           ...this.#workOptions(this.store, this.state),
-          ...this.#rules(),
+          rules: this.world.ruleSets,
           onFatal: this.#options.onFatal,
         });
         await this.#begin(this.processor, stopShares.processor);
@@ -348,7 +344,7 @@ export class Sluice {
       log,
       largestRecordBytes: Math.max(config.topics.max_message_bytes, largestDeadLetterBytes),
       maxTotalBytes: this.maxTotalBytes,
-      compile: compileOrThrow,
+      compile: (source) => this.world.compileEpoch(source),
       receivers: () => this.#receiverOptions(),
       largestMessage: (receiver) => this.receiverKinds.largestMessage(this.#receiverOptions(), receiver),
       forwarder: createForwarder({
@@ -367,7 +363,7 @@ export class Sluice {
       config,
       topics: this.topics,
       decoder: createDecoder(),
-      ...this.#rules(),
+      rules: this.world.ruleSets,
       listeners: () => this.#listeners(),
       receivers: () => this.#receiverOptions(),
       environment: this.world.environment(),
@@ -391,38 +387,19 @@ export class Sluice {
     });
   }
 
-  #rules(): Pick<Parameters<typeof createProcessor>[0], 'loadRules' | 'watchRules'> {
-    return { loadRules: () => this.world.loadRules(), watchRules: (onChange) => this.world.watchRules(onChange) };
-  }
-
   /** What can be asked of index sets and dead letters; undefined without a store. */
   get operations(): Pick<Operations, 'indexRequests' | 'deadLetters'> | undefined {
     return this.processor ?? this.#operationsWithoutProcessor;
   }
 
-  /** The rules in force. */
+  /** The rules in force: of a processor, when its epochs have them. An API of its own has them from the same files and definitions. */
   rules(): RuleSet | undefined {
-    return this.processor?.rules() ?? this.#rulesWithoutProcessor;
+    return this.processor === undefined ? this.world.ruleSets.current() : this.processor.rules();
   }
 
-  /** An API of its own knows the rules as the processors do, from the same files and objects. */
-  async #keepRules(): Promise<void> {
-    const { loadRules, watchRules } = this.#rules();
-    this.#rulesWithoutProcessor = await loadRules();
-    const unwatch = watchRules?.(() => void this.#reloadKeptRules());
-    if (unwatch !== undefined) this.#started.push({ stop: async () => unwatch(), share: stopShares.engines });
-  }
-
-  async #reloadKeptRules(): Promise<void> {
-    if (this.#rulesWithoutProcessor === undefined) return;
-    try {
-      this.#rulesWithoutProcessor = await this.world.loadRules();
-    } catch (error) {
-      this.#options.log.error(
-        { error: errorText(error) },
-        'the changed rule files cannot be used; the rules before stay in force',
-      );
-    }
+  /** Where they are used at all. What is refused is told by their owner. */
+  async #loadRules(): Promise<void> {
+    if (this.world.ruleSets.current() !== undefined) await this.world.ruleSets.load().catch(() => undefined);
   }
 
   async ready(): Promise<{ ok: boolean; checks: { name: string; ok: boolean; reason: string }[] }> {
@@ -436,16 +413,6 @@ export class Sluice {
 /** The embedded store takes two at a time: the rest would wait there, where a cancel does not reach them and turns do not count. */
 function searchSettings({ search, store }: Config): Config['search'] {
   return store.kind === 'embedded' ? { ...search, concurrent: Math.min(search.concurrent, 2) } : search;
-}
-
-function compileOrThrow(source: RuleSource): RuleSet {
-  const compiled = compileRules(source, { rolesMayName: 'all' });
-  if ('ruleSet' in compiled) return compiled.ruleSet;
-  const first = compiled.problems[0];
-  throw pipelineErrors.create('PIPELINE_RULES_INVALID', {
-    place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
-    got: first?.message,
-  });
 }
 
 /** Embedded store: the setting, or half of the disk that was free at the first start. */

@@ -1,4 +1,5 @@
 /** Rule files → a rule set, as a whole or not at all. */
+import { channel } from 'node:diagnostics_channel';
 import type { RuleFileRule } from '../schemas/rule-files.js';
 import type { Action, ActionPlace } from './actions/define.js';
 import { actionsByName } from './actions/registry.js';
@@ -24,7 +25,11 @@ export interface CompileOptions {
   readonly rolesMayName?: 'all' | ReadonlySet<string> | undefined;
 }
 
+/** Told of each compilation, for tests and tracing. */
+const compilations = channel('sluice:rules:compile');
+
 export function compileRules(source: RuleSource, options: CompileOptions = {}): Compiled {
+  if (compilations.hasSubscribers) compilations.publish({ files: source.files.map(({ name }) => name) });
   const problems: Problem[] = [];
   const files = source.files
     .map(({ name, text }) => parseRuleFile(name, text, problems))

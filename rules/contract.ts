@@ -47,6 +47,17 @@ export interface RuleCounts {
   readonly failed: ReadonlyMap<string, number>;
 }
 
+/** A new rule set in force, or why what changed is not used. */
+export type RuleSetChange = { readonly ruleSet: RuleSet } | { readonly refused: unknown };
+
+/** The rule set in force in this process. Whoever subscribes is told each change once, in order, and gets the same compiled set. */
+export interface RuleSetFeed {
+  /** Takes what files and stored definitions say now. When it cannot be used, it rejects and the set before stays in force. */
+  load(): Promise<RuleSet>;
+  /** `known`: what the subscriber has. When another one is in force already, it is told at once. */
+  subscribe(known: RuleSet, onChange: (change: RuleSetChange) => void): () => void;
+}
+
 export interface RuleSet {
   /** First 12 hexadecimal characters of the SHA-256 of the source. */
   readonly version: string;

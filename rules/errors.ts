@@ -12,10 +12,9 @@ export const rulesErrors = defineErrors({
     exitCode: 2,
     summary: 'The rule files are too large or too many.',
   },
-  RULES_INVALID: {
+  PIPELINE_RULES_INVALID: {
     retryable: false,
-    status: 400,
     exitCode: 2,
-    summary: 'The rule files have mistakes; `sluice rules check` lists them all.',
+    summary: 'The rule files cannot be used; run `npx sluice rules check`.',
   },
 });

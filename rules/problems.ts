@@ -1,4 +1,6 @@
 /** A mistake in a rule file: where it is, what came, what is allowed, what was probably meant. */
+import type { SluiceError } from '../core/errors.js';
+import { rulesErrors } from './errors.js';
 import { isMap, isPair, isScalar, isSeq, type Document, type LineCounter, type Node } from 'yaml';
 
 export type Path = readonly (string | number)[];
@@ -106,6 +108,14 @@ export function formatProblem(problem: Problem): string {
   if (problem.allowed !== undefined) parts.push(`Allowed: ${problem.allowed}.`);
   if (problem.suggestion !== undefined) parts.push(`Did you mean ${problem.suggestion}?`);
   return parts.join(' ');
+}
+
+/** The first of them, as an error. */
+export function invalidRules([first]: readonly Problem[]): SluiceError {
+  return rulesErrors.create('PIPELINE_RULES_INVALID', {
+    place: first === undefined ? undefined : `${first.file}:${first.line}:${first.column}`,
+    got: first?.message,
+  });
 }
 
 /** Shortened for a message. */

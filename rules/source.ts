@@ -14,15 +14,13 @@ const maxSourceBytes = 8 * 2 ** 20;
 export interface ReadOptions {
   /** Begin with the rule files that ship. */
   readonly defaults: boolean;
-  /** Files that stand in no folder, behind the others. */
-  readonly more?: (() => RuleSource['files'] | Promise<RuleSource['files']>) | undefined;
 }
 
 /** Files end in .yaml or .yml and are taken in the order of their names; a folder that does not exist is empty. */
 export async function readRuleSource(folder: string, options: ReadOptions = { defaults: true }): Promise<RuleSource> {
   const shipped = options.defaults ? await readFolder(join(packageRoot, 'rules', 'defaults'), 'defaults/') : [];
   const own = await readFolder(folder, '');
-  return { files: [...shipped, ...own, ...((await options.more?.()) ?? [])] };
+  return { files: [...shipped, ...own] };
 }
 
 async function readFolder(folder: string, prefix: string): Promise<RuleSource['files']> {

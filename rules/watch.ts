@@ -1,7 +1,6 @@
-/** Loads rule files again when they change: as a whole or not at all. */
+/** Watches the rule files of a folder. */
 import { watch, type FSWatcher } from 'node:fs';
-import { compileRules, type Compiled } from './compile.js';
-import { readRuleSource, versionOf, type ReadOptions } from './source.js';
+import { readRuleSource, versionOf } from './source.js';
 import type { RuleSource } from './contract.js';
 
 export interface WatchOptions {
@@ -10,31 +9,20 @@ export interface WatchOptions {
   readonly quietMs?: number;
   /** Network and container mounts send no notices, so the files are also read this often. In milliseconds. */
   readonly pollMs?: number;
-  /** What runs now: changes are told from it. Without it the first reading is reported too. */
+  /** Of the files as the caller has read them: changes are told from it. Without it the first reading is reported too. */
   readonly version?: string;
-  /** See ReadOptions. */
-  readonly more?: ReadOptions['more'];
-  /** Says at once that they may have changed; returns a stop function. */
-  readonly notices?: ((onNotice: () => void) => () => void) | undefined;
 }
 
-/** The files as they are now, compiled or with their problems, or why they could not be read. */
-export type RuleChange =
-  | { readonly source: RuleSource; readonly version: string; readonly compiled: Compiled }
-  | { readonly error: unknown };
-
-export interface RuleWatch {
-  close(): void;
-}
+/** The files as they are now, or why they could not be read. */
+export type FilesChange = { readonly source: RuleSource; readonly version: string } | { readonly error: unknown };
 
 /** Calls back once for each state of the files that differs from the last; a state that cannot be read is reported once. */
-export function watchRules(
+export function watchRuleFiles(
   folder: string,
-  onChange: (change: RuleChange) => void,
-  options: WatchOptions = {},
-): RuleWatch {
-  const { defaults = true, quietMs = 200, pollMs = 2_000, more } = options;
-  let last = options.version ?? '';
+  onChange: (change: FilesChange) => void,
+  { defaults = true, quietMs = 200, pollMs = 2_000, version }: WatchOptions = {},
+): () => void {
+  let last = version ?? '';
   let reading = false;
   let again = false;
   let closed = false;
@@ -46,12 +34,12 @@ export function watchRules(
       return;
     }
     reading = true;
-    const change = await readChange(folder, { defaults, more }, last);
+    const now = await readState(folder, defaults);
     reading = false;
     if (closed) return;
-    if (change !== undefined) {
-      last = 'error' in change ? `error ${String(change.error)}` : change.version;
-      onChange(change);
+    if (now.state !== last) {
+      last = now.state;
+      onChange(now.change);
     }
     if (again) soon();
     again = false;
@@ -63,26 +51,26 @@ export function watchRules(
   const watcher = watchFolder(folder, soon);
   const poll = setInterval(() => void read(), pollMs);
   poll.unref();
-  const endNotices = options.notices?.(() => void read());
-  if (options.version === undefined) soon();
-  return {
-    close: () => {
-      closed = true;
-      clearTimeout(quiet);
-      clearInterval(poll);
-      watcher?.close();
-      endNotices?.();
-    },
+  if (version === undefined) soon();
+  return () => {
+    closed = true;
+    clearTimeout(quiet);
+    clearInterval(poll);
+    watcher?.close();
   };
 }
 
-async function readChange(folder: string, options: ReadOptions, last: string): Promise<RuleChange | undefined> {
+/** The change, and what tells it from another one. */
+async function readState(
+  folder: string,
+  defaults: boolean,
+): Promise<{ readonly state: string; readonly change: FilesChange }> {
   try {
-    const source = await readRuleSource(folder, options);
+    const source = await readRuleSource(folder, { defaults });
     const version = versionOf(source);
-    return version === last ? undefined : { source, version, compiled: compileRules(source) };
+    return { state: version, change: { source, version } };
   } catch (error) {
-    return last === `error ${String(error)}` ? undefined : { error };
+    return { state: `error ${String(error)}`, change: { error } };
   }
 }
 

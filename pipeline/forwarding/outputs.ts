@@ -5,7 +5,7 @@ import { buildMetrics, type Registry } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Decoder } from '../../gelf/contract.js';
-import type { RuleSet } from '../../rules/contract.js';
+import type { RuleSet, RuleSetFeed } from '../../rules/contract.js';
 import type { OutputRecord } from '../../sinks/outputs/contract.js';
 import { outputKind, type OutputContext, type OwnListener } from '../../sinks/outputs/registry.js';
 import type { LogDocument } from '../../schemas/messages.js';
@@ -23,8 +23,7 @@ export interface OutputsOptions {
   readonly config: Config;
   readonly topics: TopicLog;
   readonly decoder: Decoder;
-  readonly loadRules: () => Promise<RuleSet>;
-  readonly watchRules: ((onChange: () => void) => () => void) | undefined;
+  readonly rules: RuleSetFeed;
   /** Receivers of this program, which an output must not point at. */
   readonly listeners: () => readonly OwnListener[];
   /** Of the settings and of the API; default: of the settings. */
@@ -147,9 +146,9 @@ export function createOutputs(options: OutputsOptions): Outputs {
     ...[...paused.values()].map(({ output }) => output),
   ];
 
-  const reload = async (): Promise<void> => {
+  const take = async (rules: RuleSet): Promise<void> => {
     try {
-      if (!stopped) await apply(await options.loadRules());
+      if (!stopped) await apply(rules);
     } catch (error) {
       log.error({ error: errorText(error) }, 'the outputs stay as they were');
     }
@@ -157,11 +156,11 @@ export function createOutputs(options: OutputsOptions): Outputs {
 
   return {
     async start() {
-      await apply(await options.loadRules());
-      if (options.watchRules !== undefined)
-        unwatch = options.watchRules(() => {
-          applying = applying.then(reload);
-        });
+      const rules = await options.rules.load();
+      await apply(rules);
+      unwatch = options.rules.subscribe(rules, (change) => {
+        if ('ruleSet' in change) applying = applying.then(() => take(change.ruleSet));
+      });
     },
     async stop(deadlineMs) {
       stopped = true;

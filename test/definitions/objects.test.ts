@@ -31,10 +31,10 @@ t.test(
     const rig = await createRig(t);
     const other = await rig.another();
     let told = 0;
-    other.watchRules(() => {
+    other.ruleSets.subscribe(await other.ruleSets.load(), () => {
       told += 1;
     });
-    const plain = await rig.world.loadRules();
+    const plain = await rig.world.ruleSets.load();
     t.equal(
       plain.version,
       versionOf(await readRuleSource(join(rig.folder, 'rules'))),
@@ -42,11 +42,11 @@ t.test(
     );
 
     await rig.world.objects().create('streams', 'orders', stream('orders'), 'anna');
-    const rules = await rig.world.loadRules();
+    const rules = await rig.world.ruleSets.load();
     t.not(rules.version, plain.version);
     t.same(rules.apply({ app: 'orders' }, { messageId: '1', receiver: 'r' }).streams, ['all-messages', 'orders']);
     t.match(rules.source.files.at(-1)?.name, 'api/streams.yaml');
-    await until(async () => (await other.loadRules()).version === rules.version);
+    await until(async () => (await other.ruleSets.load()).version === rules.version);
     await until(() => told > 0);
   },
 );
@@ -140,14 +140,14 @@ t.test('a change of the files that an object does not fit is refused; at a start
   const objects = rig.world.objects();
   await objects.create('streams', 'orders', stream('orders', { index_set: 'shop' }), 'anna');
   await objects.create('streams', 'carts', stream('carts'), 'anna');
-  const before = await rig.world.loadRules();
+  const before = await rig.world.ruleSets.load();
   rmSync(join(rig.folder, 'rules', 'sets.yaml'));
-  const refused = await codeOf(rig.world.loadRules());
+  const refused = await codeOf(rig.world.ruleSets.load());
   t.equal(refused.code, 'PIPELINE_RULES_INVALID');
   t.match(refused.message, /api\/streams\.yaml:\d+/);
 
   const restarted = await rig.another();
-  const rules = await restarted.loadRules();
+  const rules = await restarted.ruleSets.load();
   t.ok(before.streams.some(({ id }) => id === 'orders'));
   t.notOk(rules.streams.some(({ id }) => id === 'orders'));
   t.ok(
@@ -157,7 +157,7 @@ t.test('a change of the files that an object does not fit is refused; at a start
   t.match((await restarted.catalog()).find('streams', 'orders')?.problem, /no index set/);
   await restarted.objects().create('streams', 'bills', stream('bills'), 'anna');
   t.ok(
-    (await restarted.loadRules()).streams.some(({ id }) => id === 'bills'),
+    (await restarted.ruleSets.load()).streams.some(({ id }) => id === 'bills'),
     'the object left out holds up no other change',
   );
   await restarted
@@ -169,7 +169,7 @@ t.test('a change of the files that an object does not fit is refused; at a start
       'anna',
     );
   t.ok(
-    (await restarted.loadRules()).streams.some(({ id }) => id === 'orders'),
+    (await restarted.ruleSets.load()).streams.some(({ id }) => id === 'orders'),
     'and comes back when it fits',
   );
 });
@@ -199,12 +199,12 @@ t.test(
     const objects = rig.world.objects();
     const definition = { id: 'siem', type: 'gelf', host: '127.0.0.1', port: 1, protocol: 'http' };
     await objects.create('outputs', 'siem', { definition, secrets: { 'gelf.token': 'hunter2' } }, 'anna');
-    const first = (await rig.world.loadRules()).outputs?.[0]?.gelf.token ?? '';
+    const first = (await rig.world.ruleSets.load()).outputs?.[0]?.gelf.token ?? '';
     t.match(first, /^env:SLUICE_OBJECT_/);
     t.equal(rig.world.environment()[first.slice(4)], 'hunter2');
-    t.notMatch(JSON.stringify((await rig.world.loadRules()).source), 'hunter2');
+    t.notMatch(JSON.stringify((await rig.world.ruleSets.load()).source), 'hunter2');
     await objects.change('outputs', 'siem', () => ({ definition, secrets: { 'gelf.token': 'hunter3' } }), 'anna');
-    const second = (await rig.world.loadRules()).outputs?.[0]?.gelf.token ?? '';
+    const second = (await rig.world.ruleSets.load()).outputs?.[0]?.gelf.token ?? '';
     t.not(second, first, 'another secret is another setting');
     t.equal(rig.world.environment()[first.slice(4)], undefined);
   },
@@ -237,7 +237,7 @@ t.test('a crash between two steps leaves a state that the next change puts right
   };
   await rig.state.put(keyOf('streams', 'broken'), value, undefined);
   const world = await rig.another();
-  t.ok((await world.loadRules()).streams.length > 0);
+  t.ok((await world.ruleSets.load()).streams.length > 0);
   await world.objects().create('streams', 'orders', stream('orders'), 'anna');
   await world.objects().remove('streams', 'broken', 'anna');
   t.same(

@@ -40,12 +40,12 @@ t.test('a process that must not wait for the state takes objects over when it an
   });
   await world.start();
   t.notOk(
-    (await world.loadRules()).streams.some(({ id }) => id === 'orders'),
+    (await world.ruleSets.load()).streams.some(({ id }) => id === 'orders'),
     'it begins with the files',
   );
   away = false;
   await until(() => told);
-  t.ok((await world.loadRules()).streams.some(({ id }) => id === 'orders'));
+  t.ok((await world.ruleSets.load()).streams.some(({ id }) => id === 'orders'));
 });
 
 t.test('without any state there are only files', async (t) => {
@@ -102,7 +102,7 @@ t.test(
     const [one, two] = [await start(t), await start(t)];
     await one.objects().create('streams', 'orders', orders, 'anna');
     await until(() => two.kept().length === 1);
-    t.equal((await two.loadRules()).version, (await one.loadRules()).version);
+    t.equal((await two.ruleSets.load()).version, (await one.ruleSets.load()).version);
     const results = await Promise.allSettled([
       one.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'One' } }), 'anna'),
       two.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'Two' } }), 'ben'),

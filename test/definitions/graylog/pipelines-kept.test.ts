@@ -39,12 +39,12 @@ const codeOf = (work: Promise<unknown>): Promise<SluiceError> =>
 t.test('every process comes to the same rules, also one that starts later', async (t) => {
   const rig = await createRig(t);
   const other = await rig.another();
-  const plain = (await rig.world.loadRules()).version;
+  const plain = (await rig.world.ruleSets.load()).version;
   await connected(rig.world.objects(), [{ set: { field: 'also', value: 'yes' } }]);
-  const rules = await rig.world.loadRules();
+  const rules = await rig.world.ruleSets.load();
   t.not(rules.version, plain);
-  await until(async () => (await other.loadRules()).version === rules.version);
-  t.equal((await (await rig.another()).loadRules()).version, rules.version);
+  await until(async () => (await other.ruleSets.load()).version === rules.version);
+  t.equal((await (await rig.another()).ruleSets.load()).version, rules.version);
   const document: Record<string, string> = { app: 'x' };
   rules.apply(document, { messageId: '1', receiver: 'r' });
   t.match(document, { seen: 'yes', also: 'yes' });
@@ -85,7 +85,7 @@ t.test('a rule that fits the files no more is refused while it is changed, and l
 
   rmSync(join(folder, 'own.yaml'));
   const later = await rig.another();
-  const rules = await later.loadRules();
+  const rules = await later.ruleSets.load();
   t.same(
     later.leftOut('pipeline-rules').map(({ id }) => id),
     ['second'],

@@ -16,6 +16,7 @@ import { createDecoder } from '../../../gelf/decoder.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { OwnListener } from '../../../sinks/outputs/registry.js';
 import { until } from '../../program.js';
+import { createFeed } from '../../rules/feed.js';
 import { compiled } from '../../rules/support.js';
 import { metricValue } from '../../topics/embedded/folder.js';
 
@@ -87,21 +88,17 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
   const rulesOf = (outputs: readonly Settings[]): RuleSet =>
     compiled({ outputs: outputs.map((output) => ({ ...base, ...output })) });
   let rules = rulesOf(first);
-  let changed = (): void => undefined;
+  const feed = createFeed(rules);
   const create = (): Outputs =>
     createOutputs({
       config,
       topics,
       decoder: createDecoder(),
-      loadRules: async () => rules,
+      rules: feed,
       listeners: () => options.listeners ?? [],
       environment: {},
       registry,
       log,
-      watchRules: (onChange) => {
-        changed = onChange;
-        return () => undefined;
-      },
     });
   const prefix = idPrefix(createRun(Date.now()), 0);
   let sequence = 0;
@@ -112,7 +109,7 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
     outputs: create(),
     async change(outputs) {
       rules = rulesOf(outputs);
-      changed();
+      feed.change(rules);
       await until(
         async () => {
           const status = await world.outputs.status();

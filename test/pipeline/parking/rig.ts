@@ -13,6 +13,7 @@ import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { TopicLog } from '../../../topics/contract.js';
 import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile.js';
+import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb.js';
@@ -150,11 +151,10 @@ export async function startParkingRig(
       if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
       return compiled.ruleSet;
     },
-    loadRules: () => Promise.resolve(rules),
+    rules: createFeed(rules),
     onFatal: (error) => {
       logged.push({ fatal: String(error) });
     },
-    watchRules: undefined,
   });
   const parts = [state, store, topics];
   for (const part of parts) await part.start();

@@ -13,6 +13,7 @@ import { createProcessor, type Processor } from '../../../program/processor.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile.js';
+import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { IndexInfo, IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb.js';
@@ -125,7 +126,7 @@ export async function start(
     },
   });
   let current = first;
-  let changed = (): void => undefined;
+  const feed = createFeed(current);
   const processor = createProcessor({
     config,
     topics,
@@ -140,13 +141,9 @@ export async function start(
     log,
     maxTotalBytes,
     compile: () => current,
-    loadRules: () => Promise.resolve(current),
+    rules: feed,
     onFatal: (error) => {
       throw error;
-    },
-    watchRules: (onChange) => {
-      changed = onChange;
-      return () => undefined;
     },
   });
   const parts = [state, store, topics];
@@ -198,7 +195,7 @@ export async function start(
     },
     async change(ruleSet) {
       current = ruleSet;
-      changed();
+      feed.change(current);
       await until(
         () => (processor.rules() === ruleSet ? true : undefined),
         10_000,

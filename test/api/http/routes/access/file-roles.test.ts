@@ -106,15 +106,15 @@ t.test(
     file('sets.yaml', 'index_sets: [{id: own_set}]');
     await rig.world.objects().create('streams', 'shop', { definition: { id: 'shop', index_set: 'own_set' } }, 'test');
     file('team.yaml', 'roles: [{id: team, read: [shop]}]');
-    t.match((await rig.world.loadRules()).roles, [{ id: 'team', read: ['shop'] }]);
+    t.match((await rig.world.ruleSets.load()).roles, [{ id: 'team', read: ['shop'] }]);
     rmSync(join(rig.folder, 'rules', 'sets.yaml'));
     await t.rejects(
-      rig.world.loadRules(),
+      rig.world.ruleSets.load(),
       { code: 'PIPELINE_RULES_INVALID' },
       'while it runs, such a change of the files is refused',
     );
     const started = await rig.another();
-    t.match((await started.loadRules()).roles, [{ id: 'team', read: ['shop'] }]);
+    t.match((await started.ruleSets.load()).roles, [{ id: 'team', read: ['shop'] }]);
     t.same(
       started.leftOut('streams').map(({ id }) => id),
       ['shop'],
@@ -122,7 +122,7 @@ t.test(
     file('team.yaml', 'roles: [{id: team, read: [shopp]}]');
     const again = await rig.another();
     await t.rejects(
-      again.loadRules(),
+      again.ruleSets.load(),
       { code: 'PIPELINE_RULES_INVALID', place: /team\.yaml:1/ },
       'one that nobody made is a mistake',
     );
