@@ -1,5 +1,5 @@
 /** The command line: argv → settings → what is to be done → exit code. The only place that ends the process. */
-import { holdYoungGeneration } from './core/young-generation.js';
+import { holdYoungGeneration } from './core/process/young-generation.js';
 
 // Before anything else is loaded: what lives on begins there.
 if (process.argv[2] === 'start') holdYoungGeneration();

@@ -8,9 +8,9 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drained } from '../core/drained.js';
+import { drained } from '../core/wait.js';
 import { isSluiceError, toError } from '../core/errors.js';
-import { tellError, toldError, type ToldError } from '../core/told-error.js';
+import { tellError, toldError, type ToldError } from '../core/process/told-error.js';
 import { apiErrors } from './errors.js';
 
 /** sockaddr_un holds 108 bytes with the final NUL. */

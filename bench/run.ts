@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../core/package-root.js';
+import { packageRoot } from '../core/process/package-root.js';
 import { kafkaBrokers, openSearchNode } from '../test/engines.js';
 
 const benches: readonly {

@@ -1,6 +1,6 @@
 /** What the terminal says when the program runs, and what a newcomer does first. */
 import { formatBytes } from '../core/bytes.js';
-import { packageVersion } from '../core/package-root.js';
+import { packageVersion } from '../core/process/package-root.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ProgramFacts } from '../program/workers/contract.js';
 

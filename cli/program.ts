@@ -1,6 +1,6 @@
 /** Every verb of the command line, its options and help. What a verb needs is loaded when it runs. */
 import { Command, Option } from 'commander';
-import { packageVersion } from '../core/package-root.js';
+import { packageVersion } from '../core/process/package-root.js';
 import { addCompletion } from './completion.js';
 import { addDeadLetterVerbs } from './dead-letters.js';
 import { addExportVerbs } from './export-verbs.js';

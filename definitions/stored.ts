@@ -1,5 +1,5 @@
 /** Objects that people create, as they are kept in the state: what they define, in the words of the rule files and settings, and who did it when. */
-import { formatVersions } from '../core/format-versions.js';
+import { formatVersions } from '../core/formats/versions.js';
 import { assertVersion } from '../core/formats/stamp.js';
 import type { StateEntry, StateStore } from '../state/contract.js';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { DropArgument, Socket } from 'node:net';
 import { Type, type Static } from 'typebox';
-import type { CertificateWatch } from '../core/certificate-watch.js';
+import type { CertificateWatch } from '../core/tls/certificate-watch.js';
 import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
 import { buildMetrics } from '../core/metrics.js';
 import { bytes, count, flag, milliseconds, secret, serverTls } from '../schemas/config/common.js';

@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
 import { Type, type Static } from 'typebox';
-import type { CertificateWatch } from '../core/certificate-watch.js';
+import type { CertificateWatch } from '../core/tls/certificate-watch.js';
 import { errorText } from '../core/errors.js';
 import { bytes, count, milliseconds, serverTls } from '../schemas/config/common.js';
 import {

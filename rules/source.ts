@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { currentVersion, formatVersions } from '../core/format-versions.js';
-import { packageRoot } from '../core/package-root.js';
+import { currentVersion, formatVersions } from '../core/formats/versions.js';
+import { packageRoot } from '../core/process/package-root.js';
 import type { RuleSource } from './contract.js';
 import { rulesErrors } from './errors.js';
 

@@ -6,8 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const build = join(root, 'build');
 const load = (path) => import(pathToFileURL(join(build, path)).href);
-const { errorsReference, metricsReference } = await load('core/reference.js');
-const { formatVersions } = await load('core/format-versions.js');
+const { errorsReference, eventsReference, metricsReference } = await load('core/reference.js');
+const { formatVersions } = await load('core/formats/versions.js');
 const { upgradingPage } = await load('core/formats/reference.js');
 
 function filesNamed(name, folder = build) {
@@ -34,8 +34,12 @@ for (const file of filesNamed('metrics.js').filter((path) => path !== 'core/metr
       );
   }
 }
+const eventTables = new Map();
+for (const file of filesNamed('events.js').filter((path) => path !== 'core/events.js'))
+  for (const table of Object.values(await load(file))) eventTables.set(file.replace(/\.js$/, '.ts'), table);
 const pages = {
   'docs/reference/errors.md': errorsReference(tables),
+  'docs/reference/events.md': eventsReference(eventTables),
   'docs/reference/metrics.md': metricsReference(declared),
 };
 pages['docs/reference/roles.md'] = await rolesPage();

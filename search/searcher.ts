@@ -1,6 +1,6 @@
 /** The one door to the stored messages: every question gets its scope, its turn and its deadline here. */
 import { buildMetrics, type Registry } from '../core/metrics.js';
-import { noteTraffic } from '../core/young-generation.js';
+import { noteTraffic } from '../core/process/young-generation.js';
 import type { SearchSettings } from '../schemas/config/search.js';
 import type { SearchAfter } from '../schemas/query.js';
 import { checkAggregate } from './plan/aggregate-check.js';

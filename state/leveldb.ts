@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { formatBytes } from '../core/bytes.js';
 import { errorText, isSluiceError } from '../core/errors.js';
-import { formatVersions } from '../core/format-versions.js';
+import { formatVersions } from '../core/formats/versions.js';
 import { bringUpToDate } from '../core/formats/migrate.js';
 import { readStamp } from '../core/formats/stamp.js';
 import type { Log } from '../core/log.js';
@@ -88,7 +88,8 @@ class LevelState implements StateStore {
       await database.put(formatKey, JSON.stringify(stamp), { sync: true });
       return true;
     };
-    await bringUpToDate(formatVersions.stateFolder, { place, read, write }, {}, this.#log);
+    const stamps = { place, read, write };
+    await bringUpToDate({ format: formatVersions.stateFolder, stamps, steps: {}, log: this.#log });
   }
 
   async stop(deadlineMs: number): Promise<void> {

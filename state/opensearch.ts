@@ -8,7 +8,7 @@ import {
   type OpenSearchRequest,
 } from '../core/opensearch-client.js';
 import { errorText } from '../core/errors.js';
-import { formatVersions } from '../core/format-versions.js';
+import { formatVersions } from '../core/formats/versions.js';
 import { bringUpToDate } from '../core/formats/migrate.js';
 import { readStamp, stampOf } from '../core/formats/stamp.js';
 import type { Log } from '../core/log.js';
@@ -116,7 +116,8 @@ class OpenSearchState implements StateStore {
       });
       return true;
     };
-    await bringUpToDate(formatVersions.stateIndex, { place, read, write }, {}, this.#options.log);
+    const stamps = { place, read, write };
+    await bringUpToDate({ format: formatVersions.stateIndex, stamps, steps: {}, log: this.#options.log });
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { packageRoot } from '../core/package-root.js';
+import { packageRoot } from '../core/process/package-root.js';
 
 t.test('the generated reference pages say what the code declares', (t) => {
   t.doesNotThrow(

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../core/package-root.js';
+import { packageRoot } from '../core/process/package-root.js';
 
 const script = join(packageRoot, 'test/engines/engines');
 const run = promisify(execFile);

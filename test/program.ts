@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
-import { packageRoot } from '../core/package-root.js';
+import { packageRoot } from '../core/process/package-root.js';
 import { patience } from './patience.js';
 
 /** The compiled command line beside the running test. */

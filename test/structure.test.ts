@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { packageRoot } from '../core/package-root.js';
+import { packageRoot } from '../core/process/package-root.js';
 
 type Tree = Readonly<Record<string, string>>;
 interface Verdict {

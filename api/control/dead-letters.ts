@@ -1,6 +1,6 @@
 /** Looking at dead letters, replaying and dropping them. Long work answers in lines, and is ended by the job that its first line names. */
 import { randomBytes } from 'node:crypto';
-import { tellError } from '../../core/told-error.js';
+import { tellError } from '../../core/process/told-error.js';
 import type { Selection } from '../../pipeline/dead-letters/find.js';
 import type { Work } from '../../pipeline/dead-letters/dead-letters.js';
 import { deadLetterErrors } from '../../pipeline/dead-letters/errors.js';

@@ -1,6 +1,6 @@
 /** Searching, live tail, export, and what the verifier reads. Who may open the control socket may read everything. */
 import { isSluiceError } from '../../core/errors.js';
-import { tellError, type ToldError } from '../../core/told-error.js';
+import { tellError, type ToldError } from '../../core/process/told-error.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { Sluice } from '../../program/sluice.js';
 import { unrestrictedScope } from '../../schemas/access.js';

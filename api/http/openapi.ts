@@ -1,7 +1,7 @@
 /** The description of the API (OpenAPI 3.1), made from the schemas of the routes when somebody asks for it. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifySchema, type RouteOptions } from 'fastify';
-import { packageVersion } from '../../core/package-root.js';
+import { packageVersion } from '../../core/process/package-root.js';
 import type { ApiServer } from './contract.js';
 import { answersOf, errorResponses, errorSchema, errorsOf, type DescribedRoute } from './openapi-answers.js';
 import { parameterDescriptions, tagDescriptions } from './openapi-words.js';

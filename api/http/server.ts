@@ -5,7 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
-import { watchCertificateFiles, type CertificateWatch } from '../../core/certificate-watch.js';
+import { watchCertificateFiles, type CertificateWatch } from '../../core/tls/certificate-watch.js';
 import type { ApiOptions } from '../../schemas/config/api.js';
 import type { ApiAddress } from '../contract.js';
 import { apiErrors } from '../errors.js';

@@ -1,6 +1,7 @@
 /** Brings data to the version of this program, one step after the other. */
 import type { Log } from '../log.js';
-import { currentVersion, type FormatVersion } from '../format-versions.js';
+import { currentVersion, type FormatVersion } from './versions.js';
+import { formatEvents } from './events.js';
 import { judgeStamp, stampOf, type FormatStamp } from './stamp.js';
 
 /** Where a stamp stands. */
@@ -21,26 +22,28 @@ export type MigrationSteps = Readonly<Record<number, () => Promise<void>>>;
 /** Lost races in a row before giving up; each means that another process made progress. */
 const maxRaces = 20;
 
+export interface Migration {
+  readonly format: FormatVersion;
+  readonly stamps: StampPlace;
+  readonly steps: MigrationSteps;
+  readonly log: Log;
+  /** Nothing is there yet, so no step need run. */
+  readonly isNew?: boolean;
+}
+
 /**
  * Resolves when the data is of this program's version, or of a newer one that it may use; rejects with FORMAT_NEWER or
- * FORMAT_TOO_OLD. `isNew`: nothing is there yet, so no step need run.
+ * FORMAT_TOO_OLD.
  */
-export async function bringUpToDate(
-  format: FormatVersion,
-  stamps: StampPlace,
-  steps: MigrationSteps,
-  log: Log,
-  isNew = false,
-): Promise<void> {
+export async function bringUpToDate(migration: Migration): Promise<void> {
+  const { format, stamps, isNew = false } = migration;
   let races = 0;
   for (;;) {
     const stamp = await stamps.read();
     const verdict = judgeStamp(format, stamp, stamps.place);
     if (verdict.kind === 'refused') throw verdict.error;
     if (verdict.kind === 'fine') return;
-    const written = isNew
-      ? await stamps.write(stampOf(format))
-      : await migrateOnce(format, stamps, stamp, verdict.from, steps, log);
+    const written = isNew ? await stamps.write(stampOf(format)) : await migrateOnce(migration, stamp, verdict.from);
     if (written) continue;
     races += 1;
     if (races > maxRaces)
@@ -48,26 +51,25 @@ export async function bringUpToDate(
   }
 }
 
-/** Before a step changes anything, its fence: a program that cannot read the outcome must not read half of it either. */
+/**
+ * Before a step changes anything, its fence: a program that cannot read the outcome must not read half of it either.
+ */
 async function migrateOnce(
-  format: FormatVersion,
-  stamps: StampPlace,
+  { format, stamps, steps, log }: Migration,
   stamp: FormatStamp | undefined,
   from: number,
-  steps: MigrationSteps,
-  log: Log,
 ): Promise<boolean> {
   const next = format.versions.find(({ version }) => version > from);
   const bare = stampOf(format, next?.version ?? currentVersion(format));
   const outcome = { ...bare, minimum_reader: Math.max(bare.minimum_reader, stamp?.minimum_reader ?? 0) };
-  const { place } = stamps;
+  const facts = { place: stamps.place, from, to: outcome.format };
   const run = steps[from];
   if (run !== undefined) {
     if (!(await stamps.write({ ...outcome, format: from }))) return false;
-    log.info({ place, from, to: outcome.format, what: next?.what }, `migrating the ${format.name}`);
+    formatEvents.migrationStarted(log, { ...facts, what: next?.what }, format.name);
     await run();
   }
   const done = await stamps.write(outcome);
-  if (done) log.info({ place, from, to: outcome.format }, `the ${format.name} is of version ${outcome.format}`);
+  if (done) formatEvents.versionReached(log, facts, format.name, String(outcome.format));
   return done;
 }

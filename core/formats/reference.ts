@@ -1,7 +1,7 @@
-/** The table of `docs/upgrading.md`, from what `core/format-versions.ts` declares. */
-import { currentVersion, type FormatVersion } from '../format-versions.js';
+/** The table of `docs/upgrading.md`, from what `core/formats/versions.ts` declares. */
+import { currentVersion, type FormatVersion } from './versions.js';
 
-const begin = '<!-- formats: generated from core/format-versions.ts by `npm run docs` -->';
+const begin = '<!-- formats: generated from core/formats/versions.ts by `npm run docs` -->';
 const end = '<!-- end of formats -->';
 
 /** The page with its generated part made anew. */

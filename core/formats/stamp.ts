@@ -1,7 +1,7 @@
 /** What data says about its own version, and what that means for this program. */
 import type { SluiceError } from '../errors.js';
-import { packageVersion } from '../package-root.js';
-import { currentVersion, type FormatVersion } from '../format-versions.js';
+import { packageVersion } from '../process/package-root.js';
+import { currentVersion, type FormatVersion } from './versions.js';
 import { formatErrors } from './errors.js';
 
 export interface FormatStamp {

@@ -3,7 +3,7 @@ import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metri
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import { createBackOff } from '../../core/retry.js';
 import { pause } from '../../core/wait.js';
-import { noteTraffic } from '../../core/young-generation.js';
+import { noteTraffic } from '../../core/process/young-generation.js';
 import { deliverBatch, giveUp, longestPauseMs, parkBatches } from './deliver-batch.js';
 import type { DeliverContext } from '../settle/context.js';
 import { checkResends, decodeSequences, encodeSequences, type ResendCheck } from '../delivery/sequences.js';

@@ -3,7 +3,7 @@
  * taken before. The highest sequences belong to an offset: they advance only when a batch is done, and travel in the
  * commit's metadata, so that a redelivered batch is judged as it was the first time.
  */
-import { currentVersion, formatVersions } from '../../core/format-versions.js';
+import { currentVersion, formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import { prefixWidth, sequenceOf } from '../../core/message-ids.js';
 

@@ -2,7 +2,7 @@
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import { createRateLimit, type Log } from '../../core/log.js';
-import { noteTraffic } from '../../core/young-generation.js';
+import { noteTraffic } from '../../core/process/young-generation.js';
 import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sinks/outputs/contract.js';
 import { outputErrors } from '../../sinks/outputs/errors.js';
 import { createLoopWatch, type LoopWatch } from '../../sinks/outputs/loops.js';

@@ -1,6 +1,6 @@
 /** Reads and writes the durable records of the delivery protocol in the state store. Epochs are cached; the store decides. */
 import { isSluiceError } from '../../core/errors.js';
-import { currentVersion, formatVersions, type FormatVersion } from '../../core/format-versions.js';
+import { currentVersion, formatVersions, type FormatVersion } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import type { RuleSource } from '../../rules/contract.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';

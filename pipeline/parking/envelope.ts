@@ -2,7 +2,7 @@
  * A record of a parking topic (rule 8): key, timestamp and origin of the message as they were; the value is one line of JSON, the
  * header below, then the message's own value byte for byte.
  */
-import { formatVersions } from '../../core/format-versions.js';
+import { formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import type { ConsumedRecord, TopicRecord } from '../../topics/contract.js';
 

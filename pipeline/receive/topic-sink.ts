@@ -1,7 +1,7 @@
 /** From the receivers to the topics: what is decoded goes to `logs`, what is not to `dead-letters`; both are bounded in bytes. */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { Log } from '../../core/log.js';
-import { noteTraffic } from '../../core/young-generation.js';
+import { noteTraffic } from '../../core/process/young-generation.js';
 import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
 import { maxKeptBytes, refusalDeadLetter } from '../dead-letter.js';
 import { pipelineErrors } from '../errors.js';

@@ -5,7 +5,7 @@ import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../schemas/config/config.js';
 import { errorText, isSluiceError } from '../../core/errors.js';
-import { formatVersions } from '../../core/format-versions.js';
+import { formatVersions } from '../../core/formats/versions.js';
 import { formatErrors } from '../../core/formats/errors.js';
 import { bringUpToDate, type StampPlace } from '../../core/formats/migrate.js';
 import { judgeStamp, readStamp, type FormatStamp } from '../../core/formats/stamp.js';
@@ -53,15 +53,13 @@ export async function openDataFolder(config: Config, log: Log): Promise<void> {
   const embedded = config.topics.kind === 'embedded' || config.store.kind === 'embedded';
   const lock = embedded ? await lockFolder(folder) : undefined;
   try {
-    await bringUpToDate(
-      formatVersions.dataFolder,
+    await bringUpToDate({
+      format: formatVersions.dataFolder,
       stamps,
-      {
-        0: async () => log.info({ groups: await rewriteGroups(folder) }, 'committed offsets compacted'),
-      },
+      steps: { 0: async () => log.info({ groups: await rewriteGroups(folder) }, 'committed offsets compacted') },
       log,
       isNew,
-    );
+    });
   } finally {
     await lock?.release();
   }

@@ -3,7 +3,7 @@
  * watched, so that a program that can no longer read what others write stops instead of guessing.
  */
 import { errorText, isSluiceError } from '../../core/errors.js';
-import { formatVersions } from '../../core/format-versions.js';
+import { formatVersions } from '../../core/formats/versions.js';
 import { bringUpToDate, type StampPlace } from '../../core/formats/migrate.js';
 import { judgeStamp, readStamp } from '../../core/formats/stamp.js';
 import type { Log } from '../../core/log.js';
@@ -14,7 +14,7 @@ const place = `state entry ${protocolKey}`;
 
 /** Rejects with FORMAT_NEWER or FORMAT_TOO_OLD. The watch ends with the state store. */
 export async function joinProtocol(state: StateStore, log: Log, onFatal: (error: unknown) => void): Promise<void> {
-  await bringUpToDate(formatVersions.protocol, stampEntry(state), {}, log);
+  await bringUpToDate({ format: formatVersions.protocol, stamps: stampEntry(state), steps: {}, log });
   const check = async (): Promise<void> => {
     const verdict = judgeStamp(formatVersions.protocol, readStamp((await state.get(protocolKey))?.value, place), place);
     if (verdict.kind === 'refused') onFatal(verdict.error);

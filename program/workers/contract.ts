@@ -1,7 +1,7 @@
 /** What a running program is, as one process or several, and what the primary process and its workers tell each other over their channel. */
 import type { HealthReport } from '../../api/admin.js';
 import type { ControlForward, ControlHandler } from '../../api/control.js';
-import type { ToldError } from '../../core/told-error.js';
+import type { ToldError } from '../../core/process/told-error.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { Roles } from '../sluice.js';
 

@@ -1,6 +1,6 @@
 /** One worker as the primary process sees it: forked, told what to run, watched until it ends. */
 import cluster, { type Worker } from 'node:cluster';
-import { toldError } from '../../core/told-error.js';
+import { toldError } from '../../core/process/told-error.js';
 import type { FromWorker, ProgramFacts, ToWorker, WorkerStart } from './contract.js';
 
 export interface WorkerProcess {

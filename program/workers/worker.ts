@@ -7,9 +7,9 @@ import { errorText } from '../../core/errors.js';
 import { createLog } from '../../core/log.js';
 import { collectProcessMetrics, Registry } from '../../core/metrics.js';
 import { createRecentProblems } from '../../core/recent-problems.js';
-import { catchSignals, interruptedCode } from '../../core/signals.js';
-import { tellError } from '../../core/told-error.js';
-import { holdYoungGeneration } from '../../core/young-generation.js';
+import { catchSignals, interruptedCode } from '../../core/process/signals.js';
+import { tellError } from '../../core/process/told-error.js';
+import { holdYoungGeneration } from '../../core/process/young-generation.js';
 import { Sluice } from '../sluice.js';
 import { workerPaths, type FromWorker, type ToWorker, type WorkerStart } from './contract.js';
 

@@ -1,7 +1,7 @@
 /** TLS of a listener: files read once at start, and again when one of them has changed. */
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
-import { watchCertificateFiles, type CertificateWatch } from '../../core/certificate-watch.js';
+import { watchCertificateFiles, type CertificateWatch } from '../../core/tls/certificate-watch.js';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Diagnosis } from '../diagnosis.js';

@@ -1,6 +1,6 @@
 /** All rows of a question, of one snapshot, batch by batch: each batch is a turn of its own, so that an export does not hold up the searches. */
 import { isSluiceError } from '../../core/errors.js';
-import { noteTraffic } from '../../core/young-generation.js';
+import { noteTraffic } from '../../core/process/young-generation.js';
 import type { SearchHit } from '../../schemas/query.js';
 import type { MessagesRequest, SearchOptions, SearchQuestion } from '../contract.js';
 import { newestFirst } from '../plan/cursor.js';

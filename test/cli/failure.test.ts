@@ -4,7 +4,7 @@ import { apiErrors } from '../../api/errors.js';
 import { accessErrors } from '../../access/errors.js';
 import { reportFailure } from '../../cli/failure.js';
 import { configErrors } from '../../config/errors.js';
-import { tellError, toldError } from '../../core/told-error.js';
+import { tellError, toldError } from '../../core/process/told-error.js';
 import { storeErrors } from '../../sinks/stores/errors.js';
 
 const systemError = (code: string): Error => Object.assign(new Error(`${code}: no`), { code });

@@ -7,7 +7,7 @@ import { sizeText } from '../../config/reference.js';
 import type { SettingSchema } from '../../config/schema.js';
 import { suggest } from '../../config/suggest.js';
 import { parseBytes } from '../../core/bytes.js';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 
 const generated: readonly (readonly [string, string])[] = [
   ['docs/reference/settings.md', settings.reference()],

@@ -1,7 +1,7 @@
 /** The fault table as text: for the terminal, and as docs/faults.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import { rows } from './rows/registry.js';
 import { isExact, isInTime, type RowResult } from './run-row.js';
 

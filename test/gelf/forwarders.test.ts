@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import { createDecoder } from '../../gelf/decoder.js';
 
 const folder = join(packageRoot, 'test/fixtures/gelf/constructed');

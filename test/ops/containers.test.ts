@@ -8,7 +8,7 @@ import { validate } from 'dockerfile-utils';
 import t from 'tap';
 import { parse } from 'yaml';
 import { loadConfig } from '../../program/settings.js';
-import { packageRoot, packageVersion } from '../../core/package-root.js';
+import { packageRoot, packageVersion } from '../../core/process/package-root.js';
 import { freePorts } from '../engines.js';
 import { cleanEnvironment, testFolder, until } from '../program.js';
 import { readDockerfile, type Step } from './dockerfile.js';

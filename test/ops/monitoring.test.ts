@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse, stringify } from 'yaml';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import { dashboards } from '../../ops/monitoring/dashboards.js';
 import { dashboardJson } from '../../ops/monitoring/panels.js';
 import { workerMetrics } from '../../program/workers/metrics.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import t from 'tap';
 import { controlSocketPath, createControlClient } from '../../api/control.js';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import type { SearchResult } from '../../schemas/query.js';
 import { kafkaBrokers, openSearchNode } from '../engines.js';
 import {

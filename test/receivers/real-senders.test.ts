@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import { createCertificates, opensslMissing } from './certificates.js';
 import { reconcile, startReceiver, until, type Running } from './receiving.js';
 import { senders, type Sender } from './senders.js';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import { actions } from '../../rules/actions/registry.js';
 import { conditions } from '../../rules/conditions/registry.js';
 import { ruleFileJsonSchema, rulesReference } from '../../rules/reference.js';

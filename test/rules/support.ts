@@ -1,7 +1,7 @@
 /** Builds rule sets for the tests. */
 import { join } from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
-import { packageRoot } from '../../core/package-root.js';
+import { packageRoot } from '../../core/process/package-root.js';
 import { compileRules } from '../../rules/compile.js';
 import type { RuleSet, RuleSource, Routing } from '../../rules/contract.js';
 import { formatProblem, type Problem } from '../../rules/problems.js';

@@ -1,6 +1,6 @@
 /** Versions of what programs share on Kafka and OpenSearch: adopted, or refused with exit code 2 and a sentence, at the start and while running. */
 import t, { type Test } from 'tap';
-import { packageVersion } from '../../core/package-root.js';
+import { packageVersion } from '../../core/process/package-root.js';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
 import { createKafkaTopicLog } from '../../topics/kafka.js';

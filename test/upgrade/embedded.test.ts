@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { ClassicLevel } from 'classic-level';
 import t, { type Test } from 'tap';
-import { packageVersion } from '../../core/package-root.js';
+import { packageVersion } from '../../core/process/package-root.js';
 import { startProgram, testFolder, until, workedOff, type Program } from '../program.js';
 import { createNewerProgram, newerVersion } from './newer-program.js';
 import { sendNumbered, storedIds } from './sending.js';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import t from 'tap';
-import { currentVersion, formatVersions, type FormatVersion } from '../../core/format-versions.js';
+import { currentVersion, formatVersions, type FormatVersion } from '../../core/formats/versions.js';
 import { bringUpToDate, type MigrationSteps, type StampPlace } from '../../core/formats/migrate.js';
 import { judgeStamp, type FormatStamp } from '../../core/formats/stamp.js';
 import { silentLog } from '../../core/log.js';
-import { packageVersion } from '../../core/package-root.js';
+import { packageVersion } from '../../core/process/package-root.js';
 import { readGroup } from '../../topics/embedded/group-offsets.js';
 import { node, testFolder } from '../program.js';
 
@@ -124,7 +124,7 @@ t.test('steps run one after the other, and a kill at any point only makes the ne
       const place = createPlace(first, crashAt);
       for (let starts = 0; place.kept?.format !== 3; starts += 1) {
         if (starts > 5) throw new Error('it does not end');
-        await bringUpToDate(example, place, steps, silentLog).catch((error: Error) =>
+        await bringUpToDate({ format: example, stamps: place, steps, log: silentLog }).catch((error: Error) =>
           t.equal(error.message, 'crashed'),
         );
       }
@@ -139,12 +139,12 @@ t.test('steps run one after the other, and a kill at any point only makes the ne
 
 t.test('before a step changes anything, programs that could not read its outcome are shut out', async (t) => {
   const place = createPlace(stamp(2, 1));
-  await bringUpToDate(
-    example,
-    place,
-    { 2: async () => void t.match(place.kept, { format: 2, minimum_reader: 3 }) },
-    silentLog,
-  );
+  await bringUpToDate({
+    format: example,
+    stamps: place,
+    steps: { 2: async () => void t.match(place.kept, { format: 2, minimum_reader: 3 }) },
+    log: silentLog,
+  });
   t.match(place.kept, { format: 3, minimum_reader: 3 });
 });
 
@@ -157,7 +157,7 @@ t.test('what others changed meanwhile is judged again; a newer stamp is never lo
     place.seen.push(place.kept);
     return false;
   };
-  await bringUpToDate(example, place, {}, silentLog);
+  await bringUpToDate({ format: example, stamps: place, steps: {}, log: silentLog });
   t.same(place.kept, stamp(7, 2));
 });
 

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
-import type { formatVersions } from '../../core/format-versions.js';
-import { packageRoot } from '../../core/package-root.js';
+import type { formatVersions } from '../../core/formats/versions.js';
+import { packageRoot } from '../../core/process/package-root.js';
 
 export const newerVersion = '0.2.0-test';
 
@@ -40,7 +40,7 @@ export function createNewerProgram(t: Teardown, raised: RaisedFormats): string {
     ([name, minimumReader]) =>
       `formatVersions.${name}.versions.push({ version: 2, minimumReader: ${minimumReader}, since: '${newerVersion}', what: 'a test' });\n`,
   );
-  appendFileSync(join(root, 'build/core/format-versions.js'), `\n${raise.join('')}`);
+  appendFileSync(join(root, 'build/core/formats/versions.js'), `\n${raise.join('')}`);
   if (readdirSync(join(root, 'build')).length === 0) throw new Error(`nothing was copied from ${build}`);
   return join(root, 'build/cli.js');
 }

@@ -1,6 +1,6 @@
 /** Reads checked frames of one open segment file, in pieces. */
 import type { FileHandle } from 'node:fs/promises';
-import { formatVersions } from '../../core/format-versions.js';
+import { formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import { checkFrame, decodeHeader, foreignFrameVersion, headerBytes, type FrameHeader } from './frame.js';
 

@@ -7,7 +7,7 @@ import { mkdir, open, readdir, readFile, type FileHandle } from 'node:fs/promise
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorText } from '../../core/errors.js';
-import { currentVersion, formatVersions } from '../../core/format-versions.js';
+import { currentVersion, formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import { groupsFolder, hasCode, writeDurably } from './files.js';

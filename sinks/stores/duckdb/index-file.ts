@@ -9,7 +9,7 @@ import {
   type DuckDBType,
 } from '@duckdb/node-api';
 import { baseFieldTable, FieldCounts, type Cell } from './batch.js';
-import { currentVersion, formatVersions } from '../../../core/format-versions.js';
+import { currentVersion, formatVersions } from '../../../core/formats/versions.js';
 import { appendChunks } from './chunks.js';
 import { bringFileUpToDate } from './file-format.js';
 import { columnDefinition, type Field, type FieldKind, type FieldTable } from './fields.js';

@@ -1,6 +1,6 @@
 /** Requests to the store's worker thread, and their answers. */
 import { Worker } from 'node:worker_threads';
-import { holdYoungGenerationStill } from '../../../core/young-generation.js';
+import { holdYoungGenerationStill } from '../../../core/process/young-generation.js';
 import { errorText } from '../../../core/errors.js';
 import { fromWire, storeError } from './failures.js';
 import type { WordFailure } from './words/options.js';

@@ -1,5 +1,5 @@
 /** Creating, listing and looking at indices. */
-import { formatVersions } from '../../../core/format-versions.js';
+import { formatVersions } from '../../../core/formats/versions.js';
 import { judgeStamp, readStamp } from '../../../core/formats/stamp.js';
 import { faultOf } from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';

@@ -1,7 +1,7 @@
 /** Settings and mapping of an index in OpenSearch. */
 import { maxIndexedLength, standardFields } from '../../../schemas/index-fields.js';
 import { maxWordLength } from '../../../schemas/words.js';
-import { formatVersions } from '../../../core/format-versions.js';
+import { formatVersions } from '../../../core/formats/versions.js';
 import { stampOf } from '../../../core/formats/stamp.js';
 import type { FieldType, IndexOptions } from '../contract.js';
 

@@ -21,7 +21,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { packageRoot } from '../../../core/package-root.js';
+import { packageRoot } from '../../../core/process/package-root.js';
 
 export interface PowerCut {
   /** Variables that the program is started with. */

@@ -10,7 +10,7 @@ const moduleOf = (...path: readonly string[]): string =>
 /** A process that only sends: hands so many messages to an output whose destination never answers, and tells its young generation before and behind. */
 const script = (messages: number): string => `
 import { getHeapSpaceStatistics } from 'node:v8';
-const { holdYoungGeneration } = await import(${moduleOf('core', 'young-generation.js')});
+const { holdYoungGeneration } = await import(${moduleOf('core', 'process', 'young-generation.js')});
 holdYoungGeneration();
 const { silentLog } = await import(${moduleOf('core', 'log.js')});
 const { buildMetrics, Registry } = await import(${moduleOf('core', 'metrics.js')});

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { ControlClient } from '../../../api/control.js';
 import * as verbsOf from '../../../cli/dead-letters-run.js';
 import type { DeadLetterFlags } from '../../../cli/dead-letters-run.js';
-import { packageRoot } from '../../../core/package-root.js';
+import { packageRoot } from '../../../core/process/package-root.js';
 import type { SearchResult } from '../../../schemas/query.js';
 import { cleanEnvironment, commandLine, node, until, workedOff, type Program } from '../../program.js';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { packageRoot } from '../../../core/package-root.js';
+import { packageRoot } from '../../../core/process/package-root.js';
 import { skipWithoutKafka, skipWithoutOpenSearch } from '../../engines.js';
 import { startTraffic } from '../../faults/world/traffic.js';
 import { cleanEnvironment, commandLine, node, until, type Program } from '../../program.js';

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { packageRoot } from '../../../core/package-root.js';
+import { packageRoot } from '../../../core/process/package-root.js';
 
 const fallback = /inflated by node:zlib/;
 

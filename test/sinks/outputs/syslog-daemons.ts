@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../core/package-root.js';
+import { packageRoot } from '../../../core/process/package-root.js';
 import { until } from '../../program.js';
 import type { Certificates } from '../../receivers/certificates.js';
 

@@ -1,5 +1,5 @@
 /** Record batches of format 2 as the contract's records, without a step between. The grammar stands in `record-batch.ts`. */
-import { formatVersions } from '../../../core/format-versions.js';
+import { formatVersions } from '../../../core/formats/versions.js';
 import { assertVersion } from '../../../core/formats/stamp.js';
 import { idWidth, prefixWidth, sequenceIn } from '../../../core/message-ids.js';
 import type { ConsumedRecord } from '../../contract.js';

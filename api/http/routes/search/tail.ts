@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { buildMetrics } from '../../../../core/metrics.js';
-import { drained } from '../../../../core/drained.js';
+import { drained } from '../../../../core/wait.js';
 import { errorText, isForAsker, isSluiceError } from '../../../../core/errors.js';
 import type { Identity } from '../../../../schemas/access.js';
 import { queryText } from '../../../../schemas/api-search.js';

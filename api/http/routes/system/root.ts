@@ -1,6 +1,6 @@
 /** What answers at the base address. */
 import { Type } from 'typebox';
-import { packageVersion } from '../../../../core/package-root.js';
+import { packageVersion } from '../../../../core/process/package-root.js';
 import type { ApiServer } from '../../contract.js';
 
 const page =

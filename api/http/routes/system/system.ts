@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hostname, platform, release } from 'node:os';
 import { Type } from 'typebox';
-import { packageVersion } from '../../../../core/package-root.js';
+import { packageVersion } from '../../../../core/process/package-root.js';
 import type { ApiServer } from '../../contract.js';
 import { deadLetterSet } from '../../../../schemas/index-sets.js';
 import { countsAll } from '../../objects/index-counts.js';

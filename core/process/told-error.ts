@@ -1,5 +1,5 @@
 /** An error on its way to another process of this program: what a command, or the primary process of workers, needs of it. */
-import { isSluiceError, SluiceError, toError } from './errors.js';
+import { isSluiceError, SluiceError, toError } from '../errors.js';
 
 export interface ToldError {
   /** Its code: ours, or the system's for an error of Node. INTERNAL where there is none. */

@@ -1,8 +1,9 @@
 /** A TLS listener takes a renewed certificate without a restart. */
 import { statSync } from 'node:fs';
 import type { SecureContextOptions, Server } from 'node:tls';
-import { errorText } from './errors.js';
-import type { Log } from './log.js';
+import { errorText } from '../errors.js';
+import type { Log } from '../log.js';
+import { certificateEvents } from './events.js';
 
 /** How often the certificate files are looked at; a renewal need not be quicker. */
 const checkEveryMs = 10_000;
@@ -23,8 +24,8 @@ export interface CertificateWatchOptions {
   readonly files: CertificateFiles;
   /** Reads the files; throws where they cannot be used. */
   readonly load: () => SecureContextOptions;
-  /** Members of the log lines that name the listener. */
-  readonly about: Readonly<Record<string, string>>;
+  /** Names the listener in the log: a receiver, or one of our own. */
+  readonly about: { readonly receiver: string } | { readonly listener: string };
   readonly log: Log;
 }
 
@@ -40,16 +41,10 @@ export function watchCertificateFiles(
     seen = current;
     try {
       server.setSecureContext(load());
-      log.info(
-        { event: 'certificate_reloaded', ...about, cert_file: files.cert_file },
-        'The changed certificate is in use.',
-      );
+      certificateEvents.certificateReloaded(log, { ...about, cert_file: files.cert_file });
       return true;
     } catch (error) {
-      log.error(
-        { event: 'certificate_refused', ...about, cert_file: files.cert_file, error: errorText(error) },
-        'The changed certificate cannot be used; the previous one stays.',
-      );
+      certificateEvents.certificateRefused(log, { ...about, cert_file: files.cert_file, error: errorText(error) });
       return false;
     }
   };
