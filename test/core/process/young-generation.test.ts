@@ -26,7 +26,9 @@ noteTraffic(1);
 console.log(JSON.stringify({ held, heldStill, fewMessages, traffic: grown() }));`;
 
 t.test('the young generation is held through the start of a thread and grows with traffic', async (t) => {
-  const module = pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'core', 'process', 'young-generation.js')).href;
+  const module = pathToFileURL(
+    join(import.meta.dirname, '..', '..', '..', 'core', 'process', 'young-generation.js'),
+  ).href;
   const [command, ...leading] = node;
   const sizes = JSON.parse(
     execFileSync(command, [...leading, '--input-type=module', '-e', script(module)], { encoding: 'utf8' }),
