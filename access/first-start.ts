@@ -2,22 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import type { AccessOptions } from '../schemas/config/access.js';
 import type { StateStore } from '../state/contract.js';
-import { isConflict } from './collection.js';
-import { defaultUsers, type DefaultUser } from './default-roles.js';
-import { storeKey } from './names.js';
-import { randomPassword, type Passwords } from './passwords.js';
-import type { People } from './people.js';
-import { userPrefix, type UserRecord } from './records.js';
+import type { FirstPassword } from './contract.js';
+import { isConflict } from './stored/collection.js';
+import { defaultUsers, type DefaultUser } from './rights/default-roles.js';
+import { storeKey } from './stored/names.js';
+import { randomPassword, type Passwords } from './authentication/passwords.js';
+import type { People } from './rights/people.js';
+import { userPrefix, type UserRecord } from './stored/records.js';
 
 const madeKey = 'settings/default_users_made';
 /** As the users that deployments of peers make. */
 const shippedTimeoutMs = 3_600_000;
-
-export interface FirstPassword {
-  readonly username: string;
-  /** Undefined: it is the one of the settings. */
-  readonly password: string | undefined;
-}
 
 /** Several processes may start at once: each user is made by one of them. */
 export async function makeDefaultUsers(

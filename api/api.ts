@@ -1,5 +1,5 @@
 /** The HTTP API of a running program. What serves it (Fastify and all that comes with it) is loaded only when it starts. */
-import type { FirstPassword } from '../access/first-start.js';
+import type { FirstPassword } from '../access/contract.js';
 import type { ApiAddress, ApiOptions } from './contract.js';
 import type { ApiHttpServer } from './http/server.js';
 

@@ -2,9 +2,9 @@
 import { errorText, isSluiceError } from '../../core/errors.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { accessErrors } from '../errors.js';
-import { assertMay } from '../parts.js';
-import type { People } from '../people.js';
-import type { Throttle } from '../throttle.js';
+import { assertMay } from '../administration/parts.js';
+import type { People } from '../rights/people.js';
+import type { Throttle } from '../authentication/throttle.js';
 import type { DirectoryAdministration, DirectorySettings, DirectoryUser, LoginTest } from './contract.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
 import { assertMappings } from './mapping-problems.js';

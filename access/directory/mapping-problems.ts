@@ -2,9 +2,9 @@
 import type { Log } from '../../core/log.js';
 import { auditStream } from '../../schemas/access.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
-import type { Role } from '../default-roles.js';
+import type { Role } from '../rights/default-roles.js';
 import { accessErrors } from '../errors.js';
-import type { StreamName } from '../rights.js';
+import type { StreamName } from '../rights/rights.js';
 import { roleIsThere, streamsNamed, type Mappings } from './mapping.js';
 
 export interface MappingProblem {

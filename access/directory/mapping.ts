@@ -1,10 +1,10 @@
 /** From groups of the directory to roles and streams: texts of the settings, in order, any case, `*` for any characters. */
 import { apiIdOf } from '../../core/object-ids.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
-import type { Role } from '../default-roles.js';
+import type { Role } from '../rights/default-roles.js';
 import { keyOfName } from '../../core/names.js';
 import { auditStream } from '../../schemas/access.js';
-import type { StreamName } from '../rights.js';
+import type { StreamName } from '../rights/rights.js';
 
 export interface MappedRights {
   /** Lower-case names of roles that exist. */

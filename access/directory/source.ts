@@ -3,7 +3,7 @@ import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import type { StateStore } from '../../state/contract.js';
-import { isConflict } from '../collection.js';
+import { isConflict } from '../stored/collection.js';
 import type { Directory } from './contract.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
 

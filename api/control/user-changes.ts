@@ -1,9 +1,9 @@
 /** Users, for the operator of the machine who lost a password: who opens the control socket may do all of it. Each change is an audit record. */
 import { createAccess } from '../../access/access.js';
-import type { AccessAdministration } from '../../access/administration.js';
-import { defaultUsers } from '../../access/default-roles.js';
+import type { AccessAdministration } from '../../access/contract.js';
+import { defaultUsers } from '../../access/rights/default-roles.js';
 import { keyOfName } from '../../core/names.js';
-import { randomPassword } from '../../access/passwords.js';
+import { randomPassword } from '../../access/authentication/passwords.js';
 import { allCapabilities, unrestrictedScope, type Identity } from '../../schemas/access.js';
 import { accessSources } from '../access-sources.js';
 import type { ApiOptions } from '../contract.js';

@@ -1,6 +1,6 @@
 /** The reference page of roles: what ships, what a capability opens, and what each route needs. */
 import { stringify } from 'yaml';
-import { defaultRoles, type Role } from '../../access/default-roles.js';
+import { defaultRoles, type Role } from '../../access/rights/default-roles.js';
 import { administratorCapabilities, allCapabilities, capabilities, type Capability } from '../../schemas/access.js';
 import type { RouteFacts } from './route-table.js';
 
@@ -27,7 +27,7 @@ const example = {
 export function rolesReference(routes: readonly RouteFacts[]): string {
   const parts = [
     '# Roles, capabilities and routes',
-    'Generated from `access/default-roles.ts`, `schemas/access.ts` and the routes of the API; see [the guide](../access.md).',
+    'Generated from `access/rights/default-roles.ts`, `schemas/access.ts` and the routes of the API; see [the guide](../access.md).',
     '## Roles that ship',
     table(['role', 'reads', 'edits', 'capabilities', 'for'], [...defaultRoles.values()].map(roleRow)),
     'Rights of several roles add up. Dead letters and the full rights of an administrator come with the role Administrator only; a message that is also in Audit logs is seen by nobody who may not read that stream.',

@@ -1,6 +1,5 @@
 /** What the routes work with. The composition (`create-services.ts`) builds it; tests build their own. */
-import type { AccessAdministration } from '../../access/administration.js';
-import type { Access } from '../../access/contract.js';
+import type { Access, AccessAdministration } from '../../access/contract.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
 import type { Sluice } from '../../program/sluice.js';

@@ -1,5 +1,5 @@
 /** A user as the API shows it. */
-import type { SessionActivity, User } from '../../access/administration.js';
+import type { SessionActivity, User } from '../../access/contract.js';
 import type { UserAnswer } from '../../schemas/api-access.js';
 
 export interface UserShown {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { apiIdOf } from '../../core/object-ids.js';
-import type { FirstPassword } from '../../access/first-start.js';
+import type { FirstPassword } from '../../access/contract.js';
 import {
   codeOf,
   createTestAccess,

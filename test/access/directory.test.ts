@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../core/log.js';
-import type { Attempt, Throttle } from '../../access/throttle.js';
+import type { Attempt, Throttle } from '../../access/authentication/throttle.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { createCertificates } from '../receivers/certificates.js';
 import { bindDn, createSlapd, directoryPassword, slapdMissing, type Slapd } from './slapd.js';

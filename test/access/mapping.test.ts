@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { fillFilter } from '../../access/directory/ldap.js';
 import { matches, rightsByGroups } from '../../access/directory/mapping.js';
-import { defaultRoles } from '../../access/default-roles.js';
+import { defaultRoles } from '../../access/rights/default-roles.js';
 import { FilterParser } from 'ldapts';
 import { shippedStreams } from './support.js';
 

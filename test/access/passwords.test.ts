@@ -1,9 +1,9 @@
 import t from 'tap';
-import { createPasswords } from '../../access/passwords.js';
-import { createSweeper } from '../../access/sweeper.js';
-import { createPeople } from '../../access/people.js';
-import { createSecrets } from '../../access/secrets.js';
-import type { SessionRecord, TokenRecord } from '../../access/records.js';
+import { createPasswords } from '../../access/authentication/passwords.js';
+import { createSweeper } from '../../access/stored/sweeper.js';
+import { createPeople } from '../../access/rights/people.js';
+import { createSecrets } from '../../access/stored/secrets.js';
+import type { SessionRecord, TokenRecord } from '../../access/stored/records.js';
 import { silentLog } from '../../core/log.js';
 import { codeOf, createTestState } from './support.js';
 

@@ -1,11 +1,11 @@
 /** Whatever is typed: permissions never open what is kept, names keep their meaning, and nothing throws what is not declared. */
 import fc from 'fast-check';
 import t from 'tap';
-import { defaultRoles, type Role } from '../../access/default-roles.js';
+import { defaultRoles, type Role } from '../../access/rights/default-roles.js';
 import { keyOfName } from '../../core/names.js';
-import { checkName, storeKey } from '../../access/names.js';
-import { readPermissions, rolePermissionTexts } from '../../access/permissions.js';
-import { covers, rightsOf } from '../../access/rights.js';
+import { checkName, storeKey } from '../../access/stored/names.js';
+import { readPermissions, rolePermissionTexts } from '../../access/rights/permissions.js';
+import { covers, rightsOf } from '../../access/rights/rights.js';
 import { apiIdOf } from '../../core/object-ids.js';
 import { isSluiceError } from '../../core/errors.js';
 import { mayReadStream, type Identity } from '../../schemas/access.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createThrottle, type Throttle } from '../../access/throttle.js';
+import { createThrottle, type Throttle } from '../../access/authentication/throttle.js';
 import { isSluiceError } from '../../core/errors.js';
 import { codeOf, createTestAccess, password } from './support.js';
 

@@ -1,8 +1,7 @@
 /** An API server over parts of a test's choosing, asked without sockets. */
 import type { LightMyRequestResponse } from 'fastify';
 import { createMemoryState } from '../../../bench/memory-state.js';
-import type { AccessAdministration } from '../../../access/administration.js';
-import type { Access, Credentials } from '../../../access/contract.js';
+import type { Access, AccessAdministration, Credentials } from '../../../access/contract.js';
 import { noAudit, type AuditMessage } from '../../../api/http/audit-trail.js';
 import { createApiServer, type ApiHttpServer } from '../../../api/http/server.js';
 import type { ApiRoutes, ApiServices } from '../../../api/http/services.js';

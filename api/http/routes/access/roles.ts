@@ -1,6 +1,6 @@
 /** Roles and their members. */
 import { Type } from 'typebox';
-import type { RoleDefinition } from '../../../../access/administration.js';
+import type { RoleDefinition } from '../../../../access/contract.js';
 import type { Identity } from '../../../../schemas/access.js';
 import { membersAnswer, nameParameter, newRoleBody, roleAnswer, roleBody } from '../../../../schemas/api-access.js';
 import type { ApiServer } from '../../contract.js';

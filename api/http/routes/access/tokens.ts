@@ -1,6 +1,6 @@
 /** Access tokens of a user: for programs, in place of the password. */
 import { Type } from 'typebox';
-import type { Token } from '../../../../access/administration.js';
+import type { Token } from '../../../../access/contract.js';
 import { nameParameter, newTokenAnswer, newTokenBody, tokenAnswer } from '../../../../schemas/api-access.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';

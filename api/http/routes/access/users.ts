@@ -1,7 +1,7 @@
 /** Users: oneself for everybody, all of them for who may edit users. The name or the id stands in the path. */
 import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
-import type { User, UserChange } from '../../../../access/administration.js';
+import type { User, UserChange } from '../../../../access/contract.js';
 import {
   newUserBody,
   nameParameter,

@@ -1,10 +1,10 @@
 /** Rights in the words of the API: `streams:read:<id>`, `streams:edit:<id>`, `streams:read` (all but Audit logs), the capabilities, `*` of administrators. */
-import { apiIdOf, findId } from '../core/object-ids.js';
-import { administratorCapabilities, allCapabilities, auditStream, type Capability } from '../schemas/access.js';
+import { apiIdOf, findId } from '../../core/object-ids.js';
+import { administratorCapabilities, allCapabilities, auditStream, type Capability } from '../../schemas/access.js';
 import type { Role } from './default-roles.js';
-import { accessErrors } from './errors.js';
-import { isApiId } from './names.js';
-import type { RoleRecord } from './records.js';
+import { accessErrors } from '../errors.js';
+import { isApiId } from '../stored/names.js';
+import type { RoleRecord } from '../stored/records.js';
 import type { Rights, StreamName } from './rights.js';
 
 const maxPermissions = 1_000;

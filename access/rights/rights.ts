@@ -1,14 +1,14 @@
 /** What a user may do: the sum of the roles, made once for each state of users, roles and streams. */
-import { apiIdOf } from '../core/object-ids.js';
+import { apiIdOf } from '../../core/object-ids.js';
 import {
   administratorCapabilities,
   auditStream,
   type Capability,
   type Identity,
   type SearchScope,
-} from '../schemas/access.js';
+} from '../../schemas/access.js';
 import type { Role } from './default-roles.js';
-import type { UserRecord } from './records.js';
+import type { UserRecord } from '../stored/records.js';
 
 export interface StreamName {
   readonly id: string;

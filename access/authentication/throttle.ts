@@ -7,7 +7,7 @@
  * address leaves: nobody can stand in front of everybody else.
  * A pair that has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
  */
-import { keyOfName } from '../core/names.js';
+import { keyOfName } from '../../core/names.js';
 import {
   createAttemptCounts,
   dropOldest,
@@ -16,7 +16,7 @@ import {
   type AttemptCounts,
   type CountKey,
 } from './attempt-counts.js';
-import { throttled } from './errors.js';
+import { throttled } from '../errors.js';
 
 export interface Attempt {
   /** This account has logged in from this address before. */

@@ -1,6 +1,6 @@
 /** The roles that ship. They are no records: what they mean comes with the program. */
-import { allCapabilities, type Capability, type shippedRoleNames } from '../schemas/access.js';
-import { keyOfName } from '../core/names.js';
+import { allCapabilities, type Capability, type shippedRoleNames } from '../../schemas/access.js';
+import { keyOfName } from '../../core/names.js';
 
 export interface Role {
   readonly name: string;

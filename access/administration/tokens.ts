@@ -1,13 +1,13 @@
 /** Access tokens: for programs, in place of the password of a user. */
-import type { StateEntry } from '../state/contract.js';
+import type { StateEntry } from '../../state/contract.js';
 import { randomBytes } from 'node:crypto';
-import type { Identity } from '../schemas/access.js';
-import type { Token, TokenAdministration } from './administration.js';
-import { accessErrors } from './errors.js';
-import { checkName } from './names.js';
+import type { Identity } from '../../schemas/access.js';
+import type { Token, TokenAdministration } from '../contract.js';
+import { accessErrors } from '../errors.js';
+import { checkName } from '../stored/names.js';
 import { findUser, type AdministrationParts } from './parts.js';
-import { covers } from './rights.js';
-import type { TokenRecord, UserRecord } from './records.js';
+import { covers } from '../rights/rights.js';
+import type { TokenRecord, UserRecord } from '../stored/records.js';
 
 const maxTokensOfUser = 100;
 

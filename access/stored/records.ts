@@ -1,5 +1,5 @@
 /** What access keeps in the state store. Records of a key are read by every running program: new fields are optional. */
-import type { Capability } from '../schemas/access.js';
+import type { Capability } from '../../schemas/access.js';
 
 export interface UserRecord {
   readonly id: string;

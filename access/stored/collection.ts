@@ -1,7 +1,7 @@
 /** All records under one prefix of the state, in memory, as new as about a second. For few and small records: users, roles. */
-import { errorText, isSluiceError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import type { StateEntry, StateStore } from '../state/contract.js';
+import { errorText, isSluiceError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import type { StateEntry, StateStore } from '../../state/contract.js';
 
 /** Others change the same record at the same moment this often only when something is broken. */
 const maxTries = 10;

@@ -1,7 +1,7 @@
 /** Names of users and roles as they are kept. */
 import { createHash } from 'node:crypto';
-import { isName, keyOfName, maxNameLength, nameRule } from '../core/names.js';
-import { accessErrors } from './errors.js';
+import { isName, keyOfName, maxNameLength, nameRule } from '../../core/names.js';
+import { accessErrors } from '../errors.js';
 
 /** The key under which a name is kept: any letters, at most 64 bytes. */
 export function storeKey(prefix: string, name: string): string {

@@ -1,8 +1,8 @@
 /** Sessions and access tokens: random texts that their owner shows; the state knows them by their SHA-256. */
 import { createHash, randomBytes } from 'node:crypto';
-import { errorText } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import type { StateEntry, StateStore } from '../state/contract.js';
+import { errorText } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import type { StateEntry, StateStore } from '../../state/contract.js';
 import { isConflict } from './collection.js';
 
 /** A record is read again after this time: what another process ended ends here within a second. */

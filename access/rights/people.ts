@@ -1,12 +1,12 @@
 /** Users and roles as they are now, and what each user may do. */
-import type { Log } from '../core/log.js';
-import type { FileRole, Identity } from '../schemas/access.js';
-import type { StateStore } from '../state/contract.js';
-import { createCollection, type Collection } from './collection.js';
+import type { Log } from '../../core/log.js';
+import type { FileRole, Identity } from '../../schemas/access.js';
+import type { StateStore } from '../../state/contract.js';
+import { createCollection, type Collection } from '../stored/collection.js';
 import { defaultRoles, type Role } from './default-roles.js';
-import { keyOfName } from '../core/names.js';
-import { storeKey } from './names.js';
-import { rolePrefix, userPrefix, type RoleRecord, type UserRecord } from './records.js';
+import { keyOfName } from '../../core/names.js';
+import { storeKey } from '../stored/names.js';
+import { rolePrefix, userPrefix, type RoleRecord, type UserRecord } from '../stored/records.js';
 import { rightsOf, type Rights, type StreamName } from './rights.js';
 
 export interface People {

@@ -1,13 +1,13 @@
 /** What the administration of users, roles and tokens works with. */
-import type { Capability, Identity } from '../schemas/access.js';
-import type { AccessOptions } from '../schemas/config/access.js';
-import { accessErrors } from './errors.js';
-import { storeKey } from './names.js';
-import type { Passwords } from './passwords.js';
-import type { People } from './people.js';
-import { userPrefix, type SessionRecord, type TokenRecord, type UserRecord } from './records.js';
-import type { Secrets } from './secrets.js';
-import type { Throttle } from './throttle.js';
+import type { Capability, Identity } from '../../schemas/access.js';
+import type { AccessOptions } from '../../schemas/config/access.js';
+import { accessErrors } from '../errors.js';
+import { storeKey } from '../stored/names.js';
+import type { Passwords } from '../authentication/passwords.js';
+import type { People } from '../rights/people.js';
+import { userPrefix, type SessionRecord, type TokenRecord, type UserRecord } from '../stored/records.js';
+import type { Secrets } from '../stored/secrets.js';
+import type { Throttle } from '../authentication/throttle.js';
 
 export interface AdministrationParts {
   readonly people: People;

@@ -1,20 +1,20 @@
 /** A name and a password: the users that are kept here first, the directory only for names that are not among them. */
-import { errorText } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import type { BuiltMetrics } from '../core/metrics.js';
-import { isConflict } from './collection.js';
-import type { DirectoryUser } from './directory/contract.js';
-import type { createMappingWarnings } from './directory/mapping-problems.js';
-import { rightsByGroups } from './directory/mapping.js';
-import type { ActiveDirectory, DirectorySource } from './directory/source.js';
-import { accessErrors } from './errors.js';
-import { newUser } from './first-start.js';
-import type { accessMetrics } from './metrics.js';
-import { keyOfName } from '../core/names.js';
-import { checkName, storeKey } from './names.js';
+import { errorText } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import type { BuiltMetrics } from '../../core/metrics.js';
+import { isConflict } from '../stored/collection.js';
+import type { DirectoryUser } from '../directory/contract.js';
+import type { createMappingWarnings } from '../directory/mapping-problems.js';
+import { rightsByGroups } from '../directory/mapping.js';
+import type { ActiveDirectory, DirectorySource } from '../directory/source.js';
+import { accessErrors } from '../errors.js';
+import { newUser } from '../first-start.js';
+import type { accessMetrics } from '../metrics.js';
+import { keyOfName } from '../../core/names.js';
+import { checkName, storeKey } from '../stored/names.js';
 import type { Passwords } from './passwords.js';
-import type { People } from './people.js';
-import { userPrefix, type UserRecord } from './records.js';
+import type { People } from '../rights/people.js';
+import { userPrefix, type UserRecord } from '../stored/records.js';
 import type { Attempt, Throttle } from './throttle.js';
 import type { Verified } from './verified.js';
 

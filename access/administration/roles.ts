@@ -1,16 +1,16 @@
 /** Roles: the ones that ship stay as they are, own ones name streams and capabilities. */
-import type { Identity } from '../schemas/access.js';
-import type { RoleAdministration, RoleDefinition } from './administration.js';
-import { isConflict } from './collection.js';
-import type { Role } from './default-roles.js';
-import { accessErrors } from './errors.js';
-import { keyOfName } from '../core/names.js';
-import { checkName, storeKey } from './names.js';
+import type { Identity } from '../../schemas/access.js';
+import type { RoleAdministration, RoleDefinition } from '../contract.js';
+import { isConflict } from '../stored/collection.js';
+import type { Role } from '../rights/default-roles.js';
+import { accessErrors } from '../errors.js';
+import { keyOfName } from '../../core/names.js';
+import { checkName, storeKey } from '../stored/names.js';
 import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
-import type { People } from './people.js';
-import { readPermissions, rolePermissionTexts } from './permissions.js';
-import { rolePrefix, type RoleRecord } from './records.js';
-import { covers, rightsOf } from './rights.js';
+import type { People } from '../rights/people.js';
+import { readPermissions, rolePermissionTexts } from '../rights/permissions.js';
+import { rolePrefix, type RoleRecord } from '../stored/records.js';
+import { covers, rightsOf } from '../rights/rights.js';
 import { rolesToGive, userOf } from './users.js';
 
 const maxRoles = 1_000;

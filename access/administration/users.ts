@@ -1,16 +1,16 @@
 /** Users: who may see and change whom. */
-import type { Identity } from '../schemas/access.js';
-import type { SessionActivity, User, UserAdministration, UserChange } from './administration.js';
-import { isConflict } from './collection.js';
-import { accessErrors } from './errors.js';
-import { newUser } from './first-start.js';
-import { keyOfName } from '../core/names.js';
-import { checkName, storeKey } from './names.js';
+import type { Identity } from '../../schemas/access.js';
+import type { SessionActivity, User, UserAdministration, UserChange } from '../contract.js';
+import { isConflict } from '../stored/collection.js';
+import { accessErrors } from '../errors.js';
+import { newUser } from '../first-start.js';
+import { keyOfName } from '../../core/names.js';
+import { checkName, storeKey } from '../stored/names.js';
 import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
-import type { People } from './people.js';
-import { permissionTexts } from './permissions.js';
-import { userPrefix, type SessionRecord, type UserRecord } from './records.js';
-import { covers, rightsOf } from './rights.js';
+import type { People } from '../rights/people.js';
+import { permissionTexts } from '../rights/permissions.js';
+import { userPrefix, type SessionRecord, type UserRecord } from '../stored/records.js';
+import { covers, rightsOf } from '../rights/rights.js';
 
 /** All of them are in memory of every process that serves the API. */
 const maxUsers = 10_000;

@@ -1,8 +1,8 @@
 /** Passwords: argon2id, few at a time, and the rules for new ones. */
 import { hash, verify } from '@node-rs/argon2';
 import { randomInt } from 'node:crypto';
-import { accessErrors } from './errors.js';
-import { keyOfName } from '../core/names.js';
+import { accessErrors } from '../errors.js';
+import { keyOfName } from '../../core/names.js';
 
 /** Longer ones are a mistake or an attack. */
 const maxPasswordBytes = 1024;
