@@ -3,13 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Registry } from '../core/metrics.js';
 import { toError } from '../core/errors.js';
+import type { HealthReport } from './contract.js';
 import { apiErrors } from './errors.js';
-
-export interface HealthReport {
-  readonly ok: boolean;
-  /** What was checked, and why it failed. */
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[];
-}
 
 export interface AdminOptions {
   readonly host: string;

@@ -1,7 +1,9 @@
 /** The HTTP API of a running program. What serves it (Fastify and all that comes with it) is loaded only when it starts. */
 import type { FirstPassword } from '../access/contract.js';
-import type { ApiAddress, ApiOptions } from './contract.js';
+import type { ApiOptions as ApiSettings } from '../schemas/config/api.js';
+import type { ApiAddress } from './contract.js';
 import type { ApiHttpServer } from './http/server.js';
+import type { ApiServices } from './http/services.js';
 
 export interface Api {
   start(): Promise<void>;
@@ -12,20 +14,30 @@ export interface Api {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Of the time that a stop may take; the rest is the pipeline's, which the last audit records still go through. */
+export interface StartedServices {
+  readonly services: ApiServices;
+  stop(): Promise<void>;
+}
+
+export interface ApiOptions {
+  readonly settings: ApiSettings;
+  /** Called when the API starts. */
+  readonly createServices: () => Promise<StartedServices>;
+}
+
+/** Share of the time that a stop may take; the rest is the pipeline's, which the last audit records still go through. */
 export const apiStopShare = 0.2;
 
-export function createApi(options: ApiOptions): Api {
+export function createApi({ settings, createServices }: ApiOptions): Api {
   let server: ApiHttpServer | undefined;
   let stopServices: (() => Promise<void>) | undefined;
   let firstPasswords: readonly FirstPassword[] = [];
   return {
     async start() {
-      const { createServices } = await import('./http/create-services.js');
       const { createApiServer } = await import('./http/server.js');
-      const { services, stop } = await createServices(options);
+      const { services, stop } = await createServices();
       stopServices = stop;
-      server = await createApiServer({ options: options.config.api, services });
+      server = await createApiServer({ options: settings, services });
       await server.start();
       firstPasswords = await services.access.makeDefaultUsers();
       const { createViewsAtStart } = await import('./http/search/shipped.js');

@@ -1,20 +1,19 @@
 /** What the command line asks of the running program over the control socket: one file a resource. */
-import type { Sluice } from '../program/sluice.js';
 import { deadLetterRoutes } from './control/dead-letters.js';
 import { indexSetRoutes } from './control/index-sets.js';
 import { parkingRoutes } from './control/parking.js';
-import type { ControlRoutes } from './control/routes.js';
+import type { ControlPorts, ControlRoutes } from './control/contract.js';
 import { searchRoutes } from './control/search.js';
 import { statusRoutes } from './control/status.js';
 import { watchRoutes } from './control/watch.js';
 
-export function controlRoutes(sluice: Sluice, adminPort: () => number | undefined): ControlRoutes {
+export function controlRoutes(ports: ControlPorts): ControlRoutes {
   return {
-    ...searchRoutes(sluice),
-    ...indexSetRoutes(sluice),
-    ...parkingRoutes(sluice),
-    ...deadLetterRoutes(sluice),
-    ...statusRoutes(sluice, adminPort),
-    ...watchRoutes(sluice),
+    ...searchRoutes(ports),
+    ...indexSetRoutes(ports),
+    ...parkingRoutes(ports),
+    ...deadLetterRoutes(ports),
+    ...statusRoutes(ports),
+    ...watchRoutes(ports),
   };
 }

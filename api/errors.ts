@@ -20,6 +20,14 @@ export const apiErrors = defineErrors({
     exitCode: 2,
     summary: 'A route of the API lacks what every route declares.',
   },
+  SEARCH_INDEX_SET: { retryable: false, status: 400, exitCode: 2, summary: 'There is no such index set.' },
+  DEAD_LETTER_UNKNOWN: { retryable: false, status: 404, exitCode: 2, summary: 'There is no dead letter with this id.' },
+  DEAD_LETTER_SELECTION_MISSING: {
+    retryable: false,
+    status: 400,
+    exitCode: 2,
+    summary: 'Nothing says which dead letters are meant; name ids or filters, or say --all.',
+  },
   API_REQUEST_INVALID: {
     retryable: false,
     status: 400,

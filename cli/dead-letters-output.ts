@@ -1,5 +1,5 @@
 /** Dead letters for a terminal: whatever a sender wrote is shown with its control characters escaped. */
-import type { PlanReport, DropReport, ReplayReport } from '../pipeline/dead-letters/dead-letters.js';
+import type { PlanReport, DropReport, ReplayReport } from '../pipeline/dead-letters/contract.js';
 import type { SearchHit } from '../schemas/query.js';
 import { escapeControls } from './search-output.js';
 

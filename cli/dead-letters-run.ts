@@ -4,7 +4,7 @@ import cliProgress from 'cli-progress';
 import type { ControlClient } from '../api/control.js';
 import type { DeadLettersBody } from '../api/control/dead-letters.js';
 import { toldError, type ToldError } from '../core/process/told-error.js';
-import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/dead-letters.js';
+import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/contract.js';
 import type { SearchHit } from '../schemas/query.js';
 import { parseTimeRange } from '../search/language/time-range.js';
 import { dropPlanText, dropText, deadLetterLine, deadLetterText, planText, replayText } from './dead-letters-output.js';

@@ -1,16 +1,13 @@
 /** The program as one process, as it is by default: everything runs here. */
-import { apiStopShare, createApi } from '../api/api.js';
-import { controlRoutes } from '../api/control-routes.js';
-import { userControlRoutes } from '../api/control/users.js';
+import { apiStopShare } from '../api/api.js';
+import { composeApi, composeControlRoutes } from '../program/api/api.js';
 import { Sluice, type SluiceOptions } from '../program/sluice.js';
 import type { RunningProgram } from '../program/workers/contract.js';
 
 export function createOneProcess(options: SluiceOptions, adminPort: () => number | undefined): RunningProgram {
   const sluice = new Sluice(options);
-  const api =
-    options.roles.api === true
-      ? createApi({ sluice, config: options.config, log: options.log, registry: options.registry })
-      : undefined;
+  const parts = { sluice, config: options.config, log: options.log, registry: options.registry };
+  const api = options.roles.api === true ? composeApi(parts) : undefined;
   return {
     async start() {
       await sluice.start();
@@ -37,9 +34,6 @@ export function createOneProcess(options: SluiceOptions, adminPort: () => number
       await sluice.outputs?.collect();
       return options.registry.metrics();
     },
-    controlRoutes: {
-      ...controlRoutes(sluice, adminPort),
-      ...userControlRoutes({ sluice, config: options.config, log: options.log, registry: options.registry }),
-    },
+    controlRoutes: composeControlRoutes(parts, adminPort),
   };
 }

@@ -1,7 +1,6 @@
 /** `sluice top`: rates between two looks, largest first. */
 import { formatBytes } from '../core/bytes.js';
-import type { SenderAccount } from '../pipeline/monitoring/senders.js';
-import type { Top } from '../pipeline/monitoring/view.js';
+import type { SenderAccount, Top } from '../pipeline/monitoring/contract.js';
 import { escapeControls } from './search-output.js';
 
 export type TopSubject = 'sender' | 'stream' | 'rule';

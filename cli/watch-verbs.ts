@@ -1,7 +1,7 @@
 /** Verbs that watch the running program: top, tap. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
-import type { Top } from '../pipeline/monitoring/view.js';
+import type { Top } from '../pipeline/monitoring/contract.js';
 import { connectControl, type RoleName } from './connect.js';
 import { configOption, examples, settings, wholeNumber } from './options.js';
 import { createSearchTerminal } from './search-terminal.js';

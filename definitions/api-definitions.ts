@@ -8,7 +8,8 @@ import type { Log } from '../core/log.js';
 import type { RuleCompiler } from '../rules/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { StateStore } from '../state/contract.js';
-import { describeProblems, invalid, newProblems, type Checking, type FieldProblem } from './check.js';
+import { describeProblems, invalid, newProblems, type Checking } from './check.js';
+import type { DefinitionWriter, FieldProblem, WantedDefinition } from './contract.js';
 import { objectErrors } from './errors.js';
 import {
   isSection,
@@ -21,7 +22,6 @@ import {
   type StoredSecret,
   type ObjectKind,
   type Reading,
-  type Settings,
 } from './stored.js';
 import { environmentOf } from './rule-files.js';
 
@@ -51,15 +51,7 @@ export interface ApiDefinitionsOptions {
   readonly now?: () => number;
 }
 
-export interface Wanted {
-  readonly definition: Settings;
-  /** Secrets to keep from now on; undefined: those of before, none: `{}`. */
-  readonly secrets?: Readonly<Record<string, string>> | undefined;
-  /** See KeptValue; stays as it was made. */
-  readonly ownerId?: string | undefined;
-}
-
-export class ApiDefinitions {
+export class ApiDefinitions implements DefinitionWriter {
   readonly #options: ApiDefinitionsOptions;
   readonly #listeners = new Set<() => void>();
   /** Of the program, with the secrets of outputs beside it. */
@@ -106,7 +98,7 @@ export class ApiDefinitions {
   }
 
   /** Rejects with OBJECT_EXISTS, OBJECT_INVALID, OBJECT_LIMIT or OBJECT_CONFLICT; then nothing is stored. */
-  create(kind: ObjectKind, id: string, wanted: Wanted, by: string): Promise<StoredDefinition> {
+  create(kind: ObjectKind, id: string, wanted: WantedDefinition, by: string): Promise<StoredDefinition> {
     return this.#write(async () => {
       if (this.find(kind, id) !== undefined) throw objectErrors.create('OBJECT_EXISTS', { place: id });
       if (this.kept.filter((object) => object.kind === kind).length >= maxObjects)
@@ -119,7 +111,7 @@ export class ApiDefinitions {
   change(
     kind: ObjectKind,
     id: string,
-    change: (before: StoredDefinition | undefined) => Wanted,
+    change: (before: StoredDefinition | undefined) => WantedDefinition,
     by: string,
   ): Promise<StoredDefinition> {
     return this.#write(() => {
@@ -198,7 +190,7 @@ export class ApiDefinitions {
     kind: ObjectKind,
     id: string,
     before: StoredDefinition | undefined,
-    { definition, secrets, ownerId }: Wanted,
+    { definition, secrets, ownerId }: WantedDefinition,
     by: string,
   ): Promise<StoredDefinition> {
     const { state } = this.#options;

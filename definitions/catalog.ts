@@ -1,37 +1,14 @@
 /** All objects as people see them: of files, of what ships and of the API together, each with where it comes from. */
-import type { RuleFileObfuscation } from '../schemas/rule-files.js';
 import { findId } from '../core/object-ids.js';
 import type { RuleSource } from '../rules/contract.js';
 import { describeRules, type Described, type Description } from '../rules/describe.js';
 import { versionOf } from '../rules/source.js';
+import type { Catalog, CatalogItem } from './contract.js';
 import { isDerivedFile } from './derived.js';
 import { objectErrors } from './errors.js';
-import type { StoredDefinition, StoredDefinitions, RuleKind, Settings } from './stored.js';
+import type { StoredDefinition, StoredDefinitions, RuleKind } from './stored.js';
 import { nameOf, withObjects, type RulesLoader } from './loader.js';
 import { isObjectFile } from './rule-files.js';
-
-export interface CatalogItem {
-  readonly id: string;
-  /** As in a rule file, over all files and the API. */
-  readonly settings: Settings;
-  /** `shipped` may be changed through the API, `file` may not. */
-  readonly origin: 'shipped' | 'file' | 'api';
-  /** Of origin `file`: the last file that says something of it. */
-  readonly file: string | undefined;
-  readonly kept: StoredDefinition | undefined;
-  /** A rule that comes of another object, such as a pipeline, and is changed there. */
-  readonly derived: boolean;
-  /** Why it is left out of the rules. */
-  readonly problem: string | undefined;
-}
-
-export interface Catalog {
-  readonly version: string;
-  list(kind: RuleKind): readonly CatalogItem[];
-  /** By id or the API's form of it. */
-  find(kind: RuleKind, name: string): CatalogItem | undefined;
-  readonly obfuscation: RuleFileObfuscation;
-}
 
 const lists = { 'index-sets': 'index_sets', streams: 'streams', rules: 'rules', outputs: 'outputs' } as const;
 
@@ -93,7 +70,7 @@ function itemOf(
     settings,
     origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api',
     file,
-    kept,
+    stored: kept,
     derived: files.some(isDerivedFile),
     problem,
   };

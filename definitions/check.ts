@@ -3,17 +3,11 @@ import type { ErrorDetails, SluiceError } from '../core/errors.js';
 import type { RuleCompiler } from '../rules/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { Problem } from '../rules/problems.js';
+import type { FieldProblem } from './contract.js';
 import { objectErrors } from './errors.js';
 import type { StoredDefinition, StoredDefinitions } from './stored.js';
 import { withObjects } from './loader.js';
 import { objectOf, pathInObject } from './rule-files.js';
-
-/** One mistake in what somebody wants to store. */
-export interface FieldProblem {
-  /** `rules[0].value`; empty: the object as a whole. */
-  readonly field: string;
-  readonly message: string;
-}
 
 /** OBJECT_INVALID with these as its cause. */
 export function invalid(problems: readonly FieldProblem[]): SluiceError {
@@ -23,10 +17,6 @@ export function invalid(problems: readonly FieldProblem[]): SluiceError {
     got: first?.message.replace(/\.$/, ''),
   };
   return objectErrors.create('OBJECT_INVALID', { ...details, cause: { problems } });
-}
-
-export function fieldProblemsOf(error: SluiceError): readonly FieldProblem[] {
-  return (error.cause as { readonly problems?: readonly FieldProblem[] } | undefined)?.problems ?? [];
 }
 
 export interface Checking {

@@ -3,44 +3,32 @@ import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { createBackOff } from '../core/retry.js';
 import { pause } from '../core/wait.js';
-import type { RuleSet, RuleSource } from '../rules/contract.js';
+import type { RuleSource } from '../rules/contract.js';
 import { describeRules } from '../rules/describe.js';
 import { createRuleCompiler, type RuleCompiler } from '../rules/compiler.js';
 import { readRuleSource } from '../rules/source.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
-import type { RuleFileObfuscation } from '../schemas/rule-files.js';
 import type { StateStore } from '../state/contract.js';
 import { patiently } from '../pipeline/patience.js';
-import { createCatalogReader, type Catalog } from './catalog.js';
+import { createCatalogReader } from './catalog.js';
+import type { Definitions } from './contract.js';
 import { objectErrors } from './errors.js';
-import type { StoredDefinitions, ObjectKind, RuleKind, Settings } from './stored.js';
+import type { StoredDefinitions } from './stored.js';
 import { compileWith } from './dry-run.js';
 import { createRulesLoader, nameOf } from './loader.js';
 import { ApiDefinitions } from './api-definitions.js';
 import { pipelineProblems } from './graylog/pipeline-problems.js';
-import { createStoredReceivers, type ReceiverChecks, type RuntimeReceiver } from './receiver-options.js';
+import { createStoredReceivers, type ReceiverChecks } from './receiver-options.js';
 import { RuleSetOwner } from './rule-set-owner.js';
 
-export interface DefinitionStore {
+export interface DefinitionStore extends Definitions {
   start(): Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /** Throws OBJECTS_UNAVAILABLE in a process without a shared state. */
-  objects(): ApiDefinitions;
-  kept(): StoredDefinitions;
-  /** Receivers made through the API that fit this program. */
-  receivers(): readonly RuntimeReceiver[];
   /** Throws OBJECT_PORT_TAKEN where the settings file lets something else listen. */
   assertPortFree(options: ReceiverOptions): void;
   /** Of the program, and secrets of outputs. */
   environment(): Readonly<Record<string, string | undefined>>;
-  catalog(): Promise<Catalog>;
-  /** What the files alone say of it. */
-  obfuscationOfFiles(): Promise<RuleFileObfuscation>;
-  /** Objects of a kind that do not fit the rules as they are. */
-  leftOut(kind: ObjectKind): StoredDefinitions;
-  /** The rules as they would be with this definition; nothing is stored. Throws OBJECT_INVALID. */
-  rulesWith(kind: RuleKind, definition: Settings): Promise<RuleSet>;
   /** Watched from the first load on; files only where the settings say so. */
   readonly ruleSets: RuleSetOwner;
   readonly compileEpoch: RuleCompiler['compileEpoch'];
@@ -142,11 +130,11 @@ export function createDefinitionStore({
       await objects?.stop();
       if (ownStarted) await state?.stop(deadlineMs);
     },
-    objects() {
+    writer() {
       if (objects === undefined) throw objectErrors.create('OBJECTS_UNAVAILABLE');
       return objects;
     },
-    kept,
+    stored: kept,
     receivers: () => storedReceivers.list(kept()),
     assertPortFree: storedReceivers.assertPortFree,
     environment: () => objects?.environment ?? process.env,

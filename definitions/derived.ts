@@ -2,7 +2,8 @@
 import { extractorRules } from './graylog/extractors/rules.js';
 import { grokTable, withGrokPatterns } from './graylog/grok-patterns.js';
 import type { StoredDefinition, StoredDefinitions, Settings } from './stored.js';
-import { pipelineRules, type DerivedRule } from './graylog/pipelines.js';
+import type { DerivedRule } from './graylog/contract.js';
+import { pipelineRules } from './graylog/pipelines.js';
 
 export interface DerivedFile {
   readonly name: string;

@@ -1,29 +1,16 @@
 /** What the obfuscation finds in a text, by pattern. */
+import type { FoundText, TextDryRun } from './contract.js';
 import type { RuleFileObfuscation } from '../schemas/rule-files.js';
 import { compilePattern } from '../rules/pattern.js';
 import { obfuscateText, type SensitivePattern } from '../rules/obfuscation.js';
 
-export interface FoundText {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  /** Id of the pattern. */
-  readonly pattern: string;
-}
-
-export interface TriedText {
-  readonly text: string;
-  /** Every match that no white pattern allows, also where matches overlap. */
-  readonly found: readonly FoundText[];
-}
-
 const defaultReplacement = '********';
 
 /** Whether obfuscation is switched on makes no difference. Patterns are those of a compiled rule set, so that each compiles. */
-export function tryObfuscation(
+export function dryRunObfuscation(
   text: string,
   { patterns = [], white_patterns: whitePatterns = [], replacement = defaultReplacement }: RuleFileObfuscation,
-): TriedText {
+): TextDryRun {
   const usable = (items: typeof patterns) =>
     items.flatMap(({ id, pattern, enabled, importance = 1 }) => {
       const compiled = enabled === false || pattern === undefined ? undefined : compilePattern(pattern);

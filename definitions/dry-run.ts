@@ -3,9 +3,11 @@ import type { LogDocument } from '../schemas/messages.js';
 import { compileRules } from '../rules/compile.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import { createEngine } from '../rules/engine.js';
-import { explain, type ExplainedRule, type ExplainedStream, type Explanation, type Verdict } from '../rules/explain.js';
+import { explain } from '../rules/explain.js';
 import { programOf } from '../rules/program.js';
 import { describeProblems, invalid } from './check.js';
+import type { DryRuns, Matcher, MessageDryRun } from './contract.js';
+import { dryRunObfuscation, patternProblem } from './dry-run-text.js';
 import type { StoredDefinition, StoredDefinitions, RuleKind, Settings } from './stored.js';
 import { withObjects } from './loader.js';
 import { uploadedDocument } from './uploaded.js';
@@ -13,16 +15,16 @@ import { uploadedDocument } from './uploaded.js';
 const triedId = 'tried';
 const triedFile = 'api/tried.yaml';
 
-/** What one message met. */
-export interface Tried {
-  readonly document: LogDocument;
-  readonly explanation: Explanation;
-  readonly stream: (id: string) => ExplainedStream | undefined;
-  readonly rule: (id: string) => ExplainedRule | undefined;
-}
+export const dryRuns: DryRuns = {
+  message: dryRunMessage,
+  streamMatcher,
+  memberMatcher,
+  obfuscation: dryRunObfuscation,
+  patternProblem,
+};
 
 /** Bytes as a sender sends them, or a stored document. Throws the decoder's error. */
-export function tryMessage(rules: RuleSet, message: Buffer, receiver: string): Tried {
+function dryRunMessage(rules: RuleSet, message: Buffer, receiver: string): MessageDryRun {
   const document = uploadedDocument(message, receiver);
   const receivedBy = typeof document['receiver'] === 'string' ? document['receiver'] : receiver;
   const explanation = explain(rules, document, { messageId: 'test', receiver: receivedBy }, { measured: false });
@@ -32,13 +34,6 @@ export function tryMessage(rules: RuleSet, message: Buffer, receiver: string): T
     stream: (id) => explanation.streams.find((stream) => stream.id === id),
     rule: (id) => explanation.rules.find((rule) => rule.id === id),
   };
-}
-
-/** Each rule of a stream with its own verdict, in their order. */
-export function verdictsOfRules(condition: Verdict | undefined, rules: number): readonly boolean[] {
-  if (condition === undefined || condition.children.length !== rules)
-    return Array.from({ length: rules }, () => condition?.held ?? false);
-  return condition.children.map(({ held }) => held);
 }
 
 /** The rules as they would be with one more definition, or with another one of its id. Throws OBJECT_INVALID. */
@@ -61,17 +56,14 @@ export function compileWith(files: RuleSource, kept: StoredDefinitions, kind: Ru
   throw invalid(describeProblems(result.problems, tried, objects));
 }
 
-/** Whether a stored document fulfils a condition that stands nowhere yet. Throws OBJECT_INVALID. */
-export type Matcher = (document: LogDocument, id: string) => boolean;
-
 /** By `when`, or by `rules` and `matching_type`, as a stream has them. */
-export function streamMatcher(condition: Settings): Matcher {
+function streamMatcher(condition: Settings): Matcher {
   const rules = compiled({ streams: [{ ...condition, id: triedId, index_set: undefined }] });
   return (document, id) => rules.apply({ ...document }, contextOf(document, id)).streams.includes(triedId);
 }
 
 /** Whether a stored document goes to a stream of these rules, by its condition or by what routes to it. Counts nothing. */
-export function memberMatcher(rules: RuleSet, stream: string): Matcher {
+function memberMatcher(rules: RuleSet, stream: string): Matcher {
   const engine = createEngine(programOf(rules));
   return (document, id) => engine.apply({ ...document }, contextOf(document, id)).streams.includes(stream);
 }

@@ -3,19 +3,11 @@ import { settingName, type ConfigProblem } from '../config/problem.js';
 import type { Settings as SettingChecks } from '../config/settings.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
-import type { FieldProblem } from './check.js';
+import type { FieldProblem, RuntimeReceiver } from './contract.js';
 import { objectErrors } from './errors.js';
 import type { StoredDefinition, StoredDefinitions, Settings } from './stored.js';
 
 type Definition = Pick<StoredDefinition, 'id' | 'definition' | 'secrets'>;
-
-export interface RuntimeReceiver {
-  readonly id: string;
-  readonly title: string;
-  /** False: stopped by somebody. */
-  readonly enabled: boolean;
-  readonly options: ReceiverOptions;
-}
 
 /** What the settings say of receivers; composed by the program from the kinds that it has. */
 export type ReceiverChecks = Pick<SettingChecks, 'checkValues' | 'crossCheck' | 'portConflict'>;

@@ -1,7 +1,7 @@
 /** The role processor: from the topics through rules into index sets. */
 import { errorText } from '../core/errors.js';
 import type { RuleSet, RuleSetChange, RuleSetFeed } from '../rules/contract.js';
-import type { DeadLetters } from '../pipeline/dead-letters/dead-letters.js';
+import type { DeadLetters } from '../pipeline/dead-letters/contract.js';
 import type { IndexRequests, IndexSets } from '../sinks/index-sets/contract.js';
 import type { Ledger } from '../pipeline/ledger/ledger.js';
 import { abandonIndex, type Abandoned } from '../pipeline/parking/abandon.js';

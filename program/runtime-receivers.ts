@@ -3,7 +3,7 @@ import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Receiver } from '../receivers/contract.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
-import type { RuntimeReceiver } from '../definitions/receiver-options.js';
+import type { RuntimeReceiver } from '../definitions/contract.js';
 
 export interface ReceiverState {
   readonly state: 'STARTING' | 'RUNNING' | 'FAILED' | 'STOPPED';

@@ -153,3 +153,25 @@ export interface QueryLanguage {
   /** `field`, `field:asc` or `field:desc`, in any case. Throws SEARCH_SORT_ORDER at `place`. */
   sortOrder(text: string, place: string): SortOrder;
 }
+
+/** Reads a query text. Throws SEARCH_QUERY_* with the position of what is wrong. */
+export type ReadQuery = (text: string) => QueryNode;
+
+export type ExportFormat = 'csv' | 'json';
+
+export interface ExportPiece {
+  readonly text: string;
+  readonly rows: number;
+}
+
+/** Turns rows into the text of a file, piece by piece. */
+export interface RowExport {
+  /** The fields that have to be read of each row; undefined: all. */
+  fields(format: ExportFormat, fields: readonly string[] | undefined): readonly string[] | undefined;
+  /** `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id` and `_index`. */
+  text(
+    rows: AsyncIterable<readonly SearchHit[]>,
+    format: ExportFormat,
+    fields: readonly string[] | undefined,
+  ): AsyncIterable<ExportPiece>;
+}

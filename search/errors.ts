@@ -54,7 +54,6 @@ export const searchErrors = defineErrors({
     exitCode: 2,
     summary: 'The place to go on from cannot be read.',
   },
-  SEARCH_INDEX_SET: { retryable: false, status: 400, exitCode: 2, summary: 'There is no such index set.' },
   SEARCH_LIMIT: {
     retryable: false,
     status: 400,

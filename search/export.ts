@@ -1,16 +1,10 @@
 /** Rows as the text of a file, piece by piece. */
 import { csvLines } from '../core/csv.js';
 import type { SearchHit } from '../schemas/query.js';
-
-export type ExportFormat = 'csv' | 'json';
+import type { ExportFormat, ExportPiece } from './contract.js';
 
 /** Of an export that names no fields. */
 export const defaultExportFields = ['timestamp', 'source', 'message'] as const;
-
-export interface ExportPiece {
-  readonly text: string;
-  readonly rows: number;
-}
 
 /** `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id` and `_index`; all fields when none are named. */
 export async function* exportText(

@@ -1,14 +1,10 @@
 /** Looking at dead letters, replaying and dropping them. Long work answers in lines, and is ended by the job that its first line names. */
 import { randomBytes } from 'node:crypto';
 import { tellError } from '../../core/process/told-error.js';
-import type { Selection } from '../../pipeline/dead-letters/find.js';
-import type { Work } from '../../pipeline/dead-letters/dead-letters.js';
-import { deadLetterErrors } from '../../pipeline/dead-letters/errors.js';
-import type { Sluice } from '../../program/sluice.js';
-import { parseQuery } from '../../search/language/parser.js';
-import { isQueryProblem, queryError } from '../../search/language/problem.js';
+import type { Selection, Work } from '../../pipeline/dead-letters/contract.js';
+import type { ReadQuery } from '../../search/contract.js';
 import { apiErrors } from '../errors.js';
-import type { ControlRoutes } from './routes.js';
+import type { ControlPorts, ControlRoutes } from './contract.js';
 import { operationsOf } from './store-access.js';
 
 const states = ['open', 'replayed', 'dropped', 'all'] as const;
@@ -34,9 +30,9 @@ export interface DeadLettersBody {
   readonly by?: string;
 }
 
-export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
+export function deadLetterRoutes(ports: Pick<ControlPorts, 'operations' | 'deadLetterQuery'>): ControlRoutes {
   const jobs = new Map<string, AbortController>();
-  const deadLetters = () => operationsOf(sluice).deadLetters;
+  const deadLetters = () => operationsOf(ports).deadLetters;
 
   /** The first line names the job, the last one is its report. */
   const run = async <Report>(
@@ -68,7 +64,7 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
     'POST /dead-letters/list': async (body, { signal, line }) => {
       const { limit = defaultLimit } = bodyOf(body);
       const total = await deadLetters().list(
-        selectionOf(bodyOf(body)),
+        selectionOf(bodyOf(body), ports.deadLetterQuery),
         limit,
         async (page) => {
           for (const { id, place, document } of page) await line({ deadLetter: { _id: id, _index: place, document } });
@@ -81,19 +77,19 @@ export function deadLetterRoutes(sluice: Sluice): ControlRoutes {
     'POST /dead-letters/show': async (body) => {
       const id = bodyOf(body).ids?.[0] ?? '';
       const deadLetter = await deadLetters().find(id);
-      if (deadLetter === undefined) throw deadLetterErrors.create('DEAD_LETTER_UNKNOWN', { got: id });
+      if (deadLetter === undefined) throw apiErrors.create('DEAD_LETTER_UNKNOWN', { got: id });
       return { _id: deadLetter.id, _index: deadLetter.place, document: deadLetter.document };
     },
     'POST /dead-letters/replay': (body, { signal, line }) => {
       const { limit = Infinity, dry_run: dryRun } = bodyOf(body);
-      const selection = chosen(bodyOf(body));
+      const selection = chosen(bodyOf(body), ports.deadLetterQuery);
       return run(signal, line, async (work) =>
         dryRun === true ? deadLetters().plan(selection, limit, work) : deadLetters().replay(selection, limit, work),
       );
     },
     'POST /dead-letters/drop': (body, { signal, line }) => {
       const { limit = Infinity, by = '' } = bodyOf(body);
-      const selection = chosen(bodyOf(body));
+      const selection = chosen(bodyOf(body), ports.deadLetterQuery);
       return run(signal, line, (work) => deadLetters().drop(selection, limit, by, work));
     },
     'POST /dead-letters/cancel': (body) => {
@@ -119,9 +115,7 @@ function wrong(place: string, got: unknown, allowed: string): Error {
   return apiErrors.create('API_REQUEST_INVALID', { place, got: JSON.stringify(got), allowed });
 }
 
-export function selectionOf(body: DeadLettersBody): Selection {
-  const query = parseQuery(body.query ?? '');
-  if (isQueryProblem(query)) throw queryError(query);
+export function selectionOf(body: DeadLettersBody, readQuery: ReadQuery): Selection {
   const {
     ids,
     code,
@@ -133,11 +127,12 @@ export function selectionOf(body: DeadLettersBody): Selection {
     from,
     to,
   } = body;
+  const query = readQuery(body.query ?? '');
   return { ids, code, reason, receiver, peer, indexSet, state, query, from, to };
 }
 
 /** What changes dead letters must say which. */
-export function chosen(body: DeadLettersBody): Selection {
+export function chosen(body: DeadLettersBody, readQuery: ReadQuery): Selection {
   const filters: readonly (keyof DeadLettersBody)[] = [
     'ids',
     'code',
@@ -150,6 +145,6 @@ export function chosen(body: DeadLettersBody): Selection {
   ];
   const named =
     filters.some((name) => body[name] !== undefined) || (body.query ?? '').trim() !== '' || body.all === true;
-  if (!named) throw deadLetterErrors.create('DEAD_LETTER_SELECTION_MISSING');
-  return selectionOf(body);
+  if (!named) throw apiErrors.create('DEAD_LETTER_SELECTION_MISSING');
+  return selectionOf(body, readQuery);
 }

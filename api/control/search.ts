@@ -2,14 +2,12 @@
 import { isSluiceError } from '../../core/errors.js';
 import { tellError, type ToldError } from '../../core/process/told-error.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
-import type { Sluice } from '../../program/sluice.js';
 import { unrestrictedScope } from '../../schemas/access.js';
 import type { SearchHit } from '../../schemas/query.js';
-import type { MessagesRequest, Searcher, SearchQuestion } from '../../search/contract.js';
-import { searchErrors } from '../../search/errors.js';
-import { exportedFields, exportText, type ExportFormat } from '../../search/export.js';
-import type { ControlRoutes } from './routes.js';
-import { openIndices, storeOf } from './store-access.js';
+import type { ExportFormat, MessagesRequest, Searcher, SearchQuestion } from '../../search/contract.js';
+import { apiErrors } from '../errors.js';
+import type { ControlPorts, ControlRoutes } from './contract.js';
+import { indicesOf, openIndices, withoutStore } from './store-access.js';
 
 /** Documents in one answer; more come page by page. */
 const maxLimit = 10_000;
@@ -50,16 +48,18 @@ export type ExportLine =
 /** Lines of a tail: first that it has begun. */
 export type TailLine = { readonly begun: true } | { readonly hits: readonly SearchHit[] };
 
-export function searchRoutes(sluice: Sluice): ControlRoutes {
+type SearchPorts = Pick<ControlPorts, 'indices' | 'rowExport' | 'rules' | 'searcher'>;
+
+export function searchRoutes(ports: SearchPorts): ControlRoutes {
   const searcher = (): Searcher => {
-    storeOf(sluice);
-    return sluice.searcher as Searcher;
+    if (ports.searcher === undefined) throw withoutStore();
+    return ports.searcher;
   };
   const search = async (body: unknown, signal: AbortSignal): Promise<SearchAnswer> => {
     const request = (body ?? {}) as SearchBody;
     const limit = Math.min(request.limit ?? 100, maxLimit);
     const answer = await searcher().messages(
-      { ...request, ...questionOf(sluice, request), limit },
+      { ...request, ...questionOf(ports, request), limit },
       { scope: unrestrictedScope, signal, fairnessKey: key },
     );
     return {
@@ -74,7 +74,7 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
     'POST /search': (body, { signal }) => search(body, signal),
     'POST /tail': async (body, { signal, line }) => {
       let begun = false;
-      for await (const hits of searcher().tail(questionOf(sluice, body ?? {}), {
+      for await (const hits of searcher().tail(questionOf(ports, body ?? {}), {
         scope: unrestrictedScope,
         signal,
         fairnessKey: key,
@@ -85,14 +85,16 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
       return undefined;
     },
     'POST /export': async (body, { signal, line }) => {
-      await exportLines(searcher(), questionOf(sluice, body ?? {}), body ?? {}, signal, line);
+      const request: ExportBody = body ?? {};
+      const asked = { question: questionOf(ports, request), ...request };
+      await exportLines({ searcher: searcher(), rowExport: ports.rowExport }, asked, signal, line);
       return undefined;
     },
     'POST /scan-ids': async (body, { line }) => {
       const { index_sets: sets } = (body ?? {}) as { index_sets?: readonly string[] };
-      for (const index of await openIndices(sluice, sets)) {
+      for (const index of await openIndices(ports, sets)) {
         // A process that loses a race for a rotation removes the index that it has made and nobody uses.
-        await storeOf(sluice)
+        await indicesOf(ports)
           .scanIds([index], (ids) => line({ index, ids }))
           .catch((error: unknown) => {
             if (!isSluiceError(error) || error.code !== 'STORE_INDEX_MISSING') throw error;
@@ -102,23 +104,23 @@ export function searchRoutes(sluice: Sluice): ControlRoutes {
     },
     'POST /refresh': async (body) => {
       const { index_sets: sets } = (body ?? {}) as { index_sets?: readonly string[] };
-      await storeOf(sluice).refresh(await openIndices(sluice, sets));
+      await indicesOf(ports).refresh(await openIndices(ports, sets));
       return {};
     },
   };
 }
 
-function questionOf(sluice: Sluice, { query, from, to, index_sets: indexSets }: SearchBody): SearchQuestion {
-  if (indexSets !== undefined) checkIndexSets(sluice, indexSets);
+function questionOf(ports: SearchPorts, { query, from, to, index_sets: indexSets }: SearchBody): SearchQuestion {
+  if (indexSets !== undefined) checkIndexSets(ports, indexSets);
   return { query: query ?? '', from, to, indexSets };
 }
 
 /** The search layer finds nothing in a set that is not there, as in one that may not be seen. Here everything may be seen, and a wrong name is told. */
-function checkIndexSets(sluice: Sluice, wanted: readonly string[]): void {
-  const known = new Set([...(sluice.rules()?.indexSets ?? []).map(({ id }) => id), deadLetterSet]);
+function checkIndexSets({ rules }: SearchPorts, wanted: readonly string[]): void {
+  const known = new Set([...(rules()?.indexSets ?? []).map(({ id }) => id), deadLetterSet]);
   const unknown = wanted.filter((id) => !known.has(id));
   if (wanted.length > 0 && unknown.length === 0) return;
-  throw searchErrors.create('SEARCH_INDEX_SET', {
+  throw apiErrors.create('SEARCH_INDEX_SET', {
     place: 'index set',
     got: unknown.length === 0 ? 'none' : unknown.join(', '),
     allowed: [...known].sort().join(', '),
@@ -127,19 +129,17 @@ function checkIndexSets(sluice: Sluice, wanted: readonly string[]): void {
 
 /** An error after the first line has no status any more: it is a line itself. */
 async function exportLines(
-  searcher: Searcher,
-  question: SearchQuestion,
-  body: ExportBody,
+  { searcher, rowExport }: { readonly searcher: Searcher; readonly rowExport: ControlPorts['rowExport'] },
+  { question, sort, fields, limit, format = 'csv' }: ExportBody & { readonly question: SearchQuestion },
   signal: AbortSignal,
   line: (value: ExportLine) => Promise<void>,
 ): Promise<void> {
   const options = { scope: unrestrictedScope, signal, fairnessKey: key };
-  const { sort, fields, limit, format = 'csv' } = body;
   const { total } = await searcher.messages({ ...question, limit: 0 }, options);
   await line({ total: limit === undefined ? total : Math.min(total, limit) });
   try {
-    for await (const piece of exportText(
-      searcher.rows({ ...question, sort, limit, fields: exportedFields(format, fields) }, options),
+    for await (const piece of rowExport.text(
+      searcher.rows({ ...question, sort, limit, fields: rowExport.fields(format, fields) }, options),
       format,
       fields,
     ))

@@ -1,8 +1,7 @@
 /** Who sends how much, and what passes. */
-import type { Sluice } from '../../program/sluice.js';
-import type { TapKind } from '../../pipeline/monitoring/taps.js';
+import type { TapKind } from '../../pipeline/monitoring/contract.js';
 import { apiErrors } from '../errors.js';
-import type { ControlRoutes } from './routes.js';
+import type { ControlPorts, ControlRoutes } from './contract.js';
 
 /** Messages of one watcher that wait for its terminal; what comes while there are more is skipped and counted. */
 const maxWaiting = 1_000;
@@ -32,23 +31,25 @@ export function findTarget(text: string, known: readonly TapTarget[]): TapTarget
   });
 }
 
-export function watchRoutes(sluice: Sluice): ControlRoutes {
+type WatchPorts = Pick<ControlPorts, 'monitoring' | 'outputs' | 'processing' | 'receivers' | 'taps'>;
+
+export function watchRoutes({ monitoring, outputs, processing, receivers, taps }: WatchPorts): ControlRoutes {
   const targets = async (): Promise<TapTarget[]> => [
-    ...sluice.receivers.map(({ name }): TapTarget => ({ kind: 'receiver', name })),
-    ...(sluice.processor?.rules()?.streams ?? []).map(({ id }): TapTarget => ({ kind: 'stream', name: id })),
-    ...((await sluice.outputs?.status()) ?? [])
+    ...receivers.list().map(({ name }): TapTarget => ({ kind: 'receiver', name })),
+    ...(processing()?.rules()?.streams ?? []).map(({ id }): TapTarget => ({ kind: 'stream', name: id })),
+    ...(await outputs.status())
       .filter(({ state }) => state !== 'paused')
       .map(({ id }): TapTarget => ({ kind: 'output', name: id })),
   ];
   return {
-    'GET /top': () => sluice.view.top(),
+    'GET /top': () => monitoring.top(),
     'POST /tap': async (body, { line, signal }) => {
       const { target: text } = (body ?? {}) as { target?: string };
       const target = findTarget(text ?? '', await targets());
       const waiting: object[] = [];
       let skipped = 0;
       let wake: () => void = () => undefined;
-      const close = sluice.view.taps.open(target.kind, target.name, (tapped, missed) => {
+      const close = taps.open(target.kind, target.name, (tapped, missed) => {
         skipped += missed;
         if (waiting.length >= maxWaiting) {
           skipped += 1;

@@ -30,7 +30,7 @@ import { pipelineRoutes } from './routes/rules/pipelines.js';
 import { receiverRoutes } from './routes/definitions/receivers.js';
 import { ruleRoutes } from './routes/rules/rules.js';
 import { streamRuleRoutes } from './routes/definitions/stream-rules.js';
-import { streamTryRoutes } from './routes/definitions/stream-dry-runs.js';
+import { streamDryRunRoutes } from './routes/definitions/stream-dry-runs.js';
 import { streamRoutes } from './routes/definitions/streams.js';
 import { systemRoutes } from './routes/system/system.js';
 import type { ApiRoutes } from './services.js';
@@ -53,7 +53,7 @@ export const apiRoutes: readonly ApiRoutes[] = [
   messageRoutes,
   streamRoutes,
   streamRuleRoutes,
-  streamTryRoutes,
+  streamDryRunRoutes,
   ruleRoutes,
   pipelineRuleRoutes,
   pipelineRoutes,

@@ -1,17 +1,27 @@
-/** What the routes work with. The composition (`create-services.ts`) builds it; tests build their own. */
+/** What the routes work with, a port for each subject. `program/api/` builds it; tests build their own. A resource names the ports that it uses. */
 import type { Access, AccessAdministration } from '../../access/contract.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
-import type { Sluice } from '../../program/sluice.js';
+import type { Definitions, DryRuns } from '../../definitions/contract.js';
+import type { GraylogTranslators } from '../../definitions/graylog/contract.js';
+import type { Monitoring } from '../../pipeline/monitoring/contract.js';
+import type { RuleSet } from '../../rules/contract.js';
 import type { ReceiverDescription } from '../../schemas/receiver-kinds.js';
 import type { Config } from '../../schemas/config/config.js';
-import type { QueryLanguage, Searcher } from '../../search/contract.js';
+import type { QueryLanguage, ReadQuery, Searcher } from '../../search/contract.js';
 import type { StateStore } from '../../state/contract.js';
+import type {
+  Health,
+  Indices,
+  Operations,
+  Processing,
+  RulesInForce,
+  RunningOutputs,
+  RunningReceivers,
+} from '../contract.js';
 import type { AuditTrail } from './audit-trail.js';
 import type { ApiServer } from './contract.js';
 
-/** Streams, index sets and outputs as the rules say. */
-export type RuleSet = NonNullable<ReturnType<Sluice['rules']>>;
 export type Stream = RuleSet['streams'][number];
 
 /** Registers the routes of one resource. */
@@ -23,13 +33,23 @@ export interface ApiServices {
   readonly access: Access & AccessAdministration;
   readonly searcher: Searcher;
   readonly language: QueryLanguage;
+  /** Of dead letters: within the limits of the language, and not those of the settings for searches. */
+  readonly deadLetterQuery: ReadQuery;
   readonly state: StateStore;
-  /** The running pipeline: store, processor, outputs, receivers, view. */
-  readonly sluice: Sluice;
-  /** The rules in force: streams, index sets, outputs. */
-  rules(): RuleSet | undefined;
+  readonly rules: RulesInForce;
   /** Streams of the API that do not fit the rules at the moment: not in `rules`, and to be repaired or deleted by those who may. */
   leftOutStreams?(): readonly Pick<Stream, 'id'>[];
+  readonly definitions: Definitions;
+  readonly dryRuns: DryRuns;
+  readonly graylog: GraylogTranslators;
+  readonly health: Health;
+  readonly indices: Indices;
+  /** Undefined while this process starts. */
+  readonly operations: () => Operations | undefined;
+  readonly processing: Processing;
+  readonly receivers: RunningReceivers;
+  readonly outputs: RunningOutputs;
+  readonly monitoring: Monitoring;
   readonly audit: AuditTrail;
   readonly registry: Registry;
   readonly log: Log;

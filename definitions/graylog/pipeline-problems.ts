@@ -1,7 +1,8 @@
 /** What must fit among pipelines, their rules and their connections, beyond what the rules themselves say. */
-import type { FieldProblem } from '../check.js';
+import type { FieldProblem } from '../contract.js';
 import type { StoredDefinition, StoredDefinitions } from '../stored.js';
-import { connectedStreams, pipelineIdsOf, stagesOf, titleOf } from './pipelines.js';
+import { pipelineIdsOf, stagesOf, titleOf } from './contract.js';
+import { connectedStreams } from './pipelines.js';
 
 /** `kept`: with the object as it is to be. */
 export function pipelineProblems(

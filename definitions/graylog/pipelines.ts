@@ -4,35 +4,13 @@
  * tested before the first action; the next stage runs as `match` says.
  */
 import type { StoredDefinition, StoredDefinitions, Settings } from '../stored.js';
+import { defaultStream, pipelineIdsOf, stagesOf, titleOf, type DerivedRule, type Stage } from './contract.js';
 import { readFields } from './pipeline-rules/reads.js';
 import { writtenFields } from './pipeline-rules/values.js';
 
-export interface DerivedRule {
-  readonly rule: Settings;
-  /** What it comes of. */
-  readonly of: StoredDefinition;
-}
-
-export interface Stage {
-  readonly stage: number;
-  readonly match: 'all' | 'either' | 'pass';
-  /** Names of rules. */
-  readonly rules: readonly string[];
-}
-
-export const defaultStream = 'all-messages';
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-export const stagesOf = ({ definition }: Pick<StoredDefinition, 'definition'>): readonly Stage[] =>
-  (definition['stages'] as readonly Stage[] | undefined) ?? [];
-export const pipelineIdsOf = ({ definition }: Pick<StoredDefinition, 'definition'>): readonly string[] =>
-  (definition['pipelines'] as readonly string[] | undefined) ?? [];
 const actionsOf = ({ definition }: StoredDefinition): readonly Settings[] =>
   (definition['then'] as readonly Settings[] | undefined) ?? [];
 const conditionOf = ({ definition }: StoredDefinition): Settings => definition['when'] as Settings;
-export const titleOf = ({ definition, id }: Pick<StoredDefinition, 'definition' | 'id'>): string =>
-  textOf(definition['title']) || id;
-
 /** Fields that are there only between two stages. */
 const markPrefix = 'sluice_pipeline_';
 

@@ -1,54 +1,12 @@
 /** What an operator does with dead letters: looks at them, replays them, gives them up. Page by page, with progress, and ended between two pages. */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import { pipelineErrors } from '../errors.js';
-import { findDeadLetters, deadLettersById, type ListedDeadLetter, type Selection } from './find.js';
+import type { DeadLetterResult, DeadLetters, Ended, ListedDeadLetter, Selection, Work } from './contract.js';
+import { findDeadLetters, deadLettersById } from './find.js';
 import { deadLetterMetrics } from './metrics.js';
 import { planOf, type PlanContext } from './plan.js';
-import { replayDeadLetters, type DeadLetterResult } from './replayer.js';
-import { stateOf, withState, type DeadLetter } from './state.js';
-
-export interface DeadLetters {
-  /** Newest first; `onPage` is awaited. Resolves with how many there are in all. */
-  list(
-    selection: Selection,
-    limit: number,
-    onPage: (deadLetters: readonly ListedDeadLetter[], total: number) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<number>;
-  find(id: string): Promise<DeadLetter | undefined>;
-  /** Oldest first. Rejects when the store does not answer: what was done stays done, the rest is as it was. */
-  replay(selection: Selection, limit: number, work: Work): Promise<ReplayReport>;
-  /** Where a replay would bring them. Changes nothing. */
-  plan(selection: Selection, limit: number, work: Work): Promise<PlanReport>;
-  /** Keeps them with who and when until retention removes their index; a replay passes them over. One whose replay has begun is not dropped. */
-  drop(selection: Selection, limit: number, by: string, work: Work): Promise<DropReport>;
-}
-
-export interface Work {
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: { readonly done: number; readonly total: number }) => Promise<void>;
-}
-
-export type ReplayReport = Readonly<Record<DeadLetterResult, number>> & Ended;
-export interface PlanReport extends Ended {
-  /** Documents by index set. */
-  readonly index_sets: Readonly<Record<string, number>>;
-  /** Letters by code that would fail again. */
-  readonly fail: Readonly<Record<string, number>>;
-  /** A rule drops their messages. */
-  readonly dropped_by_rules: number;
-  readonly skipped: number;
-}
-export interface DropReport extends Ended {
-  readonly dropped: number;
-  readonly skipped: number;
-}
-interface Ended {
-  /** Letters that were looked at. */
-  readonly done: number;
-  readonly total: number;
-  readonly cancelled: boolean;
-}
+import { replayDeadLetters } from './replayer.js';
+import { stateOf, withState } from './state.js';
 
 const pageSize = 200;
 

@@ -21,11 +21,4 @@ export const deadLetterErrors = defineErrors({
     exitCode: 2,
     summary: 'The index refused the document in an earlier attempt of this replay.',
   },
-  DEAD_LETTER_UNKNOWN: { retryable: false, status: 404, exitCode: 2, summary: 'There is no dead letter with this id.' },
-  DEAD_LETTER_SELECTION_MISSING: {
-    retryable: false,
-    status: 400,
-    exitCode: 2,
-    summary: 'Nothing says which dead letters are meant; name ids or filters, or say --all.',
-  },
 });

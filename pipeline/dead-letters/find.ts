@@ -3,32 +3,8 @@ import { isIPv6 } from 'node:net';
 import type { QueryNode, SearchRequest } from '../../schemas/query.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
-import type { DeadLetter, DeadLetterDocument } from './state.js';
-
-export interface Selection {
-  readonly ids?: readonly string[] | undefined;
-  readonly code?: string | undefined;
-  /** Words of the reason. */
-  readonly reason?: string | undefined;
-  readonly receiver?: string | undefined;
-  /** With its port, or any port of an address. */
-  readonly peer?: string | undefined;
-  /** The one that refused the document. */
-  readonly indexSet?: string | undefined;
-  /** `open` has those whose replay has begun too. */
-  readonly state: 'open' | 'replayed' | 'dropped' | 'all';
-  /** Any further condition. */
-  readonly query: QueryNode;
-  /** Receive time, half-open, milliseconds. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
-
-export interface ListedDeadLetter {
-  readonly id: string;
-  readonly place: string;
-  readonly document: DeadLetterDocument;
-}
+import type { ListedDeadLetter, Selection } from './contract.js';
+import type { DeadLetter } from './state.js';
 
 const term = (field: string, text: string): QueryNode => ({ kind: 'term', field, text });
 

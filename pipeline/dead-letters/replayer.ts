@@ -3,6 +3,7 @@ import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import { deadLetterId } from '../../core/message-ids.js';
 import type { TopicRecord } from '../../topics/contract.js';
+import type { DeadLetterResult } from './contract.js';
 import { groupBy } from './group.js';
 import { documentDeadLetter } from '../dead-letter.js';
 import type { Unusable } from './message.js';
@@ -14,7 +15,6 @@ import {
   type Replay,
   type ReplayCommand,
   type ReplayEvent,
-  type ReplayResult,
   type SetOutcome,
 } from './replay-machine.js';
 import { stateOf, textOf, withState, type DeadLetter } from './state.js';
@@ -23,9 +23,6 @@ import { writeMessages, type MessageWrite, type Written } from './write-messages
 export interface ReplayerContext extends PlanContext {
   readonly now: () => number;
 }
-
-/** `left`: no answer; the dead letter keeps its target, and a replay goes on from there. */
-export type DeadLetterResult = ReplayResult | 'left';
 
 interface Task {
   readonly id: string;

@@ -17,7 +17,8 @@ import { maxAgeMs, maxWaitingBytes } from './limits.js';
 import { outputMetrics } from './metrics.js';
 import { createPausedOutput, type PausedOutput } from './paused.js';
 import { outputGroup, outputTopicSpec } from './topics.js';
-import { OutputWorker, type OutputStatus } from './worker.js';
+import { OutputWorker } from './worker.js';
+import type { OutputStatus } from './contract.js';
 
 export interface OutputsOptions {
   readonly config: Config;

@@ -5,7 +5,7 @@ import type { OutputSettings } from '../../schemas/outputs.js';
 import type { TopicLog } from '../../topics/contract.js';
 import type { outputMetrics } from './metrics.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
-import type { OutputStatus } from './worker.js';
+import type { OutputStatus } from './contract.js';
 
 export interface PausedOutputOptions {
   readonly settings: OutputSettings;

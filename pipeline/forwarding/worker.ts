@@ -14,6 +14,7 @@ import { backlogOf } from './limits.js';
 import type { outputMetrics } from './metrics.js';
 import { createRepeats, type Repeats } from './repeats.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
+import type { OutputStatus } from './contract.js';
 
 export interface OutputWorkerOptions {
   readonly settings: OutputSettings;
@@ -29,24 +30,6 @@ export interface OutputWorkerOptions {
   readonly taps?: Taps | undefined;
   readonly metrics: BuiltMetrics<typeof outputMetrics>;
   readonly log: Log;
-}
-
-export interface OutputStatus extends Omit<OutputState, 'state'> {
-  /** `paused`: the settings say that it takes and sends nothing; what waited goes on waiting. */
-  readonly state: OutputState['state'] | 'paused';
-  readonly id: string;
-  readonly title: string;
-  readonly type: string;
-  readonly protocol: string;
-  readonly enabled: boolean;
-  /** Messages in the topic that are not confirmed. */
-  readonly lag: number;
-  /** Receive time of the oldest message that is not confirmed, ISO 8601. */
-  readonly oldest: string | undefined;
-  /** Since this worker started. */
-  readonly sent: number;
-  readonly failed: number;
-  readonly dropped: number;
 }
 
 const batchBytes = 2 * 2 ** 20;

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { MessageBatch, Refusal } from '../../schemas/messages.js';
+import type { SenderAccount } from './contract.js';
 import { viewMetrics } from './metrics.js';
 
 /** About 300 bytes each. */
@@ -12,23 +13,6 @@ const skewEveryMs = 5_000;
 const timestampKey = Buffer.from('"timestamp"');
 const timestampValue = /^\s*:\s*"?(\d{1,19}(?:\.\d{1,9})?)/;
 const millisecondsFrom = 1e11;
-
-export interface SenderAccount {
-  readonly receiver: string;
-  /** Without the port: a sender that connects anew is the same one. */
-  readonly address: string;
-  messages: number;
-  bytes: number;
-  /** Inputs that could not become a message. */
-  refused: number;
-  /** UDP messages dropped because the pipeline was full. */
-  shed: number;
-  /** Milliseconds since the epoch. */
-  readonly firstSeen: number;
-  lastSeen: number;
-  /** Receive time less the sender's own, in milliseconds, transport included; undefined while no message had a usable time. */
-  clockSkewMs: number | undefined;
-}
 
 export interface Senders {
   received(batch: MessageBatch): void;

@@ -5,23 +5,13 @@
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { MessageBatch } from '../../schemas/messages.js';
 import type { IndexBatch } from '../route/route.js';
+import type { TapKind, TapOpener, Tapped } from './contract.js';
 import { viewMetrics } from './metrics.js';
-
-export type TapKind = 'receiver' | 'stream' | 'output';
 
 /** Shown to one watcher in a second, at the most. */
 export const maxShownPerSecond = 500;
 
-export interface Tapped {
-  /** JSON text: of a receiver as it was sent, of a stream as it is stored, of an output as it stands in its topic. */
-  readonly text: string;
-  readonly peer?: string;
-  readonly id?: string;
-}
-
-export interface Taps {
-  /** Calls back for what passes from now on; the returned function ends it. `skipped`: passed since the last call and not shown. */
-  open(kind: TapKind, name: string, onPassed: (tapped: Tapped, skipped: number) => void): () => void;
+export interface Taps extends TapOpener {
   received(batch: MessageBatch): void;
   routed(batches: readonly IndexBatch[]): void;
   sent(output: string, texts: () => readonly Tapped[]): void;

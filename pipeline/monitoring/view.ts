@@ -1,37 +1,14 @@
 /** What people see of the running program: senders, streams and rules by what they do, and what passes. */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
-import type { Problem, RecentProblems } from '../../core/recent-problems.js';
+import type { RecentProblems } from '../../core/recent-problems.js';
 import { pipelineMetrics } from '../metrics.js';
-import { createSenders, type SenderAccount, type Senders } from './senders.js';
+import type { Monitoring } from './contract.js';
+import { createSenders, type Senders } from './senders.js';
 import { createTaps, type Taps } from './taps.js';
 
-/** Counts since the start; who wants rates asks twice. */
-export interface Top {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly senders: readonly SenderAccount[];
-  readonly streams: Readonly<Record<string, number>>;
-  readonly rules: Readonly<Record<string, number>>;
-}
-
-/** Sums since the start, over all receivers and index sets. */
-export interface Counts {
-  readonly received: number;
-  readonly refused: number;
-  readonly shed: number;
-  readonly appended: number;
-  readonly stored: number;
-  readonly dead_lettered: number;
-}
-
-export interface View {
+export interface View extends Monitoring {
   readonly senders: Senders;
   readonly taps: Taps;
-  top(): Promise<Top>;
-  counts(): Promise<Counts>;
-  /** Seconds; 0 when nothing waits. */
-  oldestUnprocessed(): Promise<number>;
-  problems(): readonly Problem[];
 }
 
 export function createView(registry: Registry, problems?: RecentProblems): View {

@@ -1,7 +1,7 @@
 /** What the primary process answers for its workers: readiness of all, metrics of all, status of all; the rest one of them answers. */
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { HealthReport } from '../../api/admin.js';
+import type { HealthReport } from '../../api/contract.js';
 import { createControlClient, type ControlForward, type ControlHandler } from '../../api/control.js';
 import { errorText } from '../../core/errors.js';
 import type { Registry } from '../../core/metrics.js';

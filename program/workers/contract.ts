@@ -1,5 +1,5 @@
 /** What a running program is, as one process or several, and what the primary process and its workers tell each other over their channel. */
-import type { HealthReport } from '../../api/admin.js';
+import type { HealthReport } from '../../api/contract.js';
 import type { ControlForward, ControlHandler } from '../../api/control.js';
 import type { ToldError } from '../../core/process/told-error.js';
 import type { Config } from '../../schemas/config/config.js';

@@ -1,8 +1,7 @@
 /** Watching all workers at once: the sums of what each counts, and what passes any of them. */
 import { createControlClient, type ControlHandler } from '../../api/control.js';
 import { toError } from '../../core/errors.js';
-import type { SenderAccount } from '../../pipeline/monitoring/senders.js';
-import type { Top } from '../../pipeline/monitoring/view.js';
+import type { SenderAccount, Top } from '../../pipeline/monitoring/contract.js';
 import { sumCounts } from './counts.js';
 
 export function createWatchAnswers(

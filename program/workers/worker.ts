@@ -1,8 +1,7 @@
 /** The main module of a worker process: runs receivers and processors as the primary process says, until it says stop. */
-import { apiStopShare, createApi } from '../../api/api.js';
+import { apiStopShare } from '../../api/api.js';
 import { createControlServer } from '../../api/control.js';
-import { controlRoutes } from '../../api/control-routes.js';
-import { userControlRoutes } from '../../api/control/users.js';
+import { composeApi, composeControlRoutes } from '../api/api.js';
 import { errorText } from '../../core/errors.js';
 import { createLog } from '../../core/log.js';
 import { collectProcessMetrics, Registry } from '../../core/metrics.js';
@@ -61,9 +60,9 @@ async function run(start: WorkerStart): Promise<number> {
     () => end({ code: 0, deadlineMs: ownStopDeadlineMs }),
     () => process.exit(interruptedCode),
   );
+  const parts = { sluice, config, log, registry };
   const control = createControlServer(start.controlPath, {
-    ...controlRoutes(sluice, () => undefined),
-    ...userControlRoutes({ sluice, config, log, registry }),
+    ...composeControlRoutes(parts, () => undefined),
     [`GET ${workerPaths.ready}`]: () => sluice.ready(),
     [`GET ${workerPaths.metrics}`]: async () => {
       await sluice.processor?.collect();
@@ -71,7 +70,7 @@ async function run(start: WorkerStart): Promise<number> {
       return registry.getMetricsAsJSON();
     },
   });
-  const api = roles.api === true && index === 1 ? createApi({ sluice, config, log, registry }) : undefined;
+  const api = roles.api === true && index === 1 ? composeApi(parts) : undefined;
   let deadlineMs = ownStopDeadlineMs;
   try {
     await control.start();

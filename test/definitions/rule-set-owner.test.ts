@@ -51,7 +51,7 @@ await t.test('a change through the API is compiled once: what was checked comes 
   const rig = await createRig(t);
   const told = await watched(rig);
   const compilations = countCompilations(t);
-  await rig.world.objects().create('streams', 'orders', stream('orders'), 'anna');
+  await rig.world.writer().create('streams', 'orders', stream('orders'), 'anna');
   t.ok((await rig.world.catalog()).find('streams', 'orders'));
   await until(() => told.every((changes) => changes.length > 0));
   await quiet();
@@ -79,7 +79,7 @@ await t.test('a change that cannot be used is told once, and leaves the rules in
 await t.test('who subscribes late is told what came in between', async (t) => {
   const rig = await createRig(t);
   const known = await rig.world.ruleSets.load();
-  await rig.world.objects().create('streams', 'orders', stream('orders'), 'anna');
+  await rig.world.writer().create('streams', 'orders', stream('orders'), 'anna');
   const current = await rig.world.ruleSets.load();
   const told: RuleSetChange[] = [];
   const unsubscribed: RuleSetChange[] = [];
@@ -89,7 +89,7 @@ await t.test('who subscribes late is told what came in between', async (t) => {
     told.map((change) => 'ruleSet' in change && change.ruleSet.version),
     [current.version],
   );
-  await rig.world.objects().create('streams', 'bills', stream('bills'), 'anna');
+  await rig.world.writer().create('streams', 'bills', stream('bills'), 'anna');
   await until(() => told.length === 2);
   t.same(unsubscribed, []);
 });

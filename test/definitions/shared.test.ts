@@ -59,7 +59,7 @@ t.test('without any state there are only files', async (t) => {
     log: silentLog,
   });
   await world.start();
-  t.throws(() => world.objects(), { code: 'OBJECTS_UNAVAILABLE' });
+  t.throws(() => world.writer(), { code: 'OBJECTS_UNAVAILABLE' });
   t.ok((await world.catalog()).list('streams').length > 0);
   await world.stop(1_000);
 });
@@ -100,17 +100,17 @@ t.test(
       return world;
     };
     const [one, two] = [await start(t), await start(t)];
-    await one.objects().create('streams', 'orders', orders, 'anna');
-    await until(() => two.kept().length === 1);
+    await one.writer().create('streams', 'orders', orders, 'anna');
+    await until(() => two.stored().length === 1);
     t.equal((await two.ruleSets.load()).version, (await one.ruleSets.load()).version);
     const results = await Promise.allSettled([
-      one.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'One' } }), 'anna'),
-      two.objects().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'Two' } }), 'ben'),
+      one.writer().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'One' } }), 'anna'),
+      two.writer().change('streams', 'orders', () => ({ definition: { ...orders.definition, title: 'Two' } }), 'ben'),
     ]);
     t.ok(results.some(({ status }) => status === 'fulfilled'));
     for (const result of results)
       if (result.status === 'rejected') t.match(result.reason, { code: 'OBJECT_CONFLICT', retryable: true });
-    await two.objects().remove('streams', 'orders', 'ben');
-    await until(() => one.kept().length === 0);
+    await two.writer().remove('streams', 'orders', 'ben');
+    await until(() => one.stored().length === 0);
   },
 );

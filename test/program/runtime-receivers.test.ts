@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
 import { createRecentProblems, type RecentProblems } from '../../core/recent-problems.js';
-import type { RuntimeReceiver } from '../../definitions/receiver-options.js';
+import type { RuntimeReceiver } from '../../definitions/contract.js';
 import { createRuntimeReceivers, type RuntimeReceivers } from '../../program/runtime-receivers.js';
 import type { Receiver } from '../../receivers/contract.js';
 import type { ReceiverOptions } from '../../schemas/config/receivers.js';

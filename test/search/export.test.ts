@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { SearchHit } from '../../schemas/query.js';
-import { exportedFields, exportText, type ExportFormat } from '../../search/export.js';
+import type { ExportFormat } from '../../search/contract.js';
+import { exportedFields, exportText } from '../../search/export.js';
 
 const hit = (id: string, document: Readonly<Record<string, unknown>>): SearchHit => ({
   _id: id,

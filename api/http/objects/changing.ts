@@ -1,11 +1,8 @@
 /** What every change of an object goes through. */
 import { isSluiceError } from '../../../core/errors.js';
 import { ownMember } from '../../../core/own-member.js';
-import type { Catalog } from '../../../definitions/catalog.js';
-import { fieldProblemsOf } from '../../../definitions/check.js';
+import { fieldProblemsOf, type CatalogItem } from '../../../definitions/contract.js';
 import { failure, invalidMembers } from '../failure.js';
-
-type CatalogItem = ReturnType<Catalog['list']>[number];
 
 /** Members of requests that are named otherwise in rule files. */
 const memberNames: Readonly<Record<string, string>> = { index_set: 'index_set_id', id: 'name' };
@@ -38,7 +35,7 @@ function invalidOf(
 }
 
 /** What stands in a file of the operator is changed there. */
-export function assertChangeable(what: string, { id, origin, file, kept, derived }: CatalogItem): void {
+export function assertChangeable(what: string, { id, origin, file, stored, derived }: CatalogItem): void {
   if (derived)
     throw failure(
       'API_MANAGED_ELSEWHERE',
@@ -47,7 +44,7 @@ export function assertChangeable(what: string, { id, origin, file, kept, derived
         body: { origin },
       },
     );
-  if (origin === 'file' && kept === undefined)
+  if (origin === 'file' && stored === undefined)
     throw failure(
       'API_MANAGED_ELSEWHERE',
       `The ${what} ${id} stands in the rule file ${file ?? ''} and is changed there.`,

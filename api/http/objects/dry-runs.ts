@@ -1,14 +1,13 @@
-/** What a message met when it was tried. */
+/** Dry runs: what a message meets, without being stored. */
 import { Type, type Static } from 'typebox';
 import type { FastifyReply } from 'fastify';
 import { isSluiceError } from '../../../core/errors.js';
 import { apiIdOf } from '../../../core/object-ids.js';
-import { tryMessage } from '../../../definitions/dry-run.js';
+import type { MessageDryRun } from '../../../definitions/contract.js';
+import type { RuleSet } from '../../../rules/contract.js';
 import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';
-
-export type Tried = ReturnType<typeof tryMessage>;
 
 export const messageBody = {
   message: Type.Unsafe<Readonly<Record<string, unknown>>>({
@@ -30,19 +29,29 @@ export const explained = {
   reason: Type.String({ description: 'Why, in words.' }),
   condition: Type.Union([verdictSchema, Type.Null()]),
 };
-export const streamsOfTry = Type.Array(Type.Object({ id: Type.String(), name: Type.String(), title: Type.String() }), {
-  description: 'Streams that the message goes to, as far as the asker may read them.',
-});
+export const streamsOfDryRun = Type.Array(
+  Type.Object({ id: Type.String(), name: Type.String(), title: Type.String() }),
+  {
+    description: 'Streams that the message goes to, as far as the asker may read them.',
+  },
+);
 
 export function rulesNotLoaded(): Error {
   return failure('API_STARTING', 'The rules are not loaded yet.', { headers: { 'retry-after': '1' } });
 }
 
-export function tried(services: ApiServices, message: Readonly<Record<string, unknown>>, receiver = 'gelf-tcp'): Tried {
-  const rules = services.rules();
+/** What a message meets with these rules. */
+export function dryRunOf(
+  { dryRuns }: Pick<ApiServices, 'dryRuns'>,
+  rules: RuleSet | undefined,
+  {
+    message,
+    receiver = 'gelf-tcp',
+  }: { readonly message: Readonly<Record<string, unknown>>; readonly receiver?: string },
+): MessageDryRun {
   if (rules === undefined) throw rulesNotLoaded();
   try {
-    return tryMessage(rules, Buffer.from(JSON.stringify(message)), receiver);
+    return dryRuns.message(rules, Buffer.from(JSON.stringify(message)), receiver);
   } catch (error) {
     if (!isSluiceError(error)) throw error;
     throw failure('API_REQUEST_REFUSED', `This message would be refused: ${error.message}`, {
@@ -51,7 +60,10 @@ export function tried(services: ApiServices, message: Readonly<Record<string, un
   }
 }
 
-export function visibleStreams({ explanation: { streams } }: Tried, identity: Identity): Static<typeof streamsOfTry> {
+export function visibleStreams(
+  { explanation: { streams } }: MessageDryRun,
+  identity: Identity,
+): Static<typeof streamsOfDryRun> {
   return streams
     .filter(({ id, member }) => member && mayReadStream(identity.scope, id))
     .map(({ id, title }) => ({ id: apiIdOf(id), name: id, title }));

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
-import type { streamMatcher } from '../../../definitions/dry-run.js';
+import type { Matcher } from '../../../definitions/contract.js';
 import type { Identity } from '../../../schemas/access.js';
 import type { LogDocument } from '../../../schemas/messages.js';
 import { someOf, type Audited } from '../audited.js';
@@ -76,7 +76,7 @@ let running = 0;
 
 export async function tryHistory(
   { searcher }: ApiServices,
-  matches: ReturnType<typeof streamMatcher>,
+  matches: Matcher,
   asked: Asked,
   identity: Identity,
   signal: AbortSignal,
@@ -95,7 +95,7 @@ export async function tryHistory(
 
 async function read(
   searcher: ApiServices['searcher'],
-  matches: ReturnType<typeof streamMatcher>,
+  matches: Matcher,
   asked: Asked,
   identity: Identity,
   signal: AbortSignal,

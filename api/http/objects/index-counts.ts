@@ -21,11 +21,11 @@ export function countsAll(identity: Identity, indexSet?: string): boolean {
 }
 
 export async function indexCounts(
-  { sluice, searcher }: Pick<ApiServices, 'sluice' | 'searcher'>,
+  { indices: stored, searcher }: Pick<ApiServices, 'indices' | 'searcher'>,
   indexSet: string,
   identity: Identity,
 ): Promise<IndexCounts> {
-  const infos = (await sluice.store?.listIndices(indexSet)) ?? [];
+  const infos = await stored.list(indexSet);
   const indices = infos.length;
   if (countsAll(identity, indexSet))
     return {

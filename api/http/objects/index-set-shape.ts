@@ -1,11 +1,10 @@
 /** Index sets as the API shows and takes them: rotation and retention as strategies with their settings. */
 import { Type, type Static } from 'typebox';
-import type { Catalog } from '../../../definitions/catalog.js';
+import type { CatalogItem } from '../../../definitions/contract.js';
+import type { RuleSet } from '../../../rules/contract.js';
 import { invalidMembers } from '../failure.js';
-import type { RuleSet } from '../services.js';
 import { given, nullable, originFields, originOf, textOf } from './shapes.js';
 
-type CatalogItem = ReturnType<Catalog['list']>[number];
 type IndexSet = RuleSet['indexSets'][number];
 
 const size = (description: string) =>
@@ -133,7 +132,7 @@ export function showIndexSet(
     default: item.id === 'sluice_default',
     can_be_default: item.id === 'sluice_default',
     is_editable: mayEdit && item.origin !== 'file',
-    creation_date: item.kept?.created_at ?? null,
+    creation_date: item.stored?.created_at ?? null,
   };
 }
 

@@ -1,25 +1,26 @@
 /** Reading and changing receivers: those of the settings file, which stand there, and those of the API. */
 import type { Static } from 'typebox';
 import { findId } from '../../../core/object-ids.js';
+import type { Definitions } from '../../../definitions/contract.js';
 import { receiverTypes } from '../../../schemas/receiver-kinds.js';
-import { idFromTitle } from '../../../definitions/names.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { found, storing } from './changing.js';
+import { idFromTitle } from './id-from-title.js';
 import { showInput, takeInput, type inputAnswer, type InputBody, type inputStateAnswer } from './input-shape.js';
 
 type Input = Static<typeof inputAnswer>;
 type Settings = Readonly<Record<string, unknown>>;
 type Secrets = Readonly<Record<string, string | undefined>>;
-type World = ApiServices['sluice']['world'];
 
 /** As receivers have it where nothing is said. */
 const anyHost = '0.0.0.0';
 
+type InputPorts = Pick<ApiServices, 'config' | 'definitions' | 'receiverKinds' | 'receivers'>;
 export type InputStore = ReturnType<typeof createInputStore>;
 
-export function createInputStore(services: ApiServices) {
-  const { world } = services.sluice;
+export function createInputStore(services: InputPorts) {
+  const { definitions } = services;
   const list = (): Input[] => listInputs(services);
   const read = (name: string): Input => {
     const inputs = list();
@@ -62,26 +63,26 @@ export function createInputStore(services: ApiServices) {
     async change(name: string, body: InputBody, by: string): Promise<string> {
       const id = changeable(name);
       const { definition, secrets } = takeInput(body, read(id).type, services.receiverKinds);
-      await update(world, id, by, definition, secrets);
+      await update(definitions, id, by, definition, secrets);
       return id;
     },
     async setEnabled(name: string, enabled: boolean, by: string) {
       const id = changeable(name);
-      await update(world, id, by, { enabled });
+      await update(definitions, id, by, { enabled });
       return stateOf(services, read(id));
     },
     async remove(name: string, by: string): Promise<void> {
       const id = changeable(name);
-      for (const extractor of world
-        .kept()
+      for (const extractor of definitions
+        .stored()
         .filter(({ kind, definition }) => kind === 'extractors' && definition['input'] === id))
-        await storing(() => world.objects().remove('extractors', extractor.id, by));
-      await storing(() => world.objects().remove('receivers', id, by));
+        await storing(() => definitions.writer().remove('extractors', extractor.id, by));
+      await storing(() => definitions.writer().remove('receivers', id, by));
     },
   };
 }
 
-function listInputs({ config, receiverKinds, sluice: { world } }: ApiServices): Input[] {
+function listInputs({ config, receiverKinds, definitions }: InputPorts): Input[] {
   return [
     ...config.receivers.map((options) =>
       showInput(options, receiverKinds, {
@@ -92,31 +93,28 @@ function listInputs({ config, receiverKinds, sluice: { world } }: ApiServices): 
         origin: 'file',
       }),
     ),
-    ...world.receivers().map(({ id, title, enabled, options }) => {
-      const kept = world.kept().find((object) => object.kind === 'receivers' && object.id === id);
+    ...definitions.receivers().map(({ id, title, enabled, options }) => {
+      const stored = definitions.stored().find((object) => object.kind === 'receivers' && object.id === id);
       return showInput(options, receiverKinds, {
         title,
         enabled,
-        createdAt: kept?.created_at ?? null,
-        createdBy: kept?.created_by ?? '',
+        createdAt: stored?.created_at ?? null,
+        createdBy: stored?.created_by ?? '',
         origin: 'api',
       });
     }),
   ];
 }
 
-function stateOf({ sluice }: ApiServices, { id, name }: Input): Static<typeof inputStateAnswer> {
-  const own = sluice.runtimeReceivers?.state(name);
-  const running = sluice.receivers.find((receiver) => receiver.name === name);
-  const state =
-    sluice.runtimeReceivers === undefined
-      ? 'ELSEWHERE'
-      : (own?.state ?? (running === undefined ? 'STARTING' : 'RUNNING'));
+function stateOf({ receivers }: InputPorts, { id, name }: Input): Static<typeof inputStateAnswer> {
+  const own = receivers.stateOf(name);
+  const running = receivers.list().find((receiver) => receiver.name === name);
+  const state = !receivers.areHere ? 'ELSEWHERE' : (own?.state ?? (running === undefined ? 'STARTING' : 'RUNNING'));
   return { id, name, state, detailed_message: own?.problem ?? null, address: running?.address() ?? null };
 }
 
 async function create(
-  { config, receiverKinds, sluice: { world } }: ApiServices,
+  { config, receiverKinds, definitions }: InputPorts,
   body: InputBody,
   names: readonly string[],
   by: string,
@@ -130,7 +128,7 @@ async function create(
   const { definition, secrets } = takeInput(body, undefined, receiverKinds);
   const there = listensAlready(config, definition);
   if (there !== undefined) return there;
-  const objects = world.objects();
+  const objects = definitions.writer();
   const id = idFromTitle(title, 'receiver', (taken) => names.includes(taken) || objects.wasUsed('receivers', taken));
   await storing(() =>
     objects.create('receivers', id, { definition: { ...definition, id }, secrets: keptSecrets(secrets) }, by),
@@ -152,9 +150,15 @@ function listensAlready(
   return receivers.find((one) => isMeant(one) && isSame(one))?.name;
 }
 
-async function update(world: World, id: string, by: string, settings: Settings, secrets: Secrets = {}): Promise<void> {
+async function update(
+  definitions: Definitions,
+  id: string,
+  by: string,
+  settings: Settings,
+  secrets: Secrets = {},
+): Promise<void> {
   await storing(() =>
-    world.objects().change(
+    definitions.writer().change(
       'receivers',
       id,
       (before) => ({

@@ -3,10 +3,10 @@ import type { ApiServices } from '../services.js';
 
 export function knownReceivers({
   config,
-  sluice,
-}: Pick<ApiServices, 'config' | 'sluice'>): readonly { readonly id: string; readonly title: string }[] {
+  definitions,
+}: Pick<ApiServices, 'config' | 'definitions'>): readonly { readonly id: string; readonly title: string }[] {
   return [
     ...config.receivers.map(({ name }) => ({ id: name, title: name })),
-    ...sluice.world.receivers().map(({ id, title }) => ({ id, title })),
+    ...definitions.receivers().map(({ id, title }) => ({ id, title })),
   ];
 }

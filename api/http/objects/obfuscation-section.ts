@@ -45,18 +45,18 @@ export interface ObfuscationSection {
   restore(): Promise<void>;
 }
 
-export function obfuscationSection({ sluice: { world } }: ApiServices): ObfuscationSection {
-  const isChanged = (): boolean => world.objects().find('obfuscation', 'section') !== undefined;
+export function obfuscationSection({ definitions }: Pick<ApiServices, 'definitions'>): ObfuscationSection {
+  const isChanged = (): boolean => definitions.writer().find('obfuscation', 'section') !== undefined;
   return {
-    read: async () => (await world.catalog()).obfuscation,
+    read: async () => (await definitions.catalog()).obfuscation,
     async change(changes, by) {
-      const catalog = await world.catalog();
+      const catalog = await definitions.catalog();
       const streams = changes.streams?.map(
         (name) =>
           (catalog.find('streams', name) ?? catalog.list('streams').find((item) => isTitleOf(item, name)))?.id ?? name,
       );
       await storing(() =>
-        world.objects().change(
+        definitions.writer().change(
           'obfuscation',
           'section',
           (before) => ({
@@ -75,11 +75,11 @@ export function obfuscationSection({ sluice: { world } }: ApiServices): Obfuscat
       );
     },
     async reset(by) {
-      if (isChanged()) await storing(() => world.objects().remove('obfuscation', 'section', by));
+      if (isChanged()) await storing(() => definitions.writer().remove('obfuscation', 'section', by));
     },
     async sync(mode, by) {
       if (mode === 'skip' || !isChanged()) return;
-      const files = await world.obfuscationOfFiles();
+      const files = await definitions.obfuscationOfFiles();
       const kept = (key: 'patterns' | 'white_patterns', before: unknown): readonly Entry[] => {
         const filed = new Set((files[key] ?? []).map(({ id }) => id));
         return listOf<Entry>(before).filter(
@@ -87,7 +87,7 @@ export function obfuscationSection({ sluice: { world } }: ApiServices): Obfuscat
         );
       };
       await storing(() =>
-        world.objects().change(
+        definitions.writer().change(
           'obfuscation',
           'section',
           (before) => ({
@@ -101,7 +101,7 @@ export function obfuscationSection({ sluice: { world } }: ApiServices): Obfuscat
         ),
       );
     },
-    restore: () => world.objects().refresh(),
+    restore: () => definitions.writer().refresh(),
   };
 }
 

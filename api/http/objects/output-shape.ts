@@ -1,15 +1,13 @@
 /** Outputs as the API shows and takes them. Secrets go in and never come out. */
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog } from '../../../definitions/catalog.js';
+import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
 import { has, mayReadStream, type Identity } from '../../../schemas/access.js';
+import type { OutputStatus } from '../../../pipeline/forwarding/contract.js';
 import { invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
 import { given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
 
-type CatalogItem = ReturnType<Catalog['list']>[number];
 type Settings = Readonly<Record<string, unknown>>;
-type Status = Awaited<ReturnType<NonNullable<ApiServices['sluice']['outputs']>['status']>>[number];
 
 /** Settings that are kept apart: section and key. */
 const secretSettings = [
@@ -94,7 +92,7 @@ export const outputTypes: Readonly<Record<string, { name: string; human_name: st
 };
 
 /** `counted`: whether the asker may know how many messages its streams have. */
-export function showState(status: Status | undefined, counted: boolean): Static<typeof outputState> | null {
+export function showState(status: OutputStatus | undefined, counted: boolean): Static<typeof outputState> | null {
   if (status === undefined) return null;
   const {
     state,
@@ -139,15 +137,15 @@ export function showOutput(
   item: CatalogItem,
   allStreams: readonly string[],
   identity: Identity,
-  status: Status | undefined,
+  status: OutputStatus | undefined,
 ): Static<typeof outputAnswer> {
-  const { settings, kept } = item;
+  const { settings, stored } = item;
   const { title, type, enabled, host, port, protocol } = settings;
   const rest = Object.fromEntries(Object.entries(settings).filter(([name]) => !shownApart.has(name)));
   const secrets = secretSettings.filter(
     ([section, key]) =>
       (settings[section] as Settings | undefined)?.[key] !== undefined ||
-      kept?.secrets[`${section}.${key}`] !== undefined,
+      stored?.secrets[`${section}.${key}`] !== undefined,
   );
   const transport = textOf(protocol, 'tcp').toUpperCase();
   return {

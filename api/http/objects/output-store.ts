@@ -1,5 +1,5 @@
 /** Reading and changing outputs for those who may. */
-import { idFromTitle } from '../../../definitions/names.js';
+import type { Catalog, Definitions } from '../../../definitions/contract.js';
 import { mayEditStream, mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
@@ -13,6 +13,7 @@ import {
   type OutputBody,
   type TakenOutput,
 } from './output-shape.js';
+import { idFromTitle } from './id-from-title.js';
 import { listOf } from './shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -20,26 +21,23 @@ type Secrets = Readonly<Record<string, { readonly value: string }>>;
 
 const idFallback = 'output';
 
-type World = ApiServices['sluice']['world'];
-type Catalog = Awaited<ReturnType<World['catalog']>>;
 export type OutputStore = ReturnType<typeof createOutputStore>;
 
-export function createOutputStore({ sluice }: ApiServices) {
-  const { world } = sluice;
-  const statusOf = async (id: string) => ((await sluice.outputs?.status()) ?? []).find((status) => status.id === id);
-  const item = async (name: string) => found('output', (await world.catalog()).find('outputs', name));
+export function createOutputStore({ definitions, outputs }: Pick<ApiServices, 'definitions' | 'outputs'>) {
+  const statusOf = async (id: string) => (await outputs.status()).find((status) => status.id === id);
+  const item = async (name: string) => found('output', (await definitions.catalog()).find('outputs', name));
 
   return {
     item,
     async state(name: string, identity: Identity) {
       const { id } = await item(name);
-      return showState(await statusOf(id), countsOutput(streamsOf(id, await world.catalog()), identity));
+      return showState(await statusOf(id), countsOutput(streamsOf(id, await definitions.catalog()), identity));
     },
     async ids(): Promise<readonly string[]> {
-      return (await world.catalog()).list('outputs').map(({ id }) => id);
+      return (await definitions.catalog()).list('outputs').map(({ id }) => id);
     },
     async read(id: string, identity: Identity) {
-      const catalog = await world.catalog();
+      const catalog = await definitions.catalog();
       return showOutput(
         found('output', catalog.find('outputs', id)),
         streamsOf(id, catalog),
@@ -47,39 +45,44 @@ export function createOutputStore({ sluice }: ApiServices) {
         await statusOf(id),
       );
     },
-    create: (body: OutputBody, identity: Identity) => create(world, body, identity),
+    create: (body: OutputBody, identity: Identity) => create(definitions, body, identity),
     async change(id: string, body: OutputBody, identity: Identity): Promise<void> {
       const taken = takeOutput(body);
-      const catalog = await world.catalog();
+      const catalog = await definitions.catalog();
       assertMayTurn(streamsOf(id, catalog), identity);
       const streams = body.streams === undefined ? {} : { streams: editableStreams(catalog, body.streams, identity) };
-      await update(world, id, { ...taken, definition: { ...taken.definition, ...streams } }, identity.username);
+      await update(definitions, id, { ...taken, definition: { ...taken.definition, ...streams } }, identity.username);
     },
     async setEnabled(name: string, enabled: boolean, by: string): Promise<void> {
       const output = await item(name);
       assertChangeable('output', output);
-      await update(world, output.id, { definition: { enabled }, secrets: {} }, by);
+      await update(definitions, output.id, { definition: { enabled }, secrets: {} }, by);
     },
     async remove(name: string, by: string): Promise<void> {
       const output = await item(name);
       assertRemovable('output', output);
-      await remove(world, output.id, by);
+      await remove(definitions, output.id, by);
     },
     async ofStream(streamId: string): Promise<readonly string[]> {
-      const catalog = await world.catalog();
+      const catalog = await definitions.catalog();
       return catalog
         .list('outputs')
         .map(({ id }) => id)
         .filter((id) => streamsOf(id, catalog).includes(streamId));
     },
     attach: (streamId: string, name: string, attached: boolean, by: string) =>
-      attach(world, { streamId, name, attached }, by),
+      attach(definitions, { streamId, name, attached }, by),
   };
 }
 
-async function update(world: World, id: string, { definition, secrets }: TakenOutput, by: string): Promise<void> {
+async function update(
+  definitions: Definitions,
+  id: string,
+  { definition, secrets }: TakenOutput,
+  by: string,
+): Promise<void> {
   await storing(() =>
-    world.objects().change(
+    definitions.writer().change(
       'outputs',
       id,
       (before) => ({
@@ -92,23 +95,23 @@ async function update(world: World, id: string, { definition, secrets }: TakenOu
 }
 
 async function changeStream(
-  world: World,
+  definitions: Definitions,
   id: string,
   by: string,
   change: (before: Settings | undefined) => Settings,
 ): Promise<void> {
   await storing(() =>
-    world.objects().change('streams', id, (before) => ({ definition: change(before?.definition) }), by),
+    definitions.writer().change('streams', id, (before) => ({ definition: change(before?.definition) }), by),
   );
 }
 
 /** The id of the new output. */
-async function create(world: World, body: OutputBody, identity: Identity): Promise<string> {
+async function create(definitions: Definitions, body: OutputBody, identity: Identity): Promise<string> {
   const { title, streams = [] } = body;
   if (title === undefined) throw invalidMembers({ title: ['An output needs a title.'] });
   const { definition, secrets } = takeOutput(body);
-  const objects = world.objects();
-  const catalog = await world.catalog();
+  const objects = definitions.writer();
+  const catalog = await definitions.catalog();
   // The id is the name of its topic, in which messages of a deleted one may still wait.
   const id = idFromTitle(
     title,
@@ -123,25 +126,25 @@ async function create(world: World, body: OutputBody, identity: Identity): Promi
 }
 
 /** Streams that name the output forget it. */
-async function remove(world: World, output: string, by: string): Promise<void> {
-  for (const stream of world
-    .kept()
+async function remove(definitions: Definitions, output: string, by: string): Promise<void> {
+  for (const stream of definitions
+    .stored()
     .filter(({ kind, definition }) => kind === 'streams' && listOf<string>(definition['outputs']).includes(output))) {
-    await changeStream(world, stream.id, by, (before) => ({
+    await changeStream(definitions, stream.id, by, (before) => ({
       ...before,
       outputs: listOf<string>(before?.['outputs']).filter((id) => id !== output),
     }));
   }
-  await storing(() => world.objects().remove('outputs', output, by));
+  await storing(() => definitions.writer().remove('outputs', output, by));
 }
 
 /** On the side of the output, unless that stands in a file. */
 async function attach(
-  world: World,
+  definitions: Definitions,
   { streamId, name, attached }: { readonly streamId: string; readonly name: string; readonly attached: boolean },
   by: string,
 ): Promise<void> {
-  const catalog = await world.catalog();
+  const catalog = await definitions.catalog();
   const output = found('output', catalog.find('outputs', name));
   const stream = found('stream', catalog.find('streams', streamId));
   const changed = (ids: readonly string[], id: string): readonly string[] =>
@@ -149,14 +152,14 @@ async function attach(
   const named = listOf<string>(stream.settings['outputs']);
   if (output.origin === 'api')
     await update(
-      world,
+      definitions,
       output.id,
       { definition: { streams: changed(listOf<string>(output.settings['streams']), streamId) }, secrets: {} },
       by,
     );
   if (output.origin === 'api' && (attached || !named.includes(output.id))) return;
   assertChangeable('stream', stream);
-  await changeStream(world, streamId, by, (before) => ({
+  await changeStream(definitions, streamId, by, (before) => ({
     ...before,
     id: streamId,
     outputs: changed(named, output.id),

@@ -2,18 +2,20 @@
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
 import { apiIdOf, findId } from '../../../core/object-ids.js';
-import type { StoredDefinition } from '../../../definitions/stored.js';
-import { textProblemsOf } from '../../../definitions/graylog/pipeline-rules/problem.js';
-import { longestText } from '../../../definitions/graylog/pipeline-rules/tokens.js';
-import { pipelineIdsOf, pipelineRules, stagesOf, titleOf } from '../../../definitions/graylog/pipelines.js';
+import type { StoredDefinition } from '../../../definitions/contract.js';
+import {
+  longestText,
+  pipelineIdsOf,
+  stagesOf,
+  textProblemsOf,
+  titleOf,
+} from '../../../definitions/graylog/contract.js';
 import { mayReadStream, type Identity } from '../../../schemas/access.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { found, storing } from './changing.js';
 import { routesToHidden, showActions } from './hidden-streams.js';
 import { nullable, textOf } from './shapes.js';
-
-type World = ApiServices['sluice']['world'];
 
 export const sourceBody = Type.Object(
   {
@@ -90,6 +92,9 @@ export const connectionAnswer = Type.Object(
   { description: 'Pipelines of a stream.' },
 );
 
+/** What resources of pipelines work with. */
+export type PipelinePorts = Pick<ApiServices, 'definitions' | 'graylog'>;
+
 /** Mistakes in a text become an answer that lists them with their places. */
 export function reading<Result>(read: () => Result): Result {
   try {
@@ -113,11 +118,16 @@ export function reading<Result>(read: () => Result): Result {
   }
 }
 
-export const objectsOf = (world: World, kind: StoredDefinition['kind']): readonly StoredDefinition[] =>
-  world.kept().filter((object) => object.kind === kind);
+export const objectsOf = (ports: PipelinePorts, kind: StoredDefinition['kind']): readonly StoredDefinition[] =>
+  ports.definitions.stored().filter((object) => object.kind === kind);
 
-export function objectOf(world: World, kind: StoredDefinition['kind'], what: string, name: string): StoredDefinition {
-  const objects = objectsOf(world, kind);
+export function objectOf(
+  ports: PipelinePorts,
+  kind: StoredDefinition['kind'],
+  what: string,
+  name: string,
+): StoredDefinition {
+  const objects = objectsOf(ports, kind);
   const id = findId(
     objects.map((object) => object.id),
     name,
@@ -128,8 +138,8 @@ export function objectOf(world: World, kind: StoredDefinition['kind'], what: str
   );
 }
 
-export function usersOf(world: World, rule: StoredDefinition): readonly string[] {
-  return objectsOf(world, 'pipelines')
+export function usersOf(ports: PipelinePorts, rule: StoredDefinition): readonly string[] {
+  return objectsOf(ports, 'pipelines')
     .filter((pipeline) => stagesOf(pipeline).some(({ rules }) => rules.includes(titleOf(rule))))
     .map(titleOf);
 }
@@ -150,15 +160,17 @@ function commonOf(object: StoredDefinition) {
 
 /** The text and the description may name the stream in words of their own: where it is hidden, neither is shown. */
 export function showPipelineRule(
-  world: World,
+  ports: PipelinePorts,
   rule: StoredDefinition,
   identity: Identity,
 ): Static<typeof pipelineRuleAnswer> {
-  const usedBy = usersOf(world, rule);
-  const running = pipelineRules(world.kept()).some(({ of }) => of.kind === rule.kind && of.id === rule.id);
-  const leftOut = world.leftOut('pipeline-rules').some(({ id }) => id === rule.id);
-  const connected = objectsOf(world, 'pipelines').some(
-    (pipeline) => usedBy.includes(titleOf(pipeline)) && streamsOf(world, pipeline).length > 0,
+  const usedBy = usersOf(ports, rule);
+  const running = ports.graylog.pipelines
+    .rulesOf(ports.definitions.stored())
+    .some(({ of }) => of.kind === rule.kind && of.id === rule.id);
+  const leftOut = ports.definitions.leftOut('pipeline-rules').some(({ id }) => id === rule.id);
+  const connected = objectsOf(ports, 'pipelines').some(
+    (pipeline) => usedBy.includes(titleOf(pipeline)) && streamsOf(ports, pipeline).length > 0,
   );
   const reason = leftOut
     ? 'It does not fit the other rules at the moment, see the log.'
@@ -184,18 +196,18 @@ export function showPipelineRule(
   };
 }
 
-const streamsOf = (world: World, pipeline: StoredDefinition): readonly string[] =>
-  objectsOf(world, 'connections')
+const streamsOf = (ports: PipelinePorts, pipeline: StoredDefinition): readonly string[] =>
+  objectsOf(ports, 'connections')
     .filter((connection) => pipelineIdsOf(connection).includes(pipeline.id))
     .map(({ id }) => id);
 
 /** A stream that the asker may not read is not named. */
 export function showPipeline(
-  world: World,
+  ports: PipelinePorts,
   pipeline: StoredDefinition,
   { scope }: Identity,
 ): Static<typeof pipelineAnswer> {
-  const streams = streamsOf(world, pipeline);
+  const streams = streamsOf(ports, pipeline);
   const stages = stagesOf(pipeline).map(({ stage, match, rules }) => ({
     stage,
     match: match.toUpperCase() as 'ALL',
@@ -211,10 +223,10 @@ export function showPipeline(
 }
 
 export function showConnection(
-  world: World,
+  ports: PipelinePorts,
   { id, definition }: Pick<StoredDefinition, 'id' | 'definition'>,
 ): Static<typeof connectionAnswer> {
-  const pipelines = new Set(objectsOf(world, 'pipelines').map((pipeline) => pipeline.id));
+  const pipelines = new Set(objectsOf(ports, 'pipelines').map((pipeline) => pipeline.id));
   return {
     id: apiIdOf(id),
     stream_id: apiIdOf(id),
@@ -226,12 +238,17 @@ export function showConnection(
 }
 
 /** Nothing where the last one goes. */
-export async function connect(world: World, stream: string, pipelines: readonly string[], by: string): Promise<void> {
-  const known = world.objects().find('connections', stream);
+export async function connect(
+  ports: PipelinePorts,
+  stream: string,
+  pipelines: readonly string[],
+  by: string,
+): Promise<void> {
+  const known = ports.definitions.writer().find('connections', stream);
   if (known === undefined && pipelines.length === 0) return;
   await storing(() =>
-    world
-      .objects()
+    ports.definitions
+      .writer()
       .change('connections', stream, () => ({ definition: { id: stream, pipelines: [...new Set(pipelines)] } }), by),
   );
 }

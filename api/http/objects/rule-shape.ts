@@ -1,11 +1,10 @@
 /** Rules as the API shows and takes them: in the words of rule files. */
 import { Type, type Static } from 'typebox';
-import type { Catalog } from '../../../definitions/catalog.js';
+import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
 import { has, type Identity } from '../../../schemas/access.js';
 import { showActions, showText, takeActions } from './hidden-streams.js';
 import { flagOf, given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
 
-type CatalogItem = ReturnType<Catalog['list']>[number];
 type Settings = Readonly<Record<string, unknown>>;
 
 const condition = Type.Unsafe<Settings>({

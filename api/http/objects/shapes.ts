@@ -1,9 +1,7 @@
 /** Shapes that several kinds of objects share. */
 import { Type, type TSchema } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog } from '../../../definitions/catalog.js';
-
-type CatalogItem = ReturnType<Catalog['list']>[number];
+import type { CatalogItem } from '../../../definitions/contract.js';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 export const nothing = Type.Null({ description: 'No body.' });
@@ -27,15 +25,15 @@ export const originFields = {
   creator_user_id: Type.String({ description: 'User name; empty unless it was made or changed here.' }),
 };
 
-export function originOf({ id, origin, file, problem, kept }: CatalogItem) {
+export function originOf({ id, origin, file, problem, stored }: CatalogItem) {
   return {
     id: apiIdOf(id),
     name: id,
     origin,
     file: file ?? null,
     problem: problem ?? null,
-    created_at: kept?.created_at ?? null,
-    creator_user_id: kept?.created_by ?? '',
+    created_at: stored?.created_at ?? null,
+    creator_user_id: stored?.created_by ?? '',
   };
 }
 

@@ -2,12 +2,11 @@
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog } from '../../../definitions/catalog.js';
+import type { CatalogItem } from '../../../definitions/contract.js';
 import type { RuleFileStreamRule } from '../../../schemas/rule-files.js';
 import { failure } from '../failure.js';
 import { flagOf, given, listOf, nullable, objectId, originFields, originOf, textOf } from './shapes.js';
 
-type CatalogItem = ReturnType<Catalog['list']>[number];
 export type StreamRule = RuleFileStreamRule;
 
 /** As in `docs/api.md`: number, name, what it says. */

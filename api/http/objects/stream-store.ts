@@ -1,22 +1,20 @@
 /** Reading and changing streams for those who may. */
 import { apiIdOf } from '../../../core/object-ids.js';
-import { idFromTitle } from '../../../definitions/names.js';
+import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
 import { mayEditStream, mayReadStream, unrestrictedScope, type Identity } from '../../../schemas/access.js';
 import { failure, invalidMembers } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { assertChangeable, found, storing } from './changing.js';
+import { idFromTitle } from './id-from-title.js';
 import { listOf, textOf } from './shapes.js';
 import { showStream, takeStream, type StreamBody } from './stream-shape.js';
 
-type Catalog = Awaited<ReturnType<ApiServices['sluice']['world']['catalog']>>;
-type CatalogItem = ReturnType<Catalog['list']>[number];
 type Settings = Readonly<Record<string, unknown>>;
 
 export type StreamStore = ReturnType<typeof createStreamStore>;
 
-export function createStreamStore({ sluice, searcher }: ApiServices) {
-  const { world } = sluice;
-  const catalog = (): Promise<Catalog> => world.catalog();
+export function createStreamStore({ definitions, searcher }: Pick<ApiServices, 'definitions' | 'searcher'>) {
+  const catalog = (): Promise<Catalog> => definitions.catalog();
 
   const show = (item: CatalogItem, all: Catalog, identity: Identity) =>
     showStream(item, outputsOf(item.id, all), mayEditStream(identity, item.id));
@@ -34,7 +32,7 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
     const item = found('stream', (await catalog()).find('streams', id));
     assertChangeable('stream', item);
     await storing(() =>
-      world.objects().change(
+      definitions.writer().change(
         'streams',
         id,
         (before) => {
@@ -67,7 +65,7 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
       const { title, name } = body.entity ?? body;
       if (title === undefined) throw invalidMembers({ title: ['A stream needs a title.'] });
       const all = await catalog();
-      const objects = world.objects();
+      const objects = definitions.writer();
       if (name !== undefined && all.find('streams', name) !== undefined)
         throw failure('API_EXISTS', `There is a stream ${name} already.`);
       const id =
@@ -108,9 +106,9 @@ export function createStreamStore({ sluice, searcher }: ApiServices) {
     change,
     /** Outputs that name the stream forget it. */
     async remove(id: string, by: string): Promise<void> {
-      const objects = world.objects();
-      for (const output of world
-        .kept()
+      const objects = definitions.writer();
+      for (const output of definitions
+        .stored()
         .filter(({ kind, definition }) => kind === 'outputs' && listOf<string>(definition['streams']).includes(id))) {
         await storing(() =>
           objects.change(

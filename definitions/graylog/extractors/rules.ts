@@ -1,6 +1,6 @@
 /** Extractors of inputs → rules that only see messages of their receiver. */
 import type { StoredDefinition, StoredDefinitions, Settings } from '../../stored.js';
-import type { DerivedRule } from '../pipelines.js';
+import type { DerivedRule } from '../contract.js';
 
 const orderOf = ({ definition }: StoredDefinition): number =>
   typeof definition['order'] === 'number' ? definition['order'] : 0;

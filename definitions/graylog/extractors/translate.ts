@@ -1,5 +1,6 @@
 /** An extractor as peers have it → a condition and actions of rule files. What is not supported is refused, by the name of its setting. */
-import { invalid, type FieldProblem } from '../../check.js';
+import { invalid } from '../../check.js';
+import type { FieldProblem } from '../../contract.js';
 import type { Settings } from '../../stored.js';
 import { grokText, hasNamedGroup, namedGroupProblem } from '../pipeline-rules/grok-text.js';
 import { withNamedGroup } from '../pipeline-rules/groups.js';

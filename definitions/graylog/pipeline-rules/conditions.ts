@@ -4,7 +4,8 @@ import { compilePattern } from '../../../rules/pattern.js';
 import type { Settings } from '../../stored.js';
 import { operandOf, valueFunctions, type Operand } from './operands.js';
 import { wrongAt } from './problem.js';
-import { argumentsOf, fieldName, flagLiteral, literalOf, textLiteral, type Known } from './translating.js';
+import type { KnownNames } from '../contract.js';
+import { argumentsOf, fieldName, flagLiteral, literalOf, textLiteral } from './translating.js';
 import type { Node, NodeOf } from './tree.js';
 
 const always: Settings = { always: true };
@@ -17,7 +18,7 @@ const isNumber = (field: string): Settings => anyOf({ field, greater: -1 }, { fi
 const supported =
   'has_field, is_null, is_not_null, from_input, to_bool, contains, starts_with, ends_with, regex(...).matches, == != < <= > >= with a literal, and, or, not';
 
-export function conditionOf(node: Node, known: Known): Settings {
+export function conditionOf(node: Node, known: KnownNames): Settings {
   switch (node.kind) {
     case 'literal':
       if (typeof node.value === 'boolean') return node.value ? always : never;
@@ -42,7 +43,7 @@ export function conditionOf(node: Node, known: Known): Settings {
 const spread = (condition: Settings, kind: 'all' | 'any'): readonly Settings[] =>
   kind in condition ? (condition[kind] as readonly Settings[]) : [condition];
 
-function callOf(call: NodeOf<'call'>, known: Known): Settings {
+function callOf(call: NodeOf<'call'>, known: KnownNames): Settings {
   switch (call.name) {
     case 'has_field':
       return exists(
@@ -90,7 +91,7 @@ function fieldOf(node: Node, what: string): Operand {
 const isTrue = ({ field }: Operand): Settings => ({ field, equals: 'true', ignore_case: true });
 
 /** By the id of an input, its title, or the name of a receiver in the settings. */
-function receiverOf(call: NodeOf<'call'>, { receivers }: Known): string {
+function receiverOf(call: NodeOf<'call'>, { receivers }: KnownNames): string {
   const given = argumentsOf(call, ['id', 'name'], 0);
   const node = given.get('id') ?? given.get('name');
   const wanted = textLiteral(node, 'The input', call);
@@ -158,7 +159,7 @@ const mirrored: Readonly<Record<string, string>> = {
   '!=': '!=',
 };
 
-function comparison(node: NodeOf<'operation'>, known: Known): Settings {
+function comparison(node: NodeOf<'operation'>, known: KnownNames): Settings {
   const { sign, left, right } = node;
   if (!(sign in mirrored)) throw wrongAt(node, `\`${sign}\` is not supported in a condition.`);
   const swapped = literalOf(left) !== undefined;
@@ -174,7 +175,7 @@ function comparison(node: NodeOf<'operation'>, known: Known): Settings {
     : comparedNumber(operator, operand, value);
 }
 
-function comparedFlag(operator: string, node: Node, value: boolean, known: Known, place: Node): Settings {
+function comparedFlag(operator: string, node: Node, value: boolean, known: KnownNames, place: Node): Settings {
   if (operator !== '==' && operator !== '!=') throw wrongAt(place, 'Booleans are only equal or not.');
   const isField = node.kind === 'field' || (node.kind === 'call' && node.name === 'get_field');
   if (isField) return comparedText(operator, fieldOf(node, `\`${operator}\``), String(value), place);

@@ -1,5 +1,6 @@
-/** Words of the peers' rule language: one pass over the text. */
-import { wrongAt, type Position } from './problem.js';
+/** Words of Graylog's rule language: one pass over the text. */
+import { longestText, type Position } from '../contract.js';
+import { wrongAt } from './problem.js';
 
 export interface Token extends Position {
   readonly kind: 'word' | 'quoted word' | 'text' | 'number' | 'sign' | 'end';
@@ -8,9 +9,6 @@ export interface Token extends Position {
   /** Of a number. */
   readonly value?: number;
 }
-
-/** Longer rules are no longer written by people; what is kept of one has 64 KiB with its translation. */
-export const longestText = 20_000;
 
 const word = /[$A-Za-z_][A-Za-z0-9_]*/y;
 const quotedWord = /`([^`\r\n]*)`/y;

@@ -1,21 +1,14 @@
 /** A rule in the language of peers → a condition and actions as rule files have them. What is not supported is refused with its place. */
 import { isSluiceError } from '../../../core/errors.js';
 import type { Settings } from '../../stored.js';
+import { textProblemsOf, type KnownNames, type TextProblem, type TranslatedRule } from '../contract.js';
 import { translateStatement } from './actions.js';
 import { conditionOf } from './conditions.js';
 import { parseRule } from './parse-rule.js';
-import { textProblemsOf, type TextProblem } from './problem.js';
-import { forEachChecked, type Known, type Translating } from './translating.js';
-
-export interface TranslatedRule {
-  readonly name: string;
-  readonly when: Settings;
-  /** May be empty: then the rule only decides whether the next stage runs. */
-  readonly then: readonly Settings[];
-}
+import { forEachChecked, type Translating } from './translating.js';
 
 /** Throws OBJECT_TEXT_INVALID with everything that is wrong. */
-export function translateRule(source: string, known: Known): TranslatedRule {
+export function translateRule(source: string, known: KnownNames): TranslatedRule {
   const { name, when, then } = parseRule(source);
   const translating: Translating = { known, actions: [], variables: new Map(), temporary: 0 };
   let condition: Settings = {};

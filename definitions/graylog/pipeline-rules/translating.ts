@@ -1,14 +1,9 @@
 /** What the translation of one rule knows and gathers. */
 import { apiIdOf } from '../../../core/object-ids.js';
 import type { Settings } from '../../stored.js';
-import { textInvalid, wrongAt, type Position, type TextProblem } from './problem.js';
+import type { KnownNames, Position, TextProblem } from '../contract.js';
+import { textInvalid, wrongAt } from './problem.js';
 import type { Argument, Node, NodeOf } from './tree.js';
-
-/** What names in a rule can mean. */
-export interface Known {
-  readonly streams: readonly { readonly id: string; readonly title: string }[];
-  readonly receivers: readonly { readonly id: string; readonly title: string }[];
-}
 
 export interface Variable {
   readonly value: Node;
@@ -19,7 +14,7 @@ export interface Variable {
 }
 
 export interface Translating {
-  readonly known: Known;
+  readonly known: KnownNames;
   readonly actions: Settings[];
   readonly variables: Map<string, Variable>;
   /** Fields that are there only while the rule runs. */

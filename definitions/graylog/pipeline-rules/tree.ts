@@ -1,5 +1,5 @@
 /** What a text of the peers' rule language says, before anybody asks what it means. */
-import type { Position } from './problem.js';
+import type { Position } from '../contract.js';
 
 export interface Argument {
   /** Undefined: by its place. */

@@ -2,7 +2,8 @@
 import type { Settings } from '../../stored.js';
 import { patternOf } from './conditions.js';
 import { operandOf } from './operands.js';
-import { textInvalid, wrongAt, type Position } from './problem.js';
+import type { Position } from '../contract.js';
+import { textInvalid, wrongAt } from './problem.js';
 import { argumentsOf, flagLiteral, literalOf, textLiteral, type Translating } from './translating.js';
 import type { Node, NodeOf } from './tree.js';
 

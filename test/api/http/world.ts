@@ -10,7 +10,7 @@ import { loadConfig } from '../../../program/settings.js';
 import { defineErrors } from '../../../core/errors.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import type { Sluice } from '../../../program/sluice.js';
+import { idlePorts } from './idle-ports.js';
 import { compileRules } from '../../../rules/compile.js';
 import { readRuleSource } from '../../../rules/source.js';
 import { unrestrictedScope, type Capability, type Identity } from '../../../schemas/access.js';
@@ -98,7 +98,6 @@ export async function createWorld(
     readonly searcher?: Partial<Searcher>;
     readonly access?: Access;
     readonly settings?: Readonly<Record<string, unknown>>;
-    readonly sluice?: Partial<Sluice>;
     readonly state?: ApiServices['state'];
   } = {},
 ): Promise<World> {
@@ -116,7 +115,7 @@ export async function createWorld(
     language: createQueryLanguage(config.search),
     searcher: (parts.searcher ?? {}) as Searcher,
     state: parts.state ?? createMemoryState(),
-    sluice: (parts.sluice ?? {}) as Sluice,
+    ...idlePorts(),
     rules: () => ('ruleSet' in compiled ? compiled.ruleSet : undefined),
     audit: { ...noAudit, record: (message) => void recorded.push(message) },
     registry: new Registry(),

@@ -3,15 +3,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SluiceError } from '../../../core/errors.js';
-import { fieldProblemsOf } from '../../../definitions/check.js';
-import type { ApiDefinitions } from '../../../definitions/api-definitions.js';
+import { fieldProblemsOf, type DefinitionWriter } from '../../../definitions/contract.js';
 import { createRig, until } from '../rig.js';
 
 const rule = (id: string, then: readonly object[]) => ({
   definition: { id, title: id, when: { field: 'app', exists: true }, then },
 });
 
-async function connected(objects: ApiDefinitions, then: readonly object[]): Promise<void> {
+async function connected(objects: DefinitionWriter, then: readonly object[]): Promise<void> {
   await objects.create('pipeline-rules', 'first', rule('first', [{ set: { field: 'seen', value: 'yes' } }]), 'anna');
   await objects.create('pipeline-rules', 'second', rule('second', then), 'anna');
   await objects.create(
@@ -40,7 +39,7 @@ t.test('every process comes to the same rules, also one that starts later', asyn
   const rig = await createRig(t);
   const other = await rig.another();
   const plain = (await rig.world.ruleSets.load()).version;
-  await connected(rig.world.objects(), [{ set: { field: 'also', value: 'yes' } }]);
+  await connected(rig.world.writer(), [{ set: { field: 'also', value: 'yes' } }]);
   const rules = await rig.world.ruleSets.load();
   t.not(rules.version, plain);
   await until(async () => (await other.ruleSets.load()).version === rules.version);
@@ -66,7 +65,7 @@ t.test('a rule that fits the files no more is refused while it is changed, and l
   const folder = join(rig.folder, 'rules');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'own.yaml'), 'streams: [{id: own}]');
-  const objects = rig.world.objects();
+  const objects = rig.world.writer();
   await connected(objects, [{ route: { stream: 'own' } }]);
   const wrong = await codeOf(
     objects.change('pipeline-rules', 'second', () => rule('second', [{ route: { stream: 'none' } }]), 'anna'),

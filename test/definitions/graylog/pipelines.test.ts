@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { pipelineProblems } from '../../../definitions/graylog/pipeline-problems.js';
-import { pipelineRules, type Stage } from '../../../definitions/graylog/pipelines.js';
+import type { Stage } from '../../../definitions/graylog/contract.js';
+import { pipelineRules } from '../../../definitions/graylog/pipelines.js';
 import type { StoredDefinition, ObjectKind } from '../../../definitions/stored.js';
 import type { LogDocument } from '../../../schemas/messages.js';
 import { compiled, run } from '../../rules/support.js';

@@ -1,7 +1,8 @@
 import { deepStrictEqual as deepEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { deadLetterQuery, type Selection } from '../../../pipeline/dead-letters/find.js';
+import { deadLetterQuery } from '../../../pipeline/dead-letters/find.js';
+import type { Selection } from '../../../pipeline/dead-letters/contract.js';
 import type { DeadLetterState } from '../../../pipeline/dead-letters/replay-machine.js';
 import { messageIdOf, stateOf, withState } from '../../../pipeline/dead-letters/state.js';
 import { printQuery } from '../../../search/language/print.js';

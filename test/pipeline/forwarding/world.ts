@@ -9,7 +9,7 @@ import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
 import { createOutputs, type Outputs } from '../../../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../../../pipeline/forwarding/topics.js';
-import type { OutputStatus } from '../../../pipeline/forwarding/worker.js';
+import type { OutputStatus } from '../../../pipeline/forwarding/contract.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { TopicLog } from '../../../topics/contract.js';
 import { createDecoder } from '../../../gelf/decoder.js';

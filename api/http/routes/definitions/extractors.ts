@@ -2,8 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { findId } from '../../../../core/object-ids.js';
-import { extractorsOf } from '../../../../definitions/graylog/extractors/rules.js';
-import { translateExtractor } from '../../../../definitions/graylog/extractors/translate.js';
 import type { ApiServer } from '../../contract.js';
 import { found, storing } from '../../objects/changing.js';
 import {
@@ -32,8 +30,9 @@ const orderBody = Type.Object({
   }),
 });
 const kind = 'extractors';
+type ExtractorPorts = Pick<ApiServices, 'config' | 'definitions' | 'graylog'>;
 
-export function extractorRoutes(app: ApiServer, services: ApiServices): void {
+export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void {
   const store = createStore(services);
 
   app.get(
@@ -78,7 +77,7 @@ export function extractorRoutes(app: ApiServer, services: ApiServices): void {
       const id = randomBytes(12).toString('hex');
       const { inputId } = request.params;
       const definition = await store.take(inputId, request.body, id);
-      await storing(() => services.sluice.world.objects().create(kind, id, { definition }, request.identity.username));
+      await storing(() => services.definitions.writer().create(kind, id, { definition }, request.identity.username));
       request.audited = { object: `inputId=${inputId} ${id}` };
       return reply.code(201).send({ extractor_id: id });
     },
@@ -93,7 +92,7 @@ export function extractorRoutes(app: ApiServer, services: ApiServices): void {
     async ({ params: { inputId, extractorId }, body, identity }) => {
       const { id, definition: before } = store.read(inputId, extractorId);
       const definition = await store.take(inputId, { ...body, order: body.order ?? Number(before['order'] ?? 0) }, id);
-      await storing(() => services.sluice.world.objects().change(kind, id, () => ({ definition }), identity.username));
+      await storing(() => services.definitions.writer().change(kind, id, () => ({ definition }), identity.username));
       return store.show(store.read(inputId, id));
     },
   );
@@ -106,7 +105,7 @@ export function extractorRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { inputId, extractorId }, identity }, reply) => {
       const { id } = store.read(inputId, extractorId);
-      await storing(() => services.sluice.world.objects().remove(kind, id, identity.username));
+      await storing(() => services.definitions.writer().remove(kind, id, identity.username));
       return reply.code(204).send(null);
     },
   );
@@ -130,8 +129,8 @@ export function extractorRoutes(app: ApiServer, services: ApiServices): void {
       }));
       for (const { place, id } of places)
         await storing(() =>
-          services.sluice.world
-            .objects()
+          services.definitions
+            .writer()
             .change(
               kind,
               id,
@@ -144,15 +143,18 @@ export function extractorRoutes(app: ApiServer, services: ApiServices): void {
   );
 }
 
-function createStore(services: ApiServices) {
-  const { world } = services.sluice;
+function createStore(services: ExtractorPorts) {
+  const {
+    definitions,
+    graylog: { extractors },
+  } = services;
   const inputOf = (name: string): string => {
     const ids = knownReceivers(services).map(({ id }) => id);
     return found('receiver', findId(ids, name));
   };
   const list = (input: string) => {
     const id = inputOf(input);
-    return extractorsOf(world.kept()).filter(({ definition }) => definition['input'] === id);
+    return extractors.list(definitions.stored()).filter(({ definition }) => definition['input'] === id);
   };
   return {
     list,
@@ -162,10 +164,10 @@ function createStore(services: ApiServices) {
         list(input).find((extractor) => extractor.id === id),
       ),
     show: (extractor: ReturnType<typeof list>[number]) =>
-      showExtractor(extractor, !world.leftOut(kind).some(({ id }) => id === extractor.id)),
+      showExtractor(extractor, !definitions.leftOut(kind).some(({ id }) => id === extractor.id)),
     async take(input: string, body: ExtractorBody, id: string) {
       const settings = takeExtractor(inputOf(input), body);
-      const rule = await storing(() => translateExtractor(settings));
+      const rule = await storing(() => extractors.translate(settings));
       return { ...keptExtractor(settings), id, title: body.title, order: body.order ?? 0, ...rule };
     },
   };

@@ -30,11 +30,11 @@ const listQuery = Type.Object({
 });
 
 export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
-  const { world } = services.sluice;
+  const { definitions } = services;
   const inForce = (id: string) => services.rules()?.indexSets.find((set) => set.id === id);
   const show = (item: Parameters<typeof showIndexSet>[0], identity: Identity) =>
     showIndexSet(item, inForce(item.id), has(identity, 'index-sets:edit'));
-  const itemOf = async (name: string) => found('index set', (await world.catalog()).find('index-sets', name));
+  const itemOf = async (name: string) => found('index set', (await definitions.catalog()).find('index-sets', name));
 
   app.get(
     base,
@@ -54,7 +54,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async ({ identity, query: { skip, limit, stats } }) => {
-      const items = (await world.catalog()).list('index-sets');
+      const items = (await definitions.catalog()).list('index-sets');
       const shown = items.slice(skip, limit === 0 ? undefined : skip + limit);
       const entries = stats
         ? await Promise.all(
@@ -78,7 +78,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     async ({ identity }) =>
       sumOf(
         await Promise.all(
-          (await world.catalog()).list('index-sets').map(({ id }) => indexCounts(services, id, identity)),
+          (await definitions.catalog()).list('index-sets').map(({ id }) => indexCounts(services, id, identity)),
         ),
       ),
   );
@@ -115,7 +115,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     async (request) => {
       const { index_prefix: id } = request.body;
       if (id === undefined) throw invalidMembers({ index_prefix: ['An index set needs a prefix.'] });
-      if ((await world.catalog()).find('index-sets', id) !== undefined)
+      if ((await definitions.catalog()).find('index-sets', id) !== undefined)
         throw failure('API_EXISTS', `There is an index set ${id} already.`);
       if (await operationsOf(services).indexRequests.leaving(id))
         throw failure(
@@ -125,8 +125,8 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
         );
       await storing(
         () =>
-          world
-            .objects()
+          definitions
+            .writer()
             .create('index-sets', id, { definition: { id, ...takeIndexSet(request.body) } }, request.identity.username),
         memberNames,
       );
@@ -155,8 +155,8 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
         throw invalidMembers({ index_prefix: ['The prefix of an index set never changes.'] });
       await storing(
         () =>
-          world
-            .objects()
+          definitions
+            .writer()
             .change(
               'index-sets',
               item.id,
@@ -190,7 +190,7 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       const item = await itemOf(indexSetId);
       assertRemovable('index set', item);
       const { indexRequests } = operationsOf(services);
-      await storing(() => world.objects().remove('index-sets', item.id, identity.username));
+      await storing(() => definitions.writer().remove('index-sets', item.id, identity.username));
       if (deleteIndices) await indexRequests.retireAll(item.id);
       return reply.code(204).send(null);
     },

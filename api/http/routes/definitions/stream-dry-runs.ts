@@ -1,6 +1,7 @@
 /** Streams tried: on one uploaded message, and on stored history, before they are started or even saved. */
 import { Type } from 'typebox';
-import { memberMatcher, streamMatcher, verdictsOfRules } from '../../../../definitions/dry-run.js';
+import type { CatalogItem, MessageDryRun } from '../../../../definitions/contract.js';
+import type { RuleSet } from '../../../../rules/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { found, storing } from '../../objects/changing.js';
@@ -9,12 +10,12 @@ import { objectId } from '../../objects/shapes.js';
 import { rulesOf, showRules, streamFields, takeStream } from '../../objects/stream-shape.js';
 import { createStreamStore } from '../../objects/stream-store.js';
 import {
+  dryRunOf,
   explained,
   messageBody,
   requestSignal,
   rulesNotLoaded,
-  streamsOfTry,
-  tried,
+  streamsOfDryRun,
   visibleStreams,
 } from '../../objects/dry-runs.js';
 import type { ApiServices } from '../../services.js';
@@ -30,7 +31,7 @@ const matchAnswer = Type.Object({
     description: 'Ids of rules of rule files and pipelines that route the message to it.',
   }),
   ...explained,
-  streams: streamsOfTry,
+  streams: streamsOfDryRun,
 });
 const conditionFields = {
   rules: streamFields.rules,
@@ -38,7 +39,7 @@ const conditionFields = {
   matching_type: streamFields.matching_type,
 };
 
-export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
+export function streamDryRunRoutes(app: ApiServer, services: ApiServices): void {
   const store = createStreamStore(services);
 
   app.post(
@@ -53,10 +54,10 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
         response: { 200: matchAnswer },
       },
     },
-    async ({ streamId, identity, body: { message, receiver } }) => {
+    async ({ streamId, identity, body }) => {
       const item = await store.item(streamId);
       const ruleSet = await startedRules(services, item);
-      const result = tried({ ...services, rules: () => ruleSet }, message, receiver);
+      const result = dryRunOf(services, ruleSet, body);
       const stream = found('stream', result.stream(streamId));
       const rules = rulesOf(item);
       const verdicts = verdictsOfRules(stream.condition, rules.length);
@@ -93,7 +94,7 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
       if (rules === undefined) throw rulesNotLoaded();
       return tryHistory(
         services,
-        memberMatcher(rules, request.streamId),
+        services.dryRuns.memberMatcher(rules, request.streamId),
         request.body,
         request.identity,
         requestSignal(reply),
@@ -131,7 +132,7 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
       );
       return tryHistory(
         services,
-        await storing(() => streamMatcher(settings)),
+        await storing(() => services.dryRuns.streamMatcher(settings)),
         request.body,
         request.identity,
         requestSignal(reply),
@@ -140,12 +141,22 @@ export function streamTryRoutes(app: ApiServer, services: ApiServices): void {
   );
 }
 
+/** Each rule of a stream with its own verdict, in their order. */
+function verdictsOfRules(
+  condition: NonNullable<ReturnType<MessageDryRun['stream']>>['condition'],
+  rules: number,
+): readonly boolean[] {
+  if (condition === undefined || condition.children.length !== rules)
+    return Array.from({ length: rules }, () => condition?.held ?? false);
+  return condition.children.map(({ held }) => held);
+}
+
 /** The rules in force, with this stream taking part also where it is paused. */
 async function startedRules(
-  { rules, sluice }: ApiServices,
-  { id, settings }: Awaited<ReturnType<ReturnType<typeof createStreamStore>['item']>>,
-): Promise<ReturnType<ApiServices['rules']>> {
+  { rules, definitions }: Pick<ApiServices, 'rules' | 'definitions'>,
+  { id, settings }: CatalogItem,
+): Promise<RuleSet | undefined> {
   if (settings['enabled'] !== false) return rules();
   // One that is paused in a file of the operator's cannot be changed, not even to try it.
-  return sluice.world.rulesWith('streams', { ...settings, id, enabled: true }).catch(() => rules());
+  return definitions.rulesWith('streams', { ...settings, id, enabled: true }).catch(() => rules());
 }

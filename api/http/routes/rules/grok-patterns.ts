@@ -1,21 +1,12 @@
-/** Named patterns for the grok of pipeline rules and extractors: list, read, create, change, import, try, delete. */
+/** Named patterns for the grok of pipeline rules and extractors: list, read, create, change, import, dry run, delete. */
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
-import { tryGrok } from '../../../../definitions/graylog/dry-run-grok.js';
-import {
-  grokProblem,
-  grokTable,
-  isBroken,
-  maxPatterns,
-  type GrokTable,
-} from '../../../../definitions/graylog/grok-patterns.js';
-import { sectionId } from '../../../../definitions/stored.js';
-import { takingTexts } from '../../bodies.js';
-import type { FastifyRequest } from 'fastify';
 import { membersOf, someOf, type Audited } from '../../audited.js';
+import { takingTexts } from '../../bodies.js';
 import type { ApiServer } from '../../contract.js';
 import { failure, invalidMembers } from '../../failure.js';
-import { found, storing } from '../../objects/changing.js';
+import { createGrokStore, type GrokStore, type NamedPattern } from '../../objects/grok-store.js';
 import { nothing, nullable, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 
@@ -58,46 +49,16 @@ const testBody = Type.Object({
   sample_data: Type.Optional(Type.String({ maxLength: 100_000 })),
 });
 
-export function grokPatternRoutes(app: ApiServer, services: ApiServices): void {
-  addReading(app, services);
-  addChanging(app, services);
-  addImport(app, services);
+export function grokPatternRoutes(app: ApiServer, ports: Pick<ApiServices, 'definitions' | 'graylog'>): void {
+  const store = createGrokStore(ports);
+  addReading(app, store);
+  addDryRun(app, store);
+  takingTexts(app, (scope) => addCreating(scope, store));
+  addChanging(app, store);
+  addImport(app, store);
 }
 
-type World = ApiServices['sluice']['world'];
-
-const show = (name: string, table: GrokTable) => ({
-  id: apiIdOf(name),
-  name,
-  pattern: table[name] ?? '',
-  content_pack: null,
-  problem: grokProblem(name, table) ?? null,
-});
-const nameOf = (world: World, key: string): string =>
-  found(
-    'pattern',
-    Object.keys(grokTable(world.kept())).find((name) => name === key || apiIdOf(name) === key),
-  );
-
-/** All of them are one object: a change is checked with everything that uses them. */
-export const saveGrokPatterns = (world: World, change: (before: GrokTable) => GrokTable, by: string) =>
-  storing(() =>
-    world.objects().change(
-      'grok-patterns',
-      sectionId,
-      (before) => ({
-        definition: { patterns: change((before?.definition['patterns'] as GrokTable | undefined) ?? {}) },
-      }),
-      by,
-    ),
-  );
-
-function assertReadable(name: string, pattern: string): void {
-  if (!/^[A-Za-z0-9_.-]+$/.test(name)) throw invalidMembers({ name: ['Letters, digits, _, . and - only.'] });
-  if (isBroken(pattern)) throw invalidMembers({ pattern: [`This is no regular expression: ${pattern.slice(0, 100)}`] });
-}
-
-function addReading(app: ApiServer, { sluice: { world } }: ApiServices): void {
+function addReading(app: ApiServer, store: GrokStore): void {
   app.get(
     base,
     {
@@ -108,14 +69,7 @@ function addReading(app: ApiServer, { sluice: { world } }: ApiServices): void {
         response: { 200: Type.Object({ patterns: Type.Array(patternAnswer) }) },
       },
     },
-    async () => {
-      const table = grokTable(world.kept());
-      return {
-        patterns: Object.keys(table)
-          .sort()
-          .map((name) => show(name, table)),
-      };
-    },
+    async () => ({ patterns: store.list() }),
   );
 
   app.get(
@@ -124,9 +78,11 @@ function addReading(app: ApiServer, { sluice: { world } }: ApiServices): void {
       config: { permission: 'system:read' },
       schema: { summary: 'One pattern', tags, params, response: { 200: patternAnswer } },
     },
-    async ({ params: { patternId } }) => show(nameOf(world, patternId), grokTable(world.kept())),
+    async ({ params: { patternId } }) => store.read(patternId),
   );
+}
 
+function addDryRun(app: ApiServer, store: GrokStore): void {
   app.post(
     `${base}/test`,
     {
@@ -141,80 +97,13 @@ function addReading(app: ApiServer, { sluice: { world } }: ApiServices): void {
     async ({ body }) => {
       const pattern = body.grok_pattern?.pattern ?? body.pattern;
       if (pattern === undefined) throw invalidMembers({ grok_pattern: ['A pattern is needed.'] });
-      return storing(() => tryGrok(pattern, body.sampleData ?? body.sample_data ?? '', grokTable(world.kept())));
+      return store.dryRun(pattern, body.sampleData ?? body.sample_data ?? '');
     },
-  );
-}
-
-function addChanging(app: ApiServer, { sluice: { world } }: ApiServices): void {
-  takingTexts(app, (scope) => addCreating(scope, world));
-
-  app.put(
-    `${base}/:patternId`,
-    {
-      config: { permission: 'rules:edit', audit: 'grok_pattern:update' },
-      schema: { summary: 'Change a pattern', tags, params, body: patternBody, response: { 200: patternAnswer } },
-    },
-    async ({ params: { patternId }, body: { name, pattern }, identity }) => {
-      const known = nameOf(world, patternId);
-      assertReadable(name, pattern);
-      await saveGrokPatterns(
-        world,
-        (before) => {
-          if (name !== known && Object.hasOwn(before, name))
-            throw failure('API_EXISTS', `There is a pattern ${name} already.`);
-          return { ...without(before, known), [name]: pattern };
-        },
-        identity.username,
-      );
-      return show(name, grokTable(world.kept()));
-    },
-  );
-
-  app.delete(
-    `${base}/:patternId`,
-    {
-      config: { permission: 'rules:edit', audit: 'grok_pattern:delete' },
-      schema: { summary: 'Delete a pattern that nothing uses', tags, params, response: { 204: nothing } },
-    },
-    async ({ params: { patternId }, identity }, reply) => {
-      const name = nameOf(world, patternId);
-      await saveGrokPatterns(world, (before) => without(before, name), identity.username);
-      return reply.code(204).send(null);
-    },
-  );
-}
-
-const without = (table: GrokTable, name: string): GrokTable =>
-  Object.fromEntries(Object.entries(table).filter(([other]) => other !== name));
-
-interface Import {
-  readonly patterns: readonly { readonly name: string; readonly pattern: string }[];
-  readonly strategy: string;
-}
-
-async function take(world: World, { patterns, strategy }: Import, by: string): Promise<void> {
-  for (const { name, pattern } of patterns) assertReadable(name, pattern);
-  await saveGrokPatterns(
-    world,
-    (before) => {
-      const taken = patterns.find(({ name }) => Object.hasOwn(before, name));
-      if (strategy === 'ABORT_ON_CONFLICT' && taken !== undefined)
-        throw failure('API_EXISTS', `There is a pattern ${taken.name} already; nothing was changed.`);
-      const after = {
-        ...(strategy === 'DROP_ALL_EXISTING' ? {} : before),
-        ...Object.fromEntries(patterns.map(({ name, pattern }) => [name, pattern])),
-      };
-      if (Object.keys(after).length > maxPatterns)
-        throw failure('API_LIMIT_REACHED', `At most ${maxPatterns} patterns are kept.`);
-      return after;
-    },
-    by,
   );
 }
 
 /** Text is a list of them. */
-function addCreating(app: ApiServer, world: World): void {
+function addCreating(app: ApiServer, store: GrokStore): void {
   app.post(
     base,
     {
@@ -232,19 +121,45 @@ function addCreating(app: ApiServer, world: World): void {
     async (request, reply) => {
       const { body, query, identity } = request;
       if (typeof body === 'string') {
-        await take(world, { patterns: linesOf(body), strategy: query['import-strategy'] }, identity.username);
+        await store.import({ patterns: linesOf(body), strategy: query['import-strategy'] }, identity.username);
         return reply.code(202).send(null);
       }
-      await take(world, { patterns: [body], strategy: 'ABORT_ON_CONFLICT' }, identity.username);
+      await store.import({ patterns: [body], strategy: 'ABORT_ON_CONFLICT' }, identity.username);
       return reply
         .code(201)
         .header('location', `${base}/${apiIdOf(body.name)}`)
-        .send(show(body.name, grokTable(world.kept())));
+        .send(store.show(body.name));
     },
   );
 }
 
-function addImport(app: ApiServer, { sluice: { world } }: ApiServices): void {
+function addChanging(app: ApiServer, store: GrokStore): void {
+  app.put(
+    `${base}/:patternId`,
+    {
+      config: { permission: 'rules:edit', audit: 'grok_pattern:update' },
+      schema: { summary: 'Change a pattern', tags, params, body: patternBody, response: { 200: patternAnswer } },
+    },
+    async ({ params: { patternId }, body, identity }) => {
+      await store.change(patternId, body, identity.username);
+      return store.show(body.name);
+    },
+  );
+
+  app.delete(
+    `${base}/:patternId`,
+    {
+      config: { permission: 'rules:edit', audit: 'grok_pattern:delete' },
+      schema: { summary: 'Delete a pattern that nothing uses', tags, params, response: { 204: nothing } },
+    },
+    async ({ params: { patternId }, identity }, reply) => {
+      await store.remove(patternId, identity.username);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function addImport(app: ApiServer, store: GrokStore): void {
   app.put(
     base,
     {
@@ -258,7 +173,7 @@ function addImport(app: ApiServer, { sluice: { world } }: ApiServices): void {
       },
     },
     async ({ body: { patterns }, query, identity }, reply) => {
-      await take(world, { patterns, strategy: query['import-strategy'] }, identity.username);
+      await store.import({ patterns, strategy: query['import-strategy'] }, identity.username);
       return reply.code(202).send(null);
     },
   );
@@ -289,7 +204,7 @@ const textLines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 
-function linesOf(text: string): readonly { readonly name: string; readonly pattern: string }[] {
+function linesOf(text: string): readonly NamedPattern[] {
   return textLines(text).map((line) => {
     const [, name, pattern] = /^(\S+)\s+(.+)$/.exec(line) ?? [];
     if (name === undefined || pattern === undefined)

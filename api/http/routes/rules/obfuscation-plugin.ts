@@ -1,7 +1,6 @@
 /** The obfuscation under the paths and in the words of the peer's plugin. */
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { patternProblem, tryObfuscation } from '../../../../definitions/dry-run-text.js';
 import { takingForms, takingTexts } from '../../bodies.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
@@ -38,7 +37,8 @@ const succeeds = { permission: 'obfuscation:edit', produces: ['text/plain', 'app
 const success = (reply: FastifyReply): FastifyReply =>
   reply.type('text/plain; charset=utf-8').serializer(String).send('Success');
 
-export function obfuscationPluginRoutes(app: ApiServer, services: ApiServices): void {
+export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServices, 'definitions' | 'dryRuns'>): void {
+  const { dryRuns } = services;
   const section = obfuscationSection(services);
 
   app.get(
@@ -52,7 +52,7 @@ export function obfuscationPluginRoutes(app: ApiServer, services: ApiServices): 
         response: { 200: pluginBody },
       },
     },
-    async () => showPlugin(await section.read(), await services.sluice.world.catalog()),
+    async () => showPlugin(await section.read(), await services.definitions.catalog()),
   );
 
   app.post(
@@ -169,7 +169,7 @@ export function obfuscationPluginRoutes(app: ApiServer, services: ApiServices): 
       },
     },
     async ({ body }) =>
-      body.filter((item) => patternProblem(typeof item === 'string' ? item : item.pattern) !== undefined),
+      body.filter((item) => dryRuns.patternProblem(typeof item === 'string' ? item : item.pattern) !== undefined),
   );
 
   takingTexts(app, (scope) => {
@@ -187,7 +187,7 @@ export function obfuscationPluginRoutes(app: ApiServer, services: ApiServices): 
         },
       },
       async ({ body }) => {
-        const result = tryObfuscation(typeof body === 'string' ? body : body.text, await section.read());
+        const result = dryRuns.obfuscation(typeof body === 'string' ? body : body.text, await section.read());
         return {
           obfuscatedText: result.text,
           foundSensitiveData: result.found.map(({ start, end, text: sensitiveText, pattern: finder }) => ({

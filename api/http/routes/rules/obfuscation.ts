@@ -1,6 +1,5 @@
 /** Obfuscation: read and change what is replaced in sensitive messages, and try it on a text. Under the names of rule files. */
 import { Type } from 'typebox';
-import { patternProblem, tryObfuscation } from '../../../../definitions/dry-run-text.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { auditedAttempt, auditedChange, obfuscationSection } from '../../objects/obfuscation-section.js';
@@ -44,7 +43,8 @@ const tryAnswer = Type.Object({
   ),
 });
 
-export function obfuscationRoutes(app: ApiServer, services: ApiServices): void {
+export function obfuscationRoutes(app: ApiServer, services: Pick<ApiServices, 'definitions' | 'dryRuns'>): void {
+  const { dryRuns } = services;
   const section = obfuscationSection(services);
 
   app.get(
@@ -99,11 +99,11 @@ export function obfuscationRoutes(app: ApiServer, services: ApiServices): void {
     async ({ body: { text, ...rest } }) => {
       const settings = { ...(await section.read()), ...rest };
       for (const { id, pattern: source } of [...(rest.patterns ?? []), ...(rest.white_patterns ?? [])]) {
-        const problem = source === undefined ? 'there is none' : patternProblem(source);
+        const problem = source === undefined ? 'there is none' : dryRuns.patternProblem(source);
         if (problem !== undefined)
           throw invalidMembers({ [`patterns.${id}`]: [`The pattern cannot be compiled: ${problem}.`] });
       }
-      const { text: replaced, found } = tryObfuscation(text, settings);
+      const { text: replaced, found } = dryRuns.obfuscation(text, settings);
       return { text: replaced, found: [...found] };
     },
   );

@@ -1,24 +1,30 @@
 /** Which pipelines run for the messages of which streams. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
-import { defaultStream, pipelineIdsOf } from '../../../../definitions/graylog/pipelines.js';
+import { defaultStream, pipelineIdsOf } from '../../../../definitions/graylog/contract.js';
 import { mayReadStream, type Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { found } from '../../objects/changing.js';
-import { connect, connectionAnswer, objectOf, objectsOf, showConnection } from '../../objects/pipeline-shape.js';
+import {
+  connect,
+  connectionAnswer,
+  objectOf,
+  objectsOf,
+  showConnection,
+  type PipelinePorts,
+} from '../../objects/pipeline-shape.js';
 import { listOf, objectId } from '../../objects/shapes.js';
-import type { ApiServices } from '../../services.js';
 
 const tags = ['Pipelines'];
 const base = '/api/system/pipelines/connections';
 const params = Type.Object({ streamId: objectId('Stream.') });
 const ids = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 });
 
-export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices): void {
-  const { world } = services.sluice;
+export function pipelineConnectionRoutes(app: ApiServer, services: PipelinePorts): void {
+  const { definitions } = services;
   const streamOf = async (name: string, { scope }: Identity) => {
-    const stream = (await world.catalog()).find('streams', name);
+    const stream = (await definitions.catalog()).find('streams', name);
     return found('stream', stream !== undefined && mayReadStream(scope, stream.id) ? stream : undefined);
   };
   const connectable = async (name: string, identity: Identity): Promise<string> => {
@@ -31,11 +37,11 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
       );
     return id;
   };
-  const pipelineId = (name: string): string => objectOf(world, 'pipelines', 'pipeline', name).id;
+  const pipelineId = (name: string): string => objectOf(services, 'pipelines', 'pipeline', name).id;
   const shown = (id: string) =>
     showConnection(
-      world,
-      objectsOf(world, 'connections').find((connection) => connection.id === id) ?? { id, definition: {} },
+      services,
+      objectsOf(services, 'connections').find((connection) => connection.id === id) ?? { id, definition: {} },
     );
 
   app.get(
@@ -50,14 +56,14 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
     },
     async ({ identity }) => {
       const streams = new Set(
-        (await world.catalog())
+        (await definitions.catalog())
           .list('streams')
           .map(({ id }) => id)
           .filter((id) => mayReadStream(identity.scope, id)),
       );
-      return objectsOf(world, 'connections')
+      return objectsOf(services, 'connections')
         .filter(({ id }) => streams.has(id))
-        .map((connection) => showConnection(world, connection));
+        .map((connection) => showConnection(services, connection));
     },
   );
 
@@ -84,7 +90,7 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
     async (request) => {
       const { stream_id: stream, pipeline_ids: pipelines } = request.body;
       const id = await connectable(stream, request.identity);
-      await connect(world, id, pipelines.map(pipelineId), request.identity.username);
+      await connect(services, id, pipelines.map(pipelineId), request.identity.username);
       request.audited = { object: id, details: { pipelines } };
       return shown(id);
     },
@@ -107,7 +113,7 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
       const wanted = await Promise.all(names.map((name) => connectable(name, request.identity)));
       // What the asker may not see stays as it is.
       const before = new Map(
-        objectsOf(world, 'connections')
+        objectsOf(services, 'connections')
           .filter((connection) => mayReadStream(request.identity.scope, connection.id))
           .map((connection) => [connection.id, pipelineIdsOf(connection)]),
       );
@@ -115,7 +121,7 @@ export function pipelineConnectionRoutes(app: ApiServer, services: ApiServices):
         const others = (before.get(stream) ?? []).filter((other) => other !== id);
         const after = wanted.includes(stream) ? [...others, id] : others;
         if (after.length !== (before.get(stream) ?? []).length)
-          await connect(world, stream, after, request.identity.username);
+          await connect(services, stream, after, request.identity.username);
       }
       request.audited = { object: id, details: { streams: names.map(apiIdOf) } };
       return wanted.map(shown);

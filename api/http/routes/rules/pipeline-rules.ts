@@ -1,14 +1,12 @@
 /** Rules of pipelines, in the rule language of peers: list, read, check, create, change, delete. They take effect through a connected pipeline. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
-import { idFromTitle } from '../../../../definitions/names.js';
-import { grokTable, withGrokPatterns } from '../../../../definitions/graylog/grok-patterns.js';
-import { titleOf } from '../../../../definitions/graylog/pipelines.js';
-import { translateRule } from '../../../../definitions/graylog/pipeline-rules/translate.js';
+import { titleOf } from '../../../../definitions/graylog/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { storing } from '../../objects/changing.js';
 import { showActions } from '../../objects/hidden-streams.js';
+import { idFromTitle } from '../../objects/id-from-title.js';
 import { knownReceivers } from '../../objects/known-receivers.js';
 import {
   objectOf,
@@ -26,11 +24,12 @@ const tags = ['Pipelines'];
 const base = '/api/system/pipelines/rule';
 const params = Type.Object({ ruleId: objectId('Rule of pipelines.') });
 const kind = 'pipeline-rules';
+type PipelineRulePorts = Pick<ApiServices, 'config' | 'definitions' | 'graylog'>;
 type Body = { readonly description?: string | null | undefined; readonly source: string };
 
-export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void {
-  const { world } = services.sluice;
-  const ruleOf = (name: string) => objectOf(world, kind, 'rule of pipelines', name);
+export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts): void {
+  const { definitions } = services;
+  const ruleOf = (name: string) => objectOf(services, kind, 'rule of pipelines', name);
   const take = (body: Body) => takeRule(services, body);
 
   app.get(
@@ -39,7 +38,7 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
       config: { permission: 'system:read' },
       schema: { summary: 'Rules of pipelines', tags, response: { 200: Type.Array(pipelineRuleAnswer) } },
     },
-    async ({ identity }) => objectsOf(world, kind).map((rule) => showPipelineRule(world, rule, identity)),
+    async ({ identity }) => objectsOf(services, kind).map((rule) => showPipelineRule(services, rule, identity)),
   );
 
   app.get(
@@ -48,7 +47,7 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
       config: { permission: 'system:read' },
       schema: { summary: 'One rule of pipelines', tags, params, response: { 200: pipelineRuleAnswer } },
     },
-    async ({ params: { ruleId }, identity }) => showPipelineRule(world, ruleOf(ruleId), identity),
+    async ({ params: { ruleId }, identity }) => showPipelineRule(services, ruleOf(ruleId), identity),
   );
 
   app.post(
@@ -58,14 +57,14 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
       schema: { summary: 'Create a rule of pipelines', tags, body: sourceBody, response: { 200: pipelineRuleAnswer } },
     },
     async (request) => {
-      const objects = world.objects();
+      const objects = definitions.writer();
       const definition = await take(request.body);
-      if (objectsOf(world, kind).some((rule) => titleOf(rule) === definition.title))
+      if (objectsOf(services, kind).some((rule) => titleOf(rule) === definition.title))
         throw failure('API_EXISTS', `There is a rule ${JSON.stringify(definition.title)} already.`);
       const id = idFromTitle(definition.title, 'rule', (taken) => objects.wasUsed(kind, taken));
       await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
       request.audited = { object: id };
-      return showPipelineRule(world, ruleOf(id), request.identity);
+      return showPipelineRule(services, ruleOf(id), request.identity);
     },
   );
 
@@ -84,10 +83,10 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
     async ({ params: { ruleId }, body, identity }) => {
       const rule = ruleOf(ruleId);
       const definition = await take(body);
-      if (definition.title !== titleOf(rule)) assertUnused(usersOf(world, rule), 'renamed');
+      if (definition.title !== titleOf(rule)) assertUnused(usersOf(services, rule), 'renamed');
       await storing(() =>
-        world
-          .objects()
+        definitions
+          .writer()
           .change(
             kind,
             rule.id,
@@ -95,7 +94,7 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
             identity.username,
           ),
       );
-      return showPipelineRule(world, ruleOf(rule.id), identity);
+      return showPipelineRule(services, ruleOf(rule.id), identity);
     },
   );
 
@@ -107,8 +106,8 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
     },
     async ({ params: { ruleId }, identity }, reply) => {
       const rule = ruleOf(ruleId);
-      assertUnused(usersOf(world, rule), 'deleted');
-      await storing(() => world.objects().remove(kind, rule.id, identity.username));
+      assertUnused(usersOf(services, rule), 'deleted');
+      await storing(() => definitions.writer().remove(kind, rule.id, identity.username));
       return reply.code(204).send(null);
     },
   );
@@ -147,20 +146,22 @@ export function pipelineRuleRoutes(app: ApiServer, services: ApiServices): void 
 }
 
 /** Refused as a whole where it would not fit with the rules as they are. */
-export async function takeRule(services: ApiServices, { description, source }: Body) {
-  const { world } = services.sluice;
-  const streams = (await world.catalog())
+async function takeRule(services: PipelineRulePorts, { description, source }: Body) {
+  const { definitions, graylog } = services;
+  const streams = (await definitions.catalog())
     .list('streams')
     .map(({ id, settings: { title } }) => ({ id, title: typeof title === 'string' ? title : id }));
   const {
     name: title,
     when,
     then,
-  } = reading(() => translateRule(source, { streams, receivers: knownReceivers(services) }));
+  } = reading(() => graylog.pipelines.translateRule(source, { streams, receivers: knownReceivers(services) }));
   if (title.trim() === '') throw failure('API_REQUEST_REFUSED', 'A rule needs a name.');
   const tried =
-    then.length === 0 ? [{ remove: { fields: ['nothing'] } }] : withGrokPatterns(then, grokTable(world.kept()));
-  await storing(() => world.rulesWith('rules', { id: `tried--${apiIdOf(title)}`, when, then: tried }));
+    then.length === 0
+      ? [{ remove: { fields: ['nothing'] } }]
+      : graylog.grok.inActions(then, graylog.grok.table(definitions.stored()));
+  await storing(() => definitions.rulesWith('rules', { id: `tried--${apiIdOf(title)}`, when, then: tried }));
   return { title, ...(typeof description === 'string' ? { description } : {}), source, when, then };
 }
 

@@ -1,12 +1,10 @@
 /** Pipelines: stages of rules, as text in the language of peers. List, read, check, create, change, delete. */
 import { Type } from 'typebox';
-import { idFromTitle } from '../../../../definitions/names.js';
-import { parsePipeline } from '../../../../definitions/graylog/pipeline-rules/parse-pipeline.js';
-import { wrongAt } from '../../../../definitions/graylog/pipeline-rules/problem.js';
-import { pipelineIdsOf, titleOf } from '../../../../definitions/graylog/pipelines.js';
+import { pipelineIdsOf, titleOf } from '../../../../definitions/graylog/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { storing } from '../../objects/changing.js';
+import { idFromTitle } from '../../objects/id-from-title.js';
 import {
   connect,
   objectOf,
@@ -15,19 +13,18 @@ import {
   reading,
   showPipeline,
   sourceBody,
+  type PipelinePorts,
 } from '../../objects/pipeline-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
-import type { ApiServices } from '../../services.js';
 
 const tags = ['Pipelines'];
 const base = '/api/system/pipelines/pipeline';
 const params = Type.Object({ pipelineId: objectId('Pipeline.') });
 const kind = 'pipelines';
-type World = ApiServices['sluice']['world'];
 
-export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
-  const { world } = services.sluice;
-  const pipelineOf = (name: string) => objectOf(world, kind, 'pipeline', name);
+export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
+  const { definitions } = services;
+  const pipelineOf = (name: string) => objectOf(services, kind, 'pipeline', name);
 
   app.get(
     base,
@@ -35,7 +32,7 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
       config: { permission: 'system:read' },
       schema: { summary: 'Pipelines', tags, response: { 200: Type.Array(pipelineAnswer) } },
     },
-    async ({ identity }) => objectsOf(world, kind).map((pipeline) => showPipeline(world, pipeline, identity)),
+    async ({ identity }) => objectsOf(services, kind).map((pipeline) => showPipeline(services, pipeline, identity)),
   );
 
   app.get(
@@ -44,7 +41,7 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
       config: { permission: 'system:read' },
       schema: { summary: 'One pipeline', tags, params, response: { 200: pipelineAnswer } },
     },
-    async ({ params: { pipelineId }, identity }) => showPipeline(world, pipelineOf(pipelineId), identity),
+    async ({ params: { pipelineId }, identity }) => showPipeline(services, pipelineOf(pipelineId), identity),
   );
 
   app.post(
@@ -59,14 +56,14 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async (request) => {
-      const objects = world.objects();
-      const definition = takePipeline(world, request.body);
-      if (objectsOf(world, kind).some((pipeline) => titleOf(pipeline) === definition.title))
+      const objects = definitions.writer();
+      const definition = takePipeline(services, request.body);
+      if (objectsOf(services, kind).some((pipeline) => titleOf(pipeline) === definition.title))
         throw failure('API_EXISTS', `There is a pipeline ${JSON.stringify(definition.title)} already.`);
       const id = idFromTitle(definition.title, 'pipeline', (taken) => objects.wasUsed(kind, taken));
       await storing(() => objects.create(kind, id, { definition: { ...definition, id } }, request.identity.username));
       request.audited = { object: id };
-      return showPipeline(world, pipelineOf(id), request.identity);
+      return showPipeline(services, pipelineOf(id), request.identity);
     },
   );
 
@@ -78,10 +75,10 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { pipelineId }, body, identity }) => {
       const { id } = pipelineOf(pipelineId);
-      const definition = takePipeline(world, body);
+      const definition = takePipeline(services, body);
       await storing(() =>
-        world
-          .objects()
+        definitions
+          .writer()
           .change(
             kind,
             id,
@@ -89,7 +86,7 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
             identity.username,
           ),
       );
-      return showPipeline(world, pipelineOf(id), identity);
+      return showPipeline(services, pipelineOf(id), identity);
     },
   );
 
@@ -101,14 +98,14 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { pipelineId }, identity }, reply) => {
       const { id } = pipelineOf(pipelineId);
-      for (const connection of objectsOf(world, 'connections').filter((one) => pipelineIdsOf(one).includes(id)))
+      for (const connection of objectsOf(services, 'connections').filter((one) => pipelineIdsOf(one).includes(id)))
         await connect(
-          world,
+          services,
           connection.id,
           pipelineIdsOf(connection).filter((other) => other !== id),
           identity.username,
         );
-      await storing(() => world.objects().remove(kind, id, identity.username));
+      await storing(() => definitions.writer().remove(kind, id, identity.username));
       return reply.code(204).send(null);
     },
   );
@@ -120,7 +117,7 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
       schema: { summary: 'Check a pipeline', tags, body: sourceBody, response: { 200: pipelineAnswer } },
     },
     async ({ body }) => {
-      const { title, description = '', source, stages } = takePipeline(world, body);
+      const { title, description = '', source, stages } = takePipeline(services, body);
       return {
         id: null,
         name: '',
@@ -144,23 +141,12 @@ export function pipelineRoutes(app: ApiServer, services: ApiServices): void {
 }
 
 /** A rule that is not there is refused: nobody would notice that it is missing. */
-export function takePipeline(
-  world: World,
+function takePipeline(
+  ports: PipelinePorts,
   { description, source }: { readonly description?: string | null | undefined; readonly source: string },
 ) {
-  const known = new Set(objectsOf(world, 'pipeline-rules').map(titleOf));
-  const { name: title, stages } = reading(() => {
-    const parsed = parsePipeline(source);
-    const missing = parsed.stages.flatMap(({ rules }) => rules).find(({ name }) => !known.has(name));
-    if (missing !== undefined)
-      throw wrongAt(missing, `There is no pipeline rule ${JSON.stringify(missing.name)}; create it first.`);
-    return parsed;
-  });
+  const known = new Set(objectsOf(ports, 'pipeline-rules').map(titleOf));
+  const { title, stages } = reading(() => ports.graylog.pipelines.readPipeline(source, known));
   if (title.trim() === '') throw failure('API_REQUEST_REFUSED', 'A pipeline needs a name.');
-  return {
-    title,
-    ...(typeof description === 'string' ? { description } : {}),
-    source,
-    stages: stages.map(({ stage, match, rules }) => ({ stage, match, rules: rules.map(({ name }) => name) })),
-  };
+  return { title, ...(typeof description === 'string' ? { description } : {}), source, stages };
 }

@@ -1,23 +1,22 @@
 /** Rules: list, read, create, change, delete, and tried before they are saved. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
-import { idFromTitle } from '../../../../definitions/names.js';
-import { streamMatcher } from '../../../../definitions/dry-run.js';
+import type { MessageDryRun } from '../../../../definitions/contract.js';
 import type { Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../../objects/changing.js';
 import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/history.js';
+import { idFromTitle } from '../../objects/id-from-title.js';
 import { ruleAnswer, ruleBody, ruleFields, showRule, takeRuleSettings } from '../../objects/rule-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import {
+  dryRunOf,
   explained,
   messageBody,
   requestSignal,
-  streamsOfTry,
-  tried,
+  streamsOfDryRun,
   visibleStreams,
-  type Tried,
 } from '../../objects/dry-runs.js';
 import type { ApiServices } from '../../services.js';
 
@@ -31,16 +30,16 @@ const tryAnswer = Type.Object({
   ...explained,
   changes: Type.Array(change, { description: 'What the rule does to the message.' }),
   dropped: Type.Boolean(),
-  streams: streamsOfTry,
+  streams: streamsOfDryRun,
 });
 const triedId = 'tried-rule';
 
 export function ruleRoutes(app: ApiServer, services: ApiServices): void {
-  const { world } = services.sluice;
-  const itemOf = async (name: string) => found('rule', (await world.catalog()).find('rules', name));
+  const { definitions } = services;
+  const itemOf = async (name: string) => found('rule', (await definitions.catalog()).find('rules', name));
   const shown = async (name: string, identity: Identity) =>
-    showRule(await itemOf(name), await world.catalog(), identity);
-  const answer = (result: Tried, id: string, identity: Identity) => {
+    showRule(await itemOf(name), await definitions.catalog(), identity);
+  const answer = (result: MessageDryRun, id: string, identity: Identity) => {
     const rule = found('rule', result.rule(id));
     const changes = rule.changes.map(({ field, before, after }) => ({
       field,
@@ -69,7 +68,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async ({ identity }) => {
-      const catalog = await world.catalog();
+      const catalog = await definitions.catalog();
       const rules = catalog.list('rules').map((item) => showRule(item, catalog, identity));
       return { total: rules.length, rules };
     },
@@ -96,8 +95,8 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async (request, reply) => {
-      const catalog = await world.catalog();
-      const objects = world.objects();
+      const catalog = await definitions.catalog();
+      const objects = definitions.writer();
       const { name, description = '' } = request.body;
       if (name !== undefined && catalog.find('rules', name) !== undefined)
         throw failure('API_EXISTS', `There is a rule ${name} already.`);
@@ -140,7 +139,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       const item = await itemOf(ruleId);
       assertChangeable('rule', item);
       await storing(() =>
-        world.objects().change(
+        definitions.writer().change(
           'rules',
           item.id,
           (before) => ({
@@ -162,7 +161,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
     async ({ params: { ruleId }, identity }, reply) => {
       const item = await itemOf(ruleId);
       assertRemovable('rule', item);
-      await storing(() => world.objects().remove('rules', item.id, identity.username));
+      await storing(() => definitions.writer().remove('rules', item.id, identity.username));
       return reply.code(204).send(null);
     },
   );
@@ -179,9 +178,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
         response: { 200: tryAnswer },
       },
     },
-    async ({ params: { ruleId }, body: { message, receiver }, identity }) => {
+    async ({ params: { ruleId }, body, identity }) => {
       const { id } = await itemOf(ruleId);
-      return answer(tried(services, message, receiver), id, identity);
+      return answer(dryRunOf(services, services.rules(), body), id, identity);
     },
   );
 
@@ -196,7 +195,8 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
         response: { 200: tryAnswer },
       },
     },
-    async ({ body: { message, receiver, when, then, description }, identity }) => {
+    async ({ body, identity }) => {
+      const { when, then, description } = body;
       const definition = {
         ...takeRuleSettings(
           {
@@ -208,8 +208,8 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
         ),
         id: triedId,
       };
-      const rules = await storing(() => world.rulesWith('rules', definition));
-      return answer(tried({ ...services, rules: () => rules }, message, receiver), triedId, identity);
+      const rules = await storing(() => definitions.rulesWith('rules', definition));
+      return answer(dryRunOf(services, rules, body), triedId, identity);
     },
   );
 
@@ -239,7 +239,7 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
     async (request, reply) =>
       tryHistory(
         services,
-        await storing(() => streamMatcher({ when: request.body.when })),
+        await storing(() => services.dryRuns.streamMatcher({ when: request.body.when })),
         request.body,
         request.identity,
         requestSignal(reply),

@@ -112,7 +112,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     async ({ query: { limit = 100, ...rest } }) => {
       const shown: Static<typeof deadLetterAnswer>[] = [];
       const total = await deadLetters().list(
-        selectionOf(deadLettersBody(rest)),
+        selectionOf(deadLettersBody(rest), services.deadLetterQuery),
         limit,
         async (page) => {
           for (const { id, place, document } of page) shown.push({ id, index: place, document });
@@ -152,7 +152,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     },
     async (request, reply) => {
       const { limit = Infinity, dry_run: dryRun, ...rest } = request.body;
-      const selection = chosen(deadLettersBody(rest));
+      const selection = chosen(deadLettersBody(rest), services.deadLetterQuery);
       const job = await jobs.begin(
         dryRun === true ? 'plan' : 'replay',
         request.identity.username,
@@ -190,7 +190,7 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     },
     async (request, reply) => {
       const { limit = Infinity, ...rest } = request.body;
-      const selection = chosen(deadLettersBody(rest));
+      const selection = chosen(deadLettersBody(rest), services.deadLetterQuery);
       const { username } = request.identity;
       const job = await jobs.begin('drop', username, async (signal, onProgress) => ({
         ...(await deadLetters().drop(selection, limit, username, {

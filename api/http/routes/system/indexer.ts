@@ -79,10 +79,7 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async ({ identity }) => {
-      const { ok, reason } = (await services.sluice.store?.health()) ?? {
-        ok: false,
-        reason: 'this process has no store',
-      };
+      const { ok, reason } = await services.indices.health();
       const open = ok ? (await list(identity)).filter(({ state }) => state !== 'closed').length : 0;
       return {
         status: ok ? ('green' as const) : ('red' as const),
@@ -208,7 +205,7 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     async ({ query: { limit, offset } }) => {
       const failures: { letter_id: string; index: string; type: string; message: string; timestamp: string }[] = [];
       const total = await operationsOf(services).deadLetters.list(
-        selectionOf({}),
+        selectionOf({}, services.deadLetterQuery),
         limit + offset,
         async (page) => {
           for (const { id, document } of page)
@@ -245,7 +242,7 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       if (from !== undefined && Number.isNaN(from)) throw invalidMembers({ since: ['This is no time.'] });
       return {
         count: await operationsOf(services).deadLetters.list(
-          selectionOf(from === undefined ? {} : { from }),
+          selectionOf(from === undefined ? {} : { from }, services.deadLetterQuery),
           0,
           async () => undefined,
           AbortSignal.timeout(60_000),

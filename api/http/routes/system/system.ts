@@ -70,7 +70,7 @@ const notification = Type.Object({
 });
 
 export function systemRoutes(app: ApiServer, services: ApiServices): void {
-  const { sluice, config } = services;
+  const { config, definitions, health, monitoring, outputs, processing } = services;
   const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
   const nodeId = createHash('sha256').update(`${hostname()} ${config.data_folder}`).digest('hex').slice(0, 32);
   const clusterId = createHash('sha256')
@@ -80,7 +80,7 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
   let override: 'ALIVE' | 'DEAD' | 'THROTTLED' | undefined;
 
   const lbStatus = async (): Promise<'ALIVE' | 'DEAD' | 'THROTTLED'> =>
-    override ?? (sluice.topics.writable().ok ? ((await sluice.ready()).ok ? 'ALIVE' : 'DEAD') : 'THROTTLED');
+    override ?? (health.writable().ok ? ((await health.ready()).ok ? 'ALIVE' : 'DEAD') : 'THROTTLED');
   const facts = async () => {
     const status = await lbStatus();
     return {
@@ -96,7 +96,7 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       timezone: 'UTC',
       operating_system: `${platform()} ${release()}`,
       is_leader: true,
-      is_processing: sluice.processor !== undefined,
+      is_processing: processing.isHere,
     };
   };
   const node = () => ({
@@ -189,13 +189,13 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       schema: { summary: 'Messages between receivers and the store', tags, response: { 200: journal } },
     },
     async () => {
-      await sluice.processor?.collect();
-      const { received, appended, stored, dead_lettered: deadLettered, refused, shed } = await sluice.view.counts();
-      const { ok, reason } = sluice.topics.writable();
+      await processing.collect();
+      const { received, appended, stored, dead_lettered: deadLettered, refused, shed } = await monitoring.counts();
+      const { ok, reason } = health.writable();
       return {
         enabled: true,
-        uncommitted_journal_entries: (await sluice.processor?.lag()) ?? 0,
-        oldest_unprocessed_seconds: await sluice.view.oldestUnprocessed(),
+        uncommitted_journal_entries: await processing.lag(),
+        oldest_unprocessed_seconds: await monitoring.oldestUnprocessed(),
         received,
         appended,
         stored,
@@ -219,22 +219,22 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async () => {
-      const warned = sluice.view.problems().map(({ text, level, time, count, since }) => ({
+      const warned = monitoring.problems().map(({ text, level, time, count, since }) => ({
         type: 'warning',
         severity: level === 'warn' ? 'normal' : 'urgent',
         timestamp: time,
         node_id: nodeId,
         details: { text, count, since },
       }));
-      const catalog = await sluice.world.catalog();
+      const catalog = await definitions.catalog();
       const leftOut = (['streams', 'rules', 'index-sets', 'outputs'] as const).flatMap((kind) =>
         catalog
           .list(kind)
           .filter(({ problem }) => problem !== undefined)
-          .map(({ id, problem, kept }) => ({
+          .map(({ id, problem, stored }) => ({
             type: 'object_left_out',
             severity: 'urgent',
-            timestamp: kept?.changed_at ?? startedAt,
+            timestamp: stored?.changed_at ?? startedAt,
             node_id: nodeId,
             details: { text: `${kind} ${id}: ${problem ?? ''}` },
           })),
@@ -260,8 +260,8 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async ({ identity }, reply) => {
-      await sluice.processor?.collect();
-      await sluice.outputs?.collect();
+      await processing.collect();
+      await outputs.collect();
       const metrics = await services.registry.metrics();
       return reply
         .type(services.registry.contentType)
@@ -283,7 +283,7 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async () => {
-      const { stored } = await sluice.view.counts();
+      const { stored } = await monitoring.counts();
       return { throughput: Math.round((stored / Math.max(1, process.uptime())) * 10) / 10, stored, since: startedAt };
     },
   );

@@ -1,7 +1,7 @@
 /** All routes over a running pipeline, with real users of every kind of right and a message in every place that a right can open. */
 import { connect } from 'node:net';
 import type { Test } from 'tap';
-import { accessSources } from '../../../../api/access-sources.js';
+import { accessSources } from '../../../../program/api/access-sources.js';
 import type { ApiRoutes } from '../../../../api/http/services.js';
 import { apiRoutes } from '../../../../api/http/routes.js';
 import { allCapabilities, grantableCapabilities as grantable, unrestrictedScope } from '../../../../schemas/access.js';

@@ -8,6 +8,7 @@ import type { ApiRoutes, ApiServices } from '../../../../api/http/services.js';
 import { registeredKinds, type Kinds } from '../../../../program/kinds.js';
 import { silentLog, type Log } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
+import { httpPorts } from '../../../../program/api/ports.js';
 import { Sluice } from '../../../../program/sluice.js';
 import type { Searcher } from '../../../../search/contract.js';
 import { testFolder } from '../../../program.js';
@@ -72,13 +73,10 @@ export async function startRunning(t: Test, parts: RunningParts): Promise<Runnin
   const recorded: AuditMessage[] = [];
   const services: ApiServices = {
     config,
-    receiverKinds: kinds.receivers,
     access: ((await parts.access?.(sluice)) ?? fakeAccess) as ApiServices['access'],
-    language: sluice.language,
     searcher: { ...(sluice.searcher as Searcher), ...parts.searcher },
     state: sluice.state as NonNullable<typeof sluice.state>,
-    sluice,
-    rules: () => sluice.rules(),
+    ...httpPorts(sluice),
     audit: { ...noAudit, record: (message) => void recorded.push(message) },
     registry,
     log: parts.log ?? silentLog,

@@ -1,7 +1,7 @@
 /** Extractors come to rules that find what they find. */
 import t from 'tap';
 import { isSluiceError } from '../../../../core/errors.js';
-import { fieldProblemsOf } from '../../../../definitions/check.js';
+import { fieldProblemsOf } from '../../../../definitions/contract.js';
 import { extractorRules } from '../../../../definitions/graylog/extractors/rules.js';
 import { translateExtractor, type ExtractorSettings } from '../../../../definitions/graylog/extractors/translate.js';
 import type { StoredDefinition } from '../../../../definitions/stored.js';

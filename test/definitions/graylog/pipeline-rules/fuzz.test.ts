@@ -4,7 +4,7 @@ import t from 'tap';
 import { isSluiceError } from '../../../../core/errors.js';
 import { compileRules } from '../../../../rules/compile.js';
 import { parsePipeline } from '../../../../definitions/graylog/pipeline-rules/parse-pipeline.js';
-import { textProblemsOf } from '../../../../definitions/graylog/pipeline-rules/problem.js';
+import { textProblemsOf } from '../../../../definitions/graylog/contract.js';
 import { translateRule } from '../../../../definitions/graylog/pipeline-rules/translate.js';
 import { known } from './support.js';
 

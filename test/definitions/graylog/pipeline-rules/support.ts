@@ -1,13 +1,13 @@
 /** Rules in the language of peers, run as the rules that they come to. */
 import { isSluiceError } from '../../../../core/errors.js';
 import { withGrokPatterns } from '../../../../definitions/graylog/grok-patterns.js';
-import { textProblemsOf } from '../../../../definitions/graylog/pipeline-rules/problem.js';
+import { textProblemsOf } from '../../../../definitions/graylog/contract.js';
 import { translateRule } from '../../../../definitions/graylog/pipeline-rules/translate.js';
-import type { Known } from '../../../../definitions/graylog/pipeline-rules/translating.js';
+import type { KnownNames } from '../../../../definitions/graylog/contract.js';
 import type { LogDocument } from '../../../../schemas/messages.js';
 import { compiled, run } from '../../../rules/support.js';
 
-export const known: Known = {
+export const known: KnownNames = {
   streams: [
     { id: 'all-messages', title: 'All messages' },
     { id: 'audit', title: 'Audit logs' },

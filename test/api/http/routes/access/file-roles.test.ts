@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { accessSources } from '../../../../../api/access-sources.js';
+import { accessSources } from '../../../../../program/api/access-sources.js';
 import { roleRoutes } from '../../../../../api/http/routes/access/roles.js';
 import { streamRoutes } from '../../../../../api/http/routes/definitions/streams.js';
 import { compileRules } from '../../../../../rules/compile.js';
@@ -104,7 +104,7 @@ t.test(
     mkdirSync(join(rig.folder, 'rules'), { recursive: true });
     const file = (name: string, text: string): void => writeFileSync(join(rig.folder, 'rules', name), text);
     file('sets.yaml', 'index_sets: [{id: own_set}]');
-    await rig.world.objects().create('streams', 'shop', { definition: { id: 'shop', index_set: 'own_set' } }, 'test');
+    await rig.world.writer().create('streams', 'shop', { definition: { id: 'shop', index_set: 'own_set' } }, 'test');
     file('team.yaml', 'roles: [{id: team, read: [shop]}]');
     t.match((await rig.world.ruleSets.load()).roles, [{ id: 'team', read: ['shop'] }]);
     rmSync(join(rig.folder, 'rules', 'sets.yaml'));

@@ -86,7 +86,7 @@ t.test('an output: made, sends, tells its lag and error, keeps its secret, attac
   ];
   t.notMatch(JSON.stringify(everything), /hunter2|SLUICE_OBJECT/);
   t.equal(
-    sluice.world.objects().find('outputs', 'by-http')?.secrets['gelf.token']?.value,
+    sluice.world.writer().find('outputs', 'by-http')?.secrets['gelf.token']?.value,
     'hunter2',
     'a secret that is not given stays',
   );

@@ -1,12 +1,12 @@
 import t from 'tap';
 import { streamRoutes } from '../../../../../api/http/routes/definitions/streams.js';
-import { streamTryRoutes } from '../../../../../api/http/routes/definitions/stream-dry-runs.js';
+import { streamDryRunRoutes } from '../../../../../api/http/routes/definitions/stream-dry-runs.js';
 import type { SearchHit } from '../../../../../schemas/query.js';
 import { until } from '../../../../definitions/rig.js';
 import { basic } from '../../world.js';
 import { startRunning } from '../running.js';
 
-const routes = [streamTryRoutes];
+const routes = [streamDryRunRoutes];
 const rule = { type: 1, field: 'app', value: 'orders', inverted: false };
 
 t.test('a stream is tried against what is stored, within the scope of who asks', async (t) => {

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import t from 'tap';
-import { accessSources } from '../../../../../api/access-sources.js';
+import { accessSources } from '../../../../../program/api/access-sources.js';
 import { apiRoutes } from '../../../../../api/http/routes.js';
 import { apiIdOf } from '../../../../../core/object-ids.js';
 import { administrator, createTestAccess, here, password, until, type TestAccess } from '../../../../access/support.js';
@@ -101,7 +101,7 @@ t.test('the creator, and nobody else', async (t) => {
   t.equal((await admin('POST', '/api/streams', { title: 'Of the administrator' })).statusCode, 201);
   t.same(
     world.sluice.world
-      .kept()
+      .stored()
       .filter(({ owner_id: owner }) => owner !== undefined)
       .map(({ id }) => id),
     ['shop'],
@@ -160,7 +160,7 @@ t.test("what ships and is changed by somebody is nobody's own", async (t) => {
   await access.createRole(administrator, 'editors', '', ['streams:edit:system-logs']);
   await access.changeUser(administrator, 'alice', { roles: ['editors'] });
   t.equal((await as('alice')('PUT', '/api/streams/system-logs', { title: 'System' })).statusCode, 200);
-  t.equal(world.sluice.world.objects().find('streams', 'system-logs')?.owner_id, undefined);
+  t.equal(world.sluice.world.writer().find('streams', 'system-logs')?.owner_id, undefined);
   await access.changeUser(administrator, 'alice', { roles: [] });
   t.same((await access.authenticate(password('alice', 'alice-secret'), here)).scope.streams, []);
 });

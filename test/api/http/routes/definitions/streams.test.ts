@@ -2,10 +2,10 @@ import t from 'tap';
 import { apiIdOf } from '../../../../../core/object-ids.js';
 import { streamRoutes } from '../../../../../api/http/routes/definitions/streams.js';
 import { streamRuleRoutes } from '../../../../../api/http/routes/definitions/stream-rules.js';
-import { streamTryRoutes } from '../../../../../api/http/routes/definitions/stream-dry-runs.js';
+import { streamDryRunRoutes } from '../../../../../api/http/routes/definitions/stream-dry-runs.js';
 import { expectStatuses, startRunning } from '../running.js';
 
-const routes = [streamRoutes, streamRuleRoutes, streamTryRoutes];
+const routes = [streamRoutes, streamRuleRoutes, streamDryRunRoutes];
 const files = { 'own.yaml': 'streams: [{id: billing, title: Billing}]' };
 const rule = { type: 1, field: 'app', value: 'orders', inverted: false };
 

@@ -313,8 +313,9 @@ t.test('extractors of a receiver', async (t) => {
   t.match(await told('POST', `/api/system/inputs/${input}/extractors`, { body }), { status: 201 });
   t.match(await told('DELETE', `/api/system/inputs/${input}`), { status: 204 });
   t.equal(
-    sluice.world.kept().filter(({ kind, definition }) => kind === 'extractors' && definition['input'] === 'short-lived')
-      .length,
+    sluice.world
+      .stored()
+      .filter(({ kind, definition }) => kind === 'extractors' && definition['input'] === 'short-lived').length,
     0,
     'they go with their receiver',
   );
