@@ -27,3 +27,14 @@ t.test('every link between the pages leads somewhere', (t) => {
   }
   t.end();
 });
+
+t.test('prose keeps to lines that can be read in any editor', (t) => {
+  for (const page of pages) {
+    const text = readFileSync(join(packageRoot, page), 'utf8')
+      .replaceAll(/```[\s\S]*?```/g, '')
+      .replaceAll(/<!-- (formats|results):[\s\S]*?<!-- end of [\s\S]*?-->/g, '');
+    const long = text.split('\n').filter((line) => line.length > 160 && !line.startsWith('|'));
+    t.same(long, [], page);
+  }
+  t.end();
+});
