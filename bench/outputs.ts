@@ -13,7 +13,7 @@ import { createRun, idPrefix, mintId } from '../core/message-ids.js';
 import { createOutputs } from '../pipeline/forwarding/outputs.js';
 import { createEmbeddedTopicLog } from '../topics/embedded.js';
 import { createDecoder } from '../gelf/decoder.js';
-import { compileRules } from '../rules/compile.js';
+import { compileRules } from '../rules/compile/compile.js';
 
 const messageBytes = 420;
 

@@ -1,10 +1,10 @@
 /** Messages per second through 10, 100 and 1000 rules, and against the plain interpreter. */
 import { fileURLToPath } from 'node:url';
-import { compileRules } from '../rules/compile.js';
+import { compileRules } from '../rules/compile/compile.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
-import { interpret } from '../rules/interpret.js';
-import { programOf } from '../rules/program.js';
-import { readRuleSource } from '../rules/source.js';
+import { interpret } from '../rules/engine/interpret.js';
+import { programOf } from '../rules/engine/program.js';
+import { readRuleSource } from '../rules/loading/source.js';
 import type { LogDocument } from '../schemas/messages.js';
 
 interface Rate {

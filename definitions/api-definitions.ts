@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { errorText, isSluiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { RuleCompiler } from '../rules/compiler.js';
+import type { RuleCompiler } from '../rules/compile/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { StateStore } from '../state/contract.js';
 import { describeProblems, invalid, newProblems, type Checking } from './check.js';

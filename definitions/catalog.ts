@@ -1,8 +1,8 @@
 /** All objects as people see them: of files, of what ships and of the API together, each with where it comes from. */
 import { findId } from '../core/object-ids.js';
 import type { RuleSource } from '../rules/contract.js';
-import { describeRules, type Described, type Description } from '../rules/describe.js';
-import { versionOf } from '../rules/source.js';
+import { describeRules, type Described, type Description } from '../rules/language/describe.js';
+import { versionOf } from '../rules/loading/source.js';
 import type { Catalog, CatalogItem } from './contract.js';
 import { isDerivedFile } from './derived.js';
 import { objectErrors } from './errors.js';

@@ -1,6 +1,6 @@
 /** Whether kept objects and files fit together after a change. */
 import type { ErrorDetails, SluiceError } from '../core/errors.js';
-import type { RuleCompiler } from '../rules/compiler.js';
+import type { RuleCompiler } from '../rules/compile/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { Problem } from '../rules/problems.js';
 import type { FieldProblem } from './contract.js';

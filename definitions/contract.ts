@@ -1,7 +1,7 @@
 /** What other folders see of definitions: what files and people define, what of it is stored, and how it is tried without being stored. */
 import { isSluiceError } from '../core/errors.js';
 import type { RuleSet } from '../rules/contract.js';
-import type { ExplainedRule, ExplainedStream, Explanation } from '../rules/explain.js';
+import type { ExplainedRule, ExplainedStream, Explanation } from '../rules/engine/explain.js';
 import type { LogDocument } from '../schemas/messages.js';
 import type { RuleFileObfuscation } from '../schemas/rule-files.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';

@@ -1,10 +1,10 @@
 /** Streams and rules tried before, or without, being used: on one message, and on what is stored. */
 import type { LogDocument } from '../schemas/messages.js';
-import { compileRules } from '../rules/compile.js';
+import { compileRules } from '../rules/compile/compile.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
-import { createEngine } from '../rules/engine.js';
-import { explain } from '../rules/explain.js';
-import { programOf } from '../rules/program.js';
+import { createEngine } from '../rules/engine/engine.js';
+import { explain } from '../rules/engine/explain.js';
+import { programOf } from '../rules/engine/program.js';
 import { describeProblems, invalid } from './check.js';
 import type { DryRuns, Matcher, MessageDryRun } from './contract.js';
 import { dryRunObfuscation, patternProblem } from './dry-run-text.js';

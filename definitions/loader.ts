@@ -1,9 +1,9 @@
 /** Rule files and kept objects → a rule set. What people made through the API never keeps the program from starting. */
-import type { CompileOptions } from '../rules/compile.js';
-import type { RuleCompiler } from '../rules/compiler.js';
+import type { CompileOptions } from '../rules/compile/compile.js';
+import type { RuleCompiler } from '../rules/compile/compiler.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
 import { formatProblem, invalidRules, type Problem } from '../rules/problems.js';
-import { versionOf } from '../rules/source.js';
+import { versionOf } from '../rules/loading/source.js';
 import type { Log } from '../core/log.js';
 import type { StoredDefinition, StoredDefinitions } from './stored.js';
 import { extractorsFile } from './derived.js';

@@ -2,8 +2,8 @@
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { RuleSet, RuleSetChange, RuleSetFeed, RuleSource } from '../rules/contract.js';
-import { versionOf } from '../rules/source.js';
-import { watchRuleFiles } from '../rules/watch.js';
+import { versionOf } from '../rules/loading/source.js';
+import { watchRuleFiles } from '../rules/loading/watch.js';
 import { withObjects, type RulesLoader } from './loader.js';
 import type { StoredDefinitions } from './stored.js';
 

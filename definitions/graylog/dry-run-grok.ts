@@ -1,5 +1,5 @@
 /** What a grok pattern finds in a text. Throws OBJECT_INVALID. */
-import { compileRules } from '../../rules/compile.js';
+import { compileRules } from '../../rules/compile/compile.js';
 import type { LogDocument } from '../../schemas/messages.js';
 import { invalid } from '../check.js';
 import { withGrokPatterns, type GrokTable } from './grok-patterns.js';

@@ -1,6 +1,6 @@
 /** Named patterns that people keep through the API, for the action grok of pipeline rules and extractors. */
 import { grokName, grokProblems } from '../../rules/actions/grok.js';
-import { grokPatterns as shipped } from '../../rules/actions/grok-patterns.js';
+import { grokPatterns as shipped } from '../../rules/actions/parsing/grok-patterns.js';
 import type { StoredDefinitions, Settings } from '../stored.js';
 
 export type GrokTable = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { plainReader, textOf } from '../fields.js';
 import { shown } from '../problems.js';
 import { checkWritable, defineAction, nothing } from './define.js';
-import { timeReader, zoneOffset, type TimeReader, type ZoneOffset } from './time-format.js';
+import { timeReader, zoneOffset, type TimeReader, type ZoneOffset } from './parsing/time-format.js';
 
 /** The span that the stores take: 1970 to 9999. */
 const latest = Date.UTC(9999, 11, 31);

@@ -4,8 +4,8 @@ import { compilePattern, maxPatternLength, type Pattern } from '../pattern.js';
 import { didYouMean, shown, type Place } from '../problems.js';
 import { convertValue, type ValueKind } from './convert.js';
 import { checkWritable, defineAction, nothing } from './define.js';
-import { sourceOptions, sourceReader, writeFound } from './fields-of-text.js';
-import { grokPatterns } from './grok-patterns.js';
+import { sourceOptions, sourceReader, writeFound } from './parsing/fields-of-text.js';
+import { grokPatterns } from './parsing/grok-patterns.js';
 
 /** Patterns refer to patterns; deeper is a circle. */
 const maxDepth = 12;

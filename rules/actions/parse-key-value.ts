@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { FieldValue } from '../../schemas/messages.js';
 import { defineAction } from './define.js';
-import { maxFields, sourceOptions, sourceReader, writeFound } from './fields-of-text.js';
+import { maxFields, sourceOptions, sourceReader, writeFound } from './parsing/fields-of-text.js';
 
 export const parseKeyValue = defineAction({
   name: 'parse_key_value',

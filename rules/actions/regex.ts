@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { compilePattern, type Pattern } from '../pattern.js';
 import { shown } from '../problems.js';
 import { checkWritable, defineAction, nothing } from './define.js';
-import { sourceOptions, sourceReader } from './fields-of-text.js';
+import { sourceOptions, sourceReader } from './parsing/fields-of-text.js';
 import type { FieldValue } from '../../schemas/messages.js';
-import { writeFound } from './fields-of-text.js';
+import { writeFound } from './parsing/fields-of-text.js';
 
 export const regex = defineAction({
   name: 'regex',

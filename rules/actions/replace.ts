@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { compilePattern, type Pattern } from '../pattern.js';
 import { shown, type Place } from '../problems.js';
 import { checkWritable, defineAction, nothing } from './define.js';
-import { sourceReader } from './fields-of-text.js';
+import { sourceReader } from './parsing/fields-of-text.js';
 
 /** A result that would be longer than this and than its source is not written: short matches with a long replacement multiply. */
 const longestResult = 2 ** 20;

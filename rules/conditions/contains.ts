@@ -1,4 +1,4 @@
-import { defineTextCondition, textCondition } from './text-test.js';
+import { defineTextCondition, textCondition } from './comparing/text.js';
 import type { Condition } from './define.js';
 
 const includes = (text: string, wanted: string): boolean => text.includes(wanted);

@@ -1,4 +1,4 @@
-import { defineTextCondition } from './text-test.js';
+import { defineTextCondition } from './comparing/text.js';
 
 export const endsWith = defineTextCondition({
   name: 'ends_with',

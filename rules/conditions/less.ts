@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineCondition } from './define.js';
-import { comparing } from './number-test.js';
+import { comparing } from './comparing/number.js';
 
 const description =
   'The field is a number, or text that reads as one, and less than this. Missing or not a number: does not hold.';

@@ -1,4 +1,4 @@
-import { defineTextCondition } from './text-test.js';
+import { defineTextCondition } from './comparing/text.js';
 
 export const startsWith = defineTextCondition({
   name: 'starts_with',

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { SluiceError } from '../../core/errors.js';
 import { fieldProblemsOf } from '../../definitions/contract.js';
 import { keyOf, type KeptValue } from '../../definitions/stored.js';
-import { readRuleSource, versionOf } from '../../rules/source.js';
+import { readRuleSource, versionOf } from '../../rules/loading/source.js';
 import { createRig, until, type Rig } from './rig.js';
 
 const stream = (id: string, more: object = {}) => ({

@@ -1,8 +1,8 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { compileRules } from '../../rules/compile.js';
+import { compileRules } from '../../rules/compile/compile.js';
 import { didYouMean, formatProblem } from '../../rules/problems.js';
-import { parsePeriod, parseSize } from '../../rules/index-sets.js';
+import { parsePeriod, parseSize } from '../../rules/compile/index-sets.js';
 import { problemsOf, shippedFiles, sourceOf } from './support.js';
 
 interface Expected {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
 import { packageRoot } from '../../core/process/package-root.js';
-import { compileRules } from '../../rules/compile.js';
+import { compileRules } from '../../rules/compile/compile.js';
 import type { RuleSet, RuleSource, Routing } from '../../rules/contract.js';
 import { formatProblem, type Problem } from '../../rules/problems.js';
 import type { LogDocument } from '../../schemas/messages.js';

@@ -12,7 +12,7 @@ import { createProcessor, type Processor } from '../../../program/processor.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { TopicLog } from '../../../topics/contract.js';
 import { createDecoder } from '../../../gelf/decoder.js';
-import { compileRules } from '../../../rules/compile.js';
+import { compileRules } from '../../../rules/compile/compile.js';
 import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';

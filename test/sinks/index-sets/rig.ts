@@ -12,7 +12,7 @@ import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
 import { createProcessor, type Processor } from '../../../program/processor.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import { createDecoder } from '../../../gelf/decoder.js';
-import { compileRules } from '../../../rules/compile.js';
+import { compileRules } from '../../../rules/compile/compile.js';
 import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { IndexInfo, IndexStore } from '../../../sinks/stores/contract.js';

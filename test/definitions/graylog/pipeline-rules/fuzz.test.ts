@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isSluiceError } from '../../../../core/errors.js';
-import { compileRules } from '../../../../rules/compile.js';
+import { compileRules } from '../../../../rules/compile/compile.js';
 import { parsePipeline } from '../../../../definitions/graylog/pipeline-rules/parse-pipeline.js';
 import { textProblemsOf } from '../../../../definitions/graylog/contract.js';
 import { translateRule } from '../../../../definitions/graylog/pipeline-rules/translate.js';
