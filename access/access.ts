@@ -16,7 +16,15 @@ import { accessMetrics } from './metrics.js';
 import { createAdministratorGuard } from './administration/parts.js';
 import { createPasswords } from './authentication/passwords.js';
 import { createPeople, identityOf, type People, type StreamOwner } from './rights/people.js';
-import { sessionPrefix, tokenPrefix, type SessionRecord, type TokenRecord, type UserRecord } from './stored/records.js';
+import {
+  readSession,
+  readToken,
+  sessionPrefix,
+  tokenPrefix,
+  type SessionRecord,
+  type TokenRecord,
+  type UserRecord,
+} from './stored/records.js';
 import type { StreamName } from './rights/rights.js';
 import { createRoleAdministration } from './administration/roles.js';
 import { createSecrets, type Secrets } from './stored/secrets.js';
@@ -54,14 +62,15 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
     minimumLength: settings.minimum_password_length,
     onHash: () => metrics.hashes.inc(),
   });
-  const sessions = createSecrets<SessionRecord>({
+  const sessions = createSecrets({
     state,
     prefix: sessionPrefix,
+    read: readSession,
     encode: (random) => random.toString('hex'),
     log,
     now,
   });
-  const tokens = createSecrets<TokenRecord>({ state, prefix: tokenPrefix, encode: base32, log, now });
+  const tokens = createSecrets({ state, prefix: tokenPrefix, read: readToken, encode: base32, log, now });
   const source = createDirectorySource({ settings: settings.ldap, state, log });
   const verified = createVerified(settings.verified_for_ms, now);
   const warnOfMappings = createMappingWarnings(log);

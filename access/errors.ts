@@ -63,6 +63,11 @@ export const accessErrors = defineErrors({
     exitCode: 2,
     summary: 'Nobody disables or deletes the account that asks for it.',
   },
+  ACCESS_RECORD_INVALID: {
+    retryable: false,
+    summary:
+      'A stored user, role, session, token or setting of the directory cannot be read; restore it from a backup, or delete it.',
+  },
   ACCESS_LIMIT_REACHED: { retryable: false, status: 400, exitCode: 2, summary: 'There are as many as are kept.' },
 });
 

@@ -1,5 +1,4 @@
 /** Access tokens: for programs, in place of the password of a user. */
-import type { StateEntry } from '../../state/contract.js';
 import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../schemas/access.js';
 import type { Token, TokenAdministration } from '../contract.js';
@@ -7,25 +6,25 @@ import { accessErrors } from '../errors.js';
 import { checkName } from '../stored/names.js';
 import { findUser, type AdministrationParts } from './parts.js';
 import { covers } from '../rights/rights.js';
+import type { ListedSecret } from '../stored/secrets.js';
 import type { TokenRecord, UserRecord } from '../stored/records.js';
 
 const maxTokensOfUser = 100;
 
 export function createTokenAdministration(parts: AdministrationParts): TokenAdministration {
   const { tokens, settings, now } = parts;
-  const entriesOf = async (userId: string): Promise<readonly StateEntry[]> =>
-    (await tokens.list()).filter(({ value }) => (value as TokenRecord).user_id === userId);
+  const tokensOf = async (userId: string): Promise<readonly ListedSecret<TokenRecord>[]> =>
+    (await tokens.list()).filter(({ value }) => value.user_id === userId);
   return {
-    tokens: async (by, nameOrId) =>
-      (await entriesOf(owner(parts, by, nameOrId).id)).map(({ value }) => tokenOf(value as TokenRecord)),
+    tokens: async (by, nameOrId) => (await tokensOf(owner(parts, by, nameOrId).id)).map(({ value }) => tokenOf(value)),
     async createToken(by, nameOrId, name, ttlMs) {
       const user = owner(parts, by, nameOrId);
       const checked = checkName('the name of the token', name);
       const lifetime = ttlMs ?? settings.token_ttl_ms;
-      const existing = await entriesOf(user.id);
+      const existing = await tokensOf(user.id);
       if (existing.length >= maxTokensOfUser)
         throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxTokensOfUser} tokens of the user` });
-      if (existing.some(({ value }) => (value as TokenRecord).name === checked))
+      if (existing.some(({ value }) => value.name === checked))
         throw accessErrors.create('ACCESS_NAME_TAKEN', { got: JSON.stringify(checked) });
       const record: TokenRecord = {
         id: randomBytes(12).toString('hex'),
@@ -40,10 +39,10 @@ export function createTokenAdministration(parts: AdministrationParts): TokenAdmi
       const user = owner(parts, by, nameOrId);
       const bySecret = await tokens.find(idOrSecret);
       const id = bySecret?.user_id === user.id ? bySecret.id : idOrSecret;
-      const entry = (await entriesOf(user.id)).find(({ value }) => (value as TokenRecord).id === id);
-      if (entry === undefined) throw accessErrors.create('ACCESS_TOKEN_UNKNOWN');
-      await tokens.removeEntry(entry);
-      return tokenOf(entry.value as TokenRecord);
+      const token = (await tokensOf(user.id)).find(({ value }) => value.id === id);
+      if (token === undefined) throw accessErrors.create('ACCESS_TOKEN_UNKNOWN');
+      await tokens.removeListed(token);
+      return tokenOf(token.value);
     },
   };
 }

@@ -9,7 +9,7 @@ import { checkName, storeKey } from '../stored/names.js';
 import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
 import type { People } from '../rights/people.js';
 import { permissionTexts } from '../rights/permissions.js';
-import { userPrefix, type SessionRecord, type UserRecord } from '../stored/records.js';
+import { userPrefix, type UserRecord } from '../stored/records.js';
 import { covers, rightsOf } from '../rights/rights.js';
 
 /** All of them are in memory of every process that serves the API. */
@@ -155,7 +155,7 @@ async function activityOf(
 ): Promise<ReadonlyMap<string, SessionActivity>> {
   const activity = new Map<string, SessionActivity>();
   for (const { value } of await sessions.list()) {
-    const { user_id: id, used_at: usedAt, generation, address } = value as SessionRecord;
+    const { user_id: id, used_at: usedAt, generation, address } = value;
     const user = people.byId(id);
     const ended =
       user === undefined ||

@@ -1,4 +1,5 @@
 /** Wrong attempts of pairs of account and address, of accounts and of addresses, and when each of them lets the next one pass. */
+import { LRUCache } from 'lru-cache';
 import { isIPv6 } from 'node:net';
 
 /** Wrong attempts without any wait. Typing errors of a person; of an office behind one address; of an account that is attacked from many addresses. */
@@ -7,8 +8,8 @@ export const firstGapMs = 1_000;
 const longestGapMs = 30_000;
 /** A count is forgotten when nothing wrong came for this long. */
 const forgetMs = 15 * 60_000;
-/** Counts of each kind, and pairs that have logged in. Past it the oldest is forgotten. */
-const maxCounts = 10_000;
+/** Counts of each kind, and pairs that have logged in. Beyond it the oldest is forgotten. */
+export const maxCounts = 10_000;
 
 export interface CountKey {
   readonly kind: keyof typeof free;
@@ -36,12 +37,13 @@ export interface AttemptCounts {
 
 export function createAttemptCounts(now: () => number): AttemptCounts {
   const counts = {
-    pair: new Map<string, Count>(),
-    account: new Map<string, Count>(),
-    address: new Map<string, Count>(),
+    pair: new LRUCache<string, Count>({ max: maxCounts }),
+    account: new LRUCache<string, Count>({ max: maxCounts }),
+    address: new LRUCache<string, Count>({ max: maxCounts }),
   };
   const find = ({ kind, name }: CountKey): Count | undefined => {
-    const count = counts[kind].get(name);
+    // Looking at a count does not make it a newer one.
+    const count = counts[kind].peek(name);
     if (count === undefined || now() - count.lastFailure < forgetMs) return count;
     counts[kind].delete(name);
     return undefined;
@@ -53,14 +55,12 @@ export function createAttemptCounts(now: () => number): AttemptCounts {
         const count = find(key) ?? { failures: 0, pending: 0, lastFailure: now(), nextSlot: 0 };
         count.pending += 1;
         count.nextSlot = Math.max(count.nextSlot, now() + gapOf(count.failures + count.pending + 1 - free[key.kind]));
-        counts[key.kind].delete(key.name);
-        dropOldest(counts[key.kind]);
         counts[key.kind].set(key.name, count);
       }
     },
     settle(keys, wrong) {
       for (const { kind, name } of keys) {
-        const count = counts[kind].get(name);
+        const count = counts[kind].peek(name);
         if (count === undefined) continue;
         count.pending = Math.max(0, count.pending - 1);
         if (wrong) {
@@ -82,14 +82,8 @@ function gapOf(over: number): number {
   return over <= 0 ? 0 : Math.min(longestGapMs, firstGapMs * 2 ** (Math.min(over, 20) / 3));
 }
 
-/** Makes room for one more. */
-export function dropOldest(kept: Map<string, unknown> | Set<string>): void {
-  const oldest = kept.size >= maxCounts ? kept.keys().next().value : undefined;
-  if (oldest !== undefined) kept.delete(oldest);
-}
-
 /** Whoever has one address of an IPv6 network has all of its /64. */
-export function placeOf(address: string): string {
+export function networkOf(address: string): string {
   const plain = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (!isIPv6(plain)) return plain;
   const [head = '', tail] = (plain.split('%')[0] ?? '').split('::');

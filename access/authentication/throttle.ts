@@ -7,12 +7,13 @@
  * address leaves: nobody can stand in front of everybody else.
  * A pair that has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
  */
+import { LRUCache } from 'lru-cache';
 import { keyOfName } from '../../core/names.js';
 import {
   createAttemptCounts,
-  dropOldest,
   firstGapMs,
-  placeOf,
+  maxCounts,
+  networkOf,
   type AttemptCounts,
   type CountKey,
 } from './attempt-counts.js';
@@ -51,7 +52,7 @@ const maxWaitingAtOne = 16;
 interface Waiter {
   readonly keys: readonly CountKey[];
   /** The address that it came from. */
-  readonly place: string;
+  readonly network: string;
   readonly pass: () => void;
   readonly refuse: (error: Error) => void;
   cancel: () => void;
@@ -66,8 +67,8 @@ class LoginThrottle implements Throttle {
   readonly #timer: (run: () => void, milliseconds: number) => () => void;
   readonly #random: () => number;
   readonly #counts: AttemptCounts;
-  /** Pairs that have logged in, oldest first. */
-  readonly #known = new Set<string>();
+  /** Pairs that have logged in. */
+  readonly #known = new LRUCache<string, true>({ max: maxCounts });
   readonly #waiters = new Set<Waiter>();
   #cancelDraw: (() => void) | undefined;
 
@@ -80,23 +81,21 @@ class LoginThrottle implements Throttle {
 
   async attempt(username: string, address: string): Promise<Attempt> {
     const account = keyOfName(username);
-    const place = placeOf(address);
-    const pair = `${place} ${account}`;
+    const network = networkOf(address);
+    const pair = `${network} ${account}`;
     const known = this.#known.has(pair);
     const keys: readonly CountKey[] = [
       { kind: 'pair', name: pair },
-      ...(known ? [] : [{ kind: 'account', name: account } as const, { kind: 'address', name: place } as const]),
+      ...(known ? [] : [{ kind: 'account', name: account } as const, { kind: 'address', name: network } as const]),
     ];
-    if (this.#counts.slotOf(keys) > this.#now()) await this.#wait(keys, place);
+    if (this.#counts.slotOf(keys) > this.#now()) await this.#wait(keys, network);
     else this.#counts.take(keys);
     return {
       known,
       succeeded: () => {
         this.#counts.settle(keys, false);
         this.#counts.forget({ kind: 'pair', name: pair });
-        this.#known.delete(pair);
-        dropOldest(this.#known);
-        this.#known.add(pair);
+        this.#known.set(pair, true);
         this.#draw();
       },
       failed: () => this.#counts.settle(keys, true),
@@ -118,13 +117,13 @@ class LoginThrottle implements Throttle {
     for (const waiter of this.#waiters) this.#refuse(waiter, longestWaitMs);
   }
 
-  #wait(keys: readonly CountKey[], place: string): Promise<void> {
+  #wait(keys: readonly CountKey[], network: string): Promise<void> {
     const atOne = [...this.#waiters].filter((waiter) =>
       waiter.keys.some(({ name }) => keys.some((key) => key.name === name)),
     );
     const crowd = atOne.length >= maxWaitingAtOne ? atOne : this.#waiters.size >= maxWaiting ? [...this.#waiters] : [];
     return new Promise((pass, refuse) => {
-      const waiter: Waiter = { keys, place, pass, refuse, cancel: () => undefined };
+      const waiter: Waiter = { keys, network, pass, refuse, cancel: () => undefined };
       waiter.cancel = this.#timer(() => this.#refuse(waiter, this.#counts.slotOf(keys) - this.#now()), longestWaitMs);
       this.#waiters.add(waiter);
       const leaves = this.#oneOf(mostCrowded([...crowd, waiter]));
@@ -167,14 +166,14 @@ class LoginThrottle implements Throttle {
 
 /** Those of the address that most of them come from: who floods displaces the own ones. */
 function mostCrowded(waiters: readonly Waiter[]): readonly Waiter[] {
-  const byPlace = [...groups(waiters).values()];
-  return byPlace.reduce((most, some) => (some.length > most.length ? some : most), byPlace[0] ?? []);
+  const byNetwork = [...groups(waiters).values()];
+  return byNetwork.reduce((most, some) => (some.length > most.length ? some : most), byNetwork[0] ?? []);
 }
 
 function groups(waiters: readonly Waiter[]): Map<string, Waiter[]> {
-  const byPlace = new Map<string, Waiter[]>();
-  for (const waiter of waiters) byPlace.set(waiter.place, [...(byPlace.get(waiter.place) ?? []), waiter]);
-  return byPlace;
+  const byNetwork = new Map<string, Waiter[]>();
+  for (const waiter of waiters) byNetwork.set(waiter.network, [...(byNetwork.get(waiter.network) ?? []), waiter]);
+  return byNetwork;
 }
 
 function startTimer(run: () => void, milliseconds: number): () => void {

@@ -1,8 +1,9 @@
 /** Passwords that were right a moment ago, so that a script with Basic authentication does not cost a hash for each request. */
+import { LRUCache } from 'lru-cache';
 import { createHmac, randomBytes } from 'node:crypto';
 
 /** Beyond it the oldest is verified again when it comes. */
-const maxKept = 2_000;
+const maxProofs = 2_000;
 
 export interface Proof {
   readonly userId: string;
@@ -22,23 +23,21 @@ export interface Verified {
 
 export function createVerified(lifetimeMs: number, now: () => number): Verified {
   const secret = randomBytes(32);
-  const kept = new Map<string, Proof & { readonly until: number }>();
+  const proofs = new LRUCache<string, Proof & { readonly until: number }>({ max: maxProofs });
   const checking = new Map<string, Promise<unknown>>();
   const keyOf = (nameKey: string, password: string): string =>
     createHmac('sha256', secret).update(`${nameKey.length} ${nameKey} ${password}`).digest('base64');
   return {
     find(nameKey, password) {
       const key = keyOf(nameKey, password);
-      const found = kept.get(key);
+      const found = proofs.get(key);
       if (found !== undefined && found.until > now()) return found;
-      kept.delete(key);
+      proofs.delete(key);
       return undefined;
     },
     keep(nameKey, password, proof) {
       if (lifetimeMs === 0) return;
-      const oldest = kept.size >= maxKept ? kept.keys().next().value : undefined;
-      if (oldest !== undefined) kept.delete(oldest);
-      kept.set(keyOf(nameKey, password), { ...proof, until: now() + lifetimeMs });
+      proofs.set(keyOf(nameKey, password), { ...proof, until: now() + lifetimeMs });
     },
     once<Result>(nameKey: string, password: string, check: () => Promise<Result>) {
       const key = keyOf(nameKey, password);
@@ -48,6 +47,6 @@ export function createVerified(lifetimeMs: number, now: () => number): Verified 
       checking.set(key, started);
       return started;
     },
-    clear: () => kept.clear(),
+    clear: () => proofs.clear(),
   };
 }

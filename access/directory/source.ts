@@ -1,13 +1,17 @@
 /** The directory in force: of the settings file when it is enabled there, else what the API has set. */
-import { errorText } from '../../core/errors.js';
+import { Type } from 'typebox';
+import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import type { LdapOptions } from '../../schemas/config/ldap.js';
+import { ldapOptions, type LdapOptions } from '../../schemas/config/ldap.js';
 import type { StateStore } from '../../state/contract.js';
 import { isConflict } from '../stored/collection.js';
 import type { Directory } from './contract.js';
+import { recordReader } from '../stored/records.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
 
 const key = 'authentication/ldap';
+/** Those of an older version lack what came later. */
+const readSettings = recordReader(Type.Partial(Type.Object(ldapOptions.properties)));
 
 export interface ActiveDirectory {
   readonly directory: Directory;
@@ -45,8 +49,15 @@ export function createDirectorySource({
   };
   const read = async (): Promise<void> => {
     const entry = await state.get(key);
-    // Settings that a version before kept lack what came later.
-    use({ ...fromSettings, ...(entry?.value as LdapOptions | undefined) });
+    use(entry === undefined ? fromSettings : { ...fromSettings, ...readSettings(entry) });
+  };
+  /** Settings that cannot be read must not keep local users out. */
+  const withoutDirectory = (error: unknown): void => {
+    if (!isSluiceError(error) || error.code !== 'ACCESS_RECORD_INVALID') throw error;
+    log.error(
+      { error: errorText(error) },
+      'the stored settings of the directory cannot be read: only local users log in',
+    );
   };
   return {
     fromFile,
@@ -56,7 +67,7 @@ export function createDirectorySource({
         use(fromSettings);
         return;
       }
-      await read();
+      await read().catch(withoutDirectory);
       stopWatching = state.watch(key, () => {
         void read().catch((error: unknown) =>
           log.warn({ error: errorText(error) }, 'the settings of the directory could not be read again'),

@@ -6,7 +6,7 @@ import { createCollection, type Collection } from '../stored/collection.js';
 import { defaultRoles, type Role } from './default-roles.js';
 import { keyOfName } from '../../core/names.js';
 import { storeKey } from '../stored/names.js';
-import { rolePrefix, userPrefix, type RoleRecord, type UserRecord } from '../stored/records.js';
+import { readRole, readUser, rolePrefix, userPrefix, type RoleRecord, type UserRecord } from '../stored/records.js';
 import { rightsOf, type Rights, type StreamName } from './rights.js';
 
 export interface People {
@@ -52,8 +52,8 @@ export function createPeople({
   fileRoles = () => none,
   owners = () => none,
 }: PeopleOptions): People {
-  const users = createCollection<UserRecord>(state, userPrefix, log);
-  const roles = createCollection<RoleRecord>(state, rolePrefix, log);
+  const users = createCollection({ state, prefix: userPrefix, read: readUser, log });
+  const roles = createCollection({ state, prefix: rolePrefix, read: readRole, log });
   const byId = derived(
     () => [users.values()],
     () => new Map([...users.values().values()].map((user) => [user.id, user])),

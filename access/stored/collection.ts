@@ -2,6 +2,7 @@
 import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
+import type { ReadRecord } from './records.js';
 
 /** Others change the same record at the same moment this often only when something is broken. */
 const maxTries = 10;
@@ -21,24 +22,34 @@ export interface Collection<Value> {
   refresh(): Promise<void>;
 }
 
-export function createCollection<Value>(state: StateStore, prefix: string, log: Log): Collection<Value> {
-  return new WatchedCollection<Value>(state, prefix, log);
+export interface CollectionOptions<Value> {
+  readonly state: StateStore;
+  readonly prefix: string;
+  readonly read: ReadRecord<Value>;
+  readonly log: Log;
+}
+
+export function createCollection<Value>(options: CollectionOptions<Value>): Collection<Value> {
+  return new WatchedCollection<Value>(options);
 }
 
 class WatchedCollection<Value> implements Collection<Value> {
   readonly #state: StateStore;
   readonly #prefix: string;
+  readonly #read: ReadRecord<Value>;
   readonly #log: Log;
   #entries = new Map<string, StateEntry>();
-  #values = new Map<string, Value>();
+  /** Records that cannot be read are left out. */
+  #values: ReadonlyMap<string, Value> = new Map();
   #ownChanges = 0;
   #reading: Promise<void> | undefined;
   #readAgain = false;
   #stopWatching = (): void => undefined;
 
-  constructor(state: StateStore, prefix: string, log: Log) {
+  constructor({ state, prefix, read, log }: CollectionOptions<Value>) {
     this.#state = state;
     this.#prefix = prefix;
+    this.#read = read;
     this.#log = log;
   }
 
@@ -69,8 +80,9 @@ class WatchedCollection<Value> implements Collection<Value> {
   async change(key: string, change: (value: Value) => Value | undefined): Promise<Value | undefined> {
     return this.#onNewest(key, async (entry) => {
       if (entry === undefined) return undefined;
-      const changed = change(entry.value as Value);
-      if (changed === undefined) return entry.value as Value;
+      const value = this.#read(entry);
+      const changed = change(value);
+      if (changed === undefined) return value;
       this.#set(key, await this.#state.put(key, changed, entry.revision));
       return changed;
     });
@@ -116,9 +128,13 @@ class WatchedCollection<Value> implements Collection<Value> {
 
   #set(key: string, entry: StateEntry | undefined): void {
     this.#ownChanges += 1;
+    const value = entry === undefined ? undefined : this.#valueOf(entry);
     if (entry === undefined) this.#entries.delete(key);
     else this.#entries.set(key, entry);
-    this.#show();
+    const values = new Map(this.#values);
+    if (value === undefined) values.delete(key);
+    else values.set(key, value);
+    this.#values = values;
   }
 
   /** A list that began before an own change may not know it: it is read once more. */
@@ -128,13 +144,29 @@ class WatchedCollection<Value> implements Collection<Value> {
       const before = this.#ownChanges;
       const listed = await this.#state.list(this.#prefix);
       if (this.#ownChanges !== before) this.#readAgain = true;
-      else this.#entries = new Map(listed.map((entry) => [entry.key, entry]));
+      else this.#showAll(listed);
     } while (this.#readAgain);
-    this.#show();
   }
 
-  #show(): void {
-    this.#values = new Map([...this.#entries].map(([key, entry]) => [key, entry.value as Value]));
+  #showAll(entries: readonly StateEntry[]): void {
+    const values = new Map<string, Value>();
+    for (const entry of entries) {
+      const value = this.#valueOf(entry);
+      if (value !== undefined) values.set(entry.key, value);
+    }
+    this.#entries = new Map(entries.map((entry) => [entry.key, entry]));
+    this.#values = values;
+  }
+
+  /** One record that cannot be read must not lock out everybody else. What is known of the same revision is not read again. */
+  #valueOf(entry: StateEntry): Value | undefined {
+    if (this.#entries.get(entry.key)?.revision === entry.revision) return this.#values.get(entry.key);
+    try {
+      return this.#read(entry);
+    } catch (error) {
+      this.#log.error({ error: errorText(error) }, 'a stored user or role cannot be read, and is left out');
+      return undefined;
+    }
   }
 }
 

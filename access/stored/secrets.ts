@@ -1,9 +1,11 @@
 /** Sessions and access tokens: random texts that their owner shows; the state knows them by their SHA-256. */
+import { LRUCache } from 'lru-cache';
 import { createHash, randomBytes } from 'node:crypto';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
 import { isConflict } from './collection.js';
+import type { ReadRecord } from './records.js';
 
 /** A record is read again after this time: what another process ended ends here within a second. */
 const recheckMs = 1_000;
@@ -20,40 +22,50 @@ export interface Secrets<Value extends { readonly used_at?: number | undefined }
   used(secret: string, noteEveryMs: number): void;
   /** False: it was not there. */
   remove(secret: string): Promise<boolean>;
-  list(): Promise<readonly StateEntry[]>;
-  removeEntry(entry: StateEntry): Promise<void>;
+  /** Records that cannot be read are left out. */
+  list(): Promise<readonly ListedSecret<Value>[]>;
+  removeListed(listed: Pick<ListedSecret<Value>, 'key'>): Promise<void>;
   /** Waits for notes of use that are under way. */
   stop(): Promise<void>;
 }
 
+export interface ListedSecret<Value> {
+  readonly key: string;
+  readonly value: Value;
+}
+
 interface Cached<Value> {
-  entry: StateEntry;
+  readonly entry: StateEntry;
+  /** As it is stored. */
+  readonly stored: Value;
+  /** With the latest use. */
   value: Value;
   readAt: number;
 }
 
-export interface SecretsOptions {
+export interface SecretsOptions<Value> {
   readonly state: StateStore;
   readonly prefix: string;
+  readonly read: ReadRecord<Value>;
   readonly encode: (random: Buffer) => string;
   readonly log: Log;
   readonly now: () => number;
 }
 
 export function createSecrets<Value extends { readonly used_at?: number | undefined }>(
-  options: SecretsOptions,
+  options: SecretsOptions<Value>,
 ): Secrets<Value> {
   return new StoredSecrets<Value>(options);
 }
 
 class StoredSecrets<Value extends { readonly used_at?: number | undefined }> implements Secrets<Value> {
-  readonly #options: SecretsOptions;
-  readonly #cached = new Map<string, Cached<Value>>();
+  readonly #options: SecretsOptions<Value>;
+  readonly #cached = new LRUCache<string, Cached<Value>>({ max: maxCached });
   readonly #reading = new Map<string, Promise<Value | undefined>>();
   /** Notes under way, by key. */
   readonly #notes = new Map<string, Promise<void>>();
 
-  constructor(options: SecretsOptions) {
+  constructor(options: SecretsOptions<Value>) {
     this.#options = options;
   }
 
@@ -89,13 +101,11 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
 
   #keep(key: string, entry: StateEntry): Cached<Value> {
     const before = this.#cached.get(key);
-    const read = entry.value as Value;
-    const usedAt = Math.max(read.used_at ?? 0, before?.value.used_at ?? 0);
-    const cached = { entry, value: usedAt === 0 ? read : { ...read, used_at: usedAt }, readAt: this.#options.now() };
-    this.#cached.delete(key);
+    const stored = this.#options.read(entry);
+    const usedAt = Math.max(stored.used_at ?? 0, before?.value.used_at ?? 0);
+    const value = usedAt === 0 ? stored : { ...stored, used_at: usedAt };
+    const cached = { entry, stored, value, readAt: this.#options.now() };
     this.#cached.set(key, cached);
-    const oldest = this.#cached.size > maxCached ? this.#cached.keys().next().value : undefined;
-    if (oldest !== undefined) this.#cached.delete(oldest);
     return cached;
   }
 
@@ -104,7 +114,7 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     const cached = this.#cached.get(key);
     if (cached === undefined) return;
     const now = this.#options.now();
-    const noted = (cached.entry.value as Value).used_at ?? 0;
+    const noted = cached.stored.used_at ?? 0;
     cached.value = { ...cached.value, used_at: now };
     if (now - noted < noteEveryMs || this.#notes.has(key) || this.#notes.size >= maxNotes) return;
     this.#notes.set(
@@ -125,8 +135,30 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     }
   }
 
-  async remove(secret: string): Promise<boolean> {
-    const key = this.#keyOf(secret);
+  remove(secret: string): Promise<boolean> {
+    return this.#remove(this.#keyOf(secret));
+  }
+
+  async list(): Promise<readonly ListedSecret<Value>[]> {
+    const entries = await this.#options.state.list(this.#options.prefix);
+    return entries.flatMap((entry) => this.#listed(entry));
+  }
+
+  #listed(entry: StateEntry): readonly ListedSecret<Value>[] {
+    try {
+      return [{ key: entry.key, value: this.#options.read(entry) }];
+    } catch (error) {
+      this.#options.log.warn({ error: errorText(error) }, 'a stored session or token cannot be read, and is left out');
+      return [];
+    }
+  }
+
+  /** The newest revision may be another one than was listed: it is the same secret. */
+  async removeListed({ key }: Pick<ListedSecret<Value>, 'key'>): Promise<void> {
+    await this.#remove(key);
+  }
+
+  async #remove(key: string): Promise<boolean> {
     for (;;) {
       const entry = await this.#options.state.get(key);
       this.#cached.delete(key);
@@ -134,24 +166,6 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
       try {
         await this.#options.state.delete(key, entry.revision);
         return true;
-      } catch (thrown) {
-        if (!isConflict(thrown)) throw thrown;
-      }
-    }
-  }
-
-  list(): Promise<readonly StateEntry[]> {
-    return this.#options.state.list(this.#options.prefix);
-  }
-
-  /** The newest revision may be another one than was listed: it is the same secret. */
-  async removeEntry({ key }: StateEntry): Promise<void> {
-    for (;;) {
-      const entry = await this.#options.state.get(key);
-      this.#cached.delete(key);
-      if (entry === undefined) return;
-      try {
-        return await this.#options.state.delete(key, entry.revision);
       } catch (thrown) {
         if (!isConflict(thrown)) throw thrown;
       }

@@ -28,23 +28,21 @@ export function createSweeper({ sessions, tokens, people, defaultTimeoutMs, log,
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    const newestFirst = [...(await sessions.list())].sort(
-      (a, b) => (b.value as SessionRecord).used_at - (a.value as SessionRecord).used_at,
-    );
-    const kept = new Map<string, number>();
-    for (const entry of newestFirst) {
-      const { user_id: userId, used_at: usedAt } = entry.value as SessionRecord;
-      const count = (kept.get(userId) ?? 0) + 1;
-      kept.set(userId, count);
+    const newestFirst = [...(await sessions.list())].sort((a, b) => b.value.used_at - a.value.used_at);
+    const counts = new Map<string, number>();
+    for (const listed of newestFirst) {
+      const { user_id: userId, used_at: usedAt } = listed.value;
+      const count = (counts.get(userId) ?? 0) + 1;
+      counts.set(userId, count);
       const timeout = people.byId(userId)?.session_timeout_ms ?? defaultTimeoutMs;
-      if (now() - usedAt >= timeout || count > maxSessionsOfUser) await sessions.removeEntry(entry);
+      if (now() - usedAt >= timeout || count > maxSessionsOfUser) await sessions.removeListed(listed);
     }
-    for (const entry of await tokens.list()) {
-      const { user_id: userId, expires_at: expiresAt } = entry.value as TokenRecord;
+    for (const listed of await tokens.list()) {
+      const { user_id: userId, expires_at: expiresAt } = listed.value;
       const orphan = people.byId(userId) === undefined;
       if (orphan) await people.users.refresh();
       if ((orphan && people.byId(userId) === undefined) || (expiresAt !== undefined && expiresAt <= now()))
-        await tokens.removeEntry(entry);
+        await tokens.removeListed(listed);
     }
   };
   return {

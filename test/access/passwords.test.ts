@@ -3,7 +3,7 @@ import { createPasswords } from '../../access/authentication/passwords.js';
 import { createSweeper } from '../../access/stored/sweeper.js';
 import { createPeople } from '../../access/rights/people.js';
 import { createSecrets } from '../../access/stored/secrets.js';
-import type { SessionRecord, TokenRecord } from '../../access/stored/records.js';
+import { readSession, readToken } from '../../access/stored/records.js';
 import { silentLog } from '../../core/log.js';
 import { codeOf, createTestState } from './support.js';
 
@@ -35,13 +35,15 @@ await t.test('ended sessions and tokens are removed, and those of users who are 
   const people = createPeople({ state, log: silentLog, streams: () => [] });
   await people.start();
   test.teardown(() => people.stop());
-  const sessions = createSecrets<SessionRecord>({
+  const sessions = createSecrets({
     ...common,
+    read: readSession,
     prefix: 'sessions/',
     encode: (random) => random.toString('hex'),
   });
-  const tokens = createSecrets<TokenRecord>({
+  const tokens = createSecrets({
     ...common,
+    read: readToken,
     prefix: 'tokens/',
     encode: (random) => random.toString('hex'),
   });
