@@ -17,7 +17,7 @@ import { createEmbeddedTopicLog } from '../topics/embedded.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { createFrameSplitter } from '../receivers/frame/splitter.js';
 import { createInflater } from '../receivers/inflate/inflater.js';
-import { createDuckStore } from '../sinks/stores/duckdb.js';
+import { createDuckStore } from '../sinks/stores/duckdb/store.js';
 import { cpuMicroseconds } from './processing.js';
 import { benchRoute } from './route.js';
 
@@ -197,13 +197,13 @@ async function storing(folder: string): Promise<void> {
     registry: new Registry(),
   });
   await store.start();
-  await store.createIndex('bench_0', { alias: 'bench', shards: 1, replicas: 0, refreshIntervalMs: 1000 });
+  await store.indices.create('bench_0', { alias: 'bench', shards: 1, replicas: 0, refreshIntervalMs: 1000 });
   const run = createRun(Date.now());
   const document = (at: number): string =>
     `{"source":"node-${at % 12}","message":"payment accepted for order ${at}","timestamp":"2026-01-01T00:00:00.000Z","receive_time":"2026-01-01T00:00:00.000Z","level":6,"namespace":"shop","pod":"pay-${at % 200}","container":"pay","labels_app":"pay","nodename":"node-${at % 12}","receiver":"gelf-tcp","peer_address":"127.0.0.1:40000","rule_set_version":"abcdef012345","streams":["000000000000000000000001"]}`;
   const write = async (first: number): Promise<void> => {
     const offsets = Array.from({ length: batchRecords }, (_, at) => first + at);
-    await store.write({
+    await store.documents.write({
       index: 'bench_0',
       topic: 'logs',
       topicGeneration: 1,

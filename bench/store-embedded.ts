@@ -6,7 +6,7 @@ import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import type { QueryNode } from '../schemas/query.js';
 import type { IndexStore, WriteRequest } from '../sinks/stores/contract.js';
-import { createDuckStore } from '../sinks/stores/duckdb.js';
+import { createDuckStore } from '../sinks/stores/duckdb/store.js';
 
 const documents = Number(process.env['BENCH_DOCUMENTS'] ?? 200_000);
 const batchDocuments = Number(process.env['BENCH_BATCH'] ?? 4000);
@@ -82,7 +82,7 @@ async function writeAll(store: IndexStore, batches: WriteRequest[]): Promise<num
   const lane = async (): Promise<void> => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
       const start = performance.now();
-      await store.write(batch);
+      await store.documents.write(batch);
       times.push(performance.now() - start);
     }
   };
@@ -109,9 +109,9 @@ async function ingest(store: IndexStore): Promise<void> {
     seconds += (performance.now() - start) / 1000;
     cpu += used.user + used.system;
   }
-  const [before] = await store.listIndices('bench');
-  await store.checkpoint?.(index);
-  const [after] = await store.listIndices('bench');
+  const [before] = await store.indices.list('bench');
+  await store.indices.checkpoint(index);
+  const [after] = await store.indices.list('bench');
   console.log(
     `embedded store: ${Math.round(documents / seconds)} documents/s, ${(cpu / documents).toFixed(1)} us CPU/document, worst batch ${worst.toFixed(0)} ms, ` +
       `${Math.round(rawBytes / documents)} B raw, ${Math.round((after?.bytes ?? 0) / documents)} B stored/document (${Math.round((before?.bytes ?? 0) / documents)} before the checkpoint), ` +
@@ -145,7 +145,7 @@ async function search(store: IndexStore): Promise<void> {
     let total = 0;
     for (let round = 0; round < 5; round += 1) {
       const start = performance.now();
-      ({ total } = await store.search({ indices: [index], query, limit: 100 }));
+      ({ total } = await store.queries.search({ indices: [index], query, limit: 100 }));
       times.push(performance.now() - start);
     }
     times.sort((a, b) => a - b);
@@ -167,7 +167,7 @@ const store = createDuckStore({
 });
 try {
   await store.start();
-  await store.createIndex(index, { alias: 'bench', shards: 1, replicas: 0, refreshIntervalMs: 1000 });
+  await store.indices.create(index, { alias: 'bench', shards: 1, replicas: 0, refreshIntervalMs: 1000 });
   await ingest(store);
   await search(store);
 } finally {

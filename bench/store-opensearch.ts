@@ -4,7 +4,7 @@ import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import type { LogDocument } from '../schemas/messages.js';
 import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
-import { createOpenSearchStore } from '../sinks/stores/opensearch.js';
+import { createOpenSearchStore } from '../sinks/stores/opensearch/store.js';
 
 const documentsPerBulk = 5_000;
 const inFlight = 2;
@@ -76,7 +76,7 @@ export async function benchOpenSearchStore(node: string, bulks = 60): Promise<vo
   await store.start();
   const prefix = `bench-${randomBytes(4).toString('hex')}`;
   const index = `${prefix}_0`;
-  await store.createIndex(index, { alias: prefix, shards: 1, replicas: 0, refreshIntervalMs: 5_000 });
+  await store.indices.create(index, { alias: prefix, shards: 1, replicas: 0, refreshIntervalMs: 5_000 });
   try {
     const coercion = createMappingCoercion({ maxFields: 900 });
     const batches = createBatches(bulks);
@@ -97,7 +97,7 @@ export async function benchOpenSearchStore(node: string, bulks = 60): Promise<vo
             nextOffset: 0,
           };
           for (let left = documentsPerBulk; left > 0; ) {
-            const { stored, failures } = await store.write(request);
+            const { stored, failures } = await store.documents.write(request);
             totals.stored += stored;
             totals.retried += failures.length;
             left = failures.length;
@@ -107,13 +107,13 @@ export async function benchOpenSearchStore(node: string, bulks = 60): Promise<vo
     );
     const seconds = (performance.now() - start) / 1_000;
     const { user, system } = process.cpuUsage(cpu);
-    const bytes = (await store.listIndices(prefix))[0]?.bytes ?? 0;
+    const bytes = (await store.indices.list(prefix))[0]?.bytes ?? 0;
     console.log(
       `write to OpenSearch: ${Math.round(totals.stored / seconds)} documents/s, ${((user + system) / totals.stored).toFixed(1)} us of CPU per document in this process, ` +
         `${totals.retried} retried, ${Math.round(bytes / totals.stored)} bytes per document, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`,
     );
   } finally {
-    await store.deleteIndex(index);
+    await store.indices.delete(index);
     await store.stop(1_000);
   }
 }

@@ -144,7 +144,7 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
       timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender',
       forwarder: options.forwarder,
     },
-    prepareIndex: (index) => coercion.prepare(index, (name) => store.fieldTypes(name)),
+    prepareIndex: (index) => coercion.prepare(index, (name) => store.indices.fieldTypes(name)),
     repair: (index, document, reason) => coercion.repair(document, { reason }, index),
     searchable: createSearchableProbe(store, registry, log, stopping.signal),
     taps: options.taps,

@@ -53,7 +53,7 @@ export function createSearcher(options: SearcherOptions): Searcher {
     tail: (request, searchOptions) => tail(context, request, searchOptions),
     async message(index, id, scope) {
       if (!mayHold(context, index, scope)) return undefined;
-      const found = (await context.store.read(index, [id]).catch(whenMissing))?.get(id);
+      const found = (await context.store.documents.read(index, [id]).catch(whenMissing))?.get(id);
       if (found === undefined || found.tombstone || !isVisible(found.document, scope)) return undefined;
       return withoutHiddenStreams({ _id: id, _index: index, document: found.document }, scope);
     },
@@ -81,7 +81,7 @@ async function messages(
   return runSearch(context, 'messages', options, async (turn) => {
     const plan = await planSearch(context, request, options.scope);
     const start = await skip(context, { ...plan, sort }, request.offset ?? 0, after, turn);
-    const result = await context.store.search({
+    const result = await context.store.queries.search({
       ...plan,
       ...turn,
       sort,
@@ -129,7 +129,7 @@ async function skip(
   let place = after;
   for (let left = offset; left > 0; ) {
     const limit = Math.min(left, maxLimit);
-    const { hits, next } = await context.store.search({
+    const { hits, next } = await context.store.queries.search({
       ...plan,
       ...turn,
       limit,
@@ -164,7 +164,7 @@ async function aggregate(
   const asked = checkAggregate(question.aggregate, options.scope);
   return runSearch(context, 'aggregate', options, async (turn) => {
     const plan = await planSearch(context, question, options.scope);
-    const result = await context.store.aggregate({ ...withoutLatest(asked), ...plan, ...turn, partial: true });
+    const result = await context.store.queries.aggregate({ ...withoutLatest(asked), ...plan, ...turn, partial: true });
     const buckets = await addLatest(context, plan, turn, asked, result.buckets);
     const [whole] =
       result.whole === undefined ? [] : await addLatest(context, plan, turn, { ...asked, groups: [] }, [result.whole]);

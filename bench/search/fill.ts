@@ -55,7 +55,7 @@ export async function fillStore(
   };
   const filling: Filling = { store, plan, rules: compiled.ruleSet, coercion, context };
   for (const index of Object.values(plan.epoch.indices))
-    await coercion.prepare(index, (name) => store.fieldTypes(name));
+    await coercion.prepare(index, (name) => store.indices.fieldTypes(name));
   let next = plan.first;
   const lane = async (partition: number): Promise<void> => {
     while (next < plan.messages && signal?.aborted !== true) {
@@ -66,8 +66,8 @@ export async function fillStore(
     }
   };
   await Promise.all(Array.from({ length: lanes }, (_, partition) => lane(partition)));
-  for (const index of Object.values(plan.epoch.indices)) await store.checkpoint?.(index);
-  await store.refresh(Object.values(plan.epoch.indices));
+  for (const index of Object.values(plan.epoch.indices)) await store.indices.checkpoint(index);
+  await store.indices.refresh(Object.values(plan.epoch.indices));
   return next;
 }
 
@@ -104,7 +104,7 @@ async function write(
   partition: number,
   nextOffset: number,
 ): Promise<void> {
-  const { failures } = await store.write({
+  const { failures } = await store.documents.write({
     index,
     ids,
     offsets,

@@ -22,7 +22,7 @@ export interface WorldOptions {
   readonly kind: StoreKind;
   readonly messages: number;
   readonly spanMs: number;
-  /** Kept, and filled further in the next run; undefined: a new one that goes with the run. */
+  /** Retained, and filled further in the next run; undefined: a new one that goes with the run. */
   readonly folder: string | undefined;
   readonly say: (line: string) => void;
   /** Ends a fill early. */

@@ -189,7 +189,7 @@ async function markerOf(context: DeliverContext, held: Held, logEnd: number): Pr
     const found = await context.ledger.indexState(index);
     if (found?.value.state !== 'open') continue;
     try {
-      const markers = await context.store.markers(index, held.topic, held.generation);
+      const markers = await context.store.documents.markers(index, held.topic, held.generation);
       highest = Math.max(highest, markers.get(held.partition) ?? 0);
     } catch (error) {
       // It is at most the log end, and a cut may lie higher than it has to.
@@ -320,7 +320,8 @@ async function carryOut(
     case 'park':
       return park(context, held, command);
     case 'sync':
-      for (const index of command.indices) await persist(context, held, () => store.sync(index).catch(unlessGone));
+      for (const index of command.indices)
+        await persist(context, held, () => store.documents.sync(index).catch(unlessGone));
       return { type: 'synced' };
     case 'commit':
       held.committed = { commit: command.offset, metadata: encodeSequences(command.sequences) };

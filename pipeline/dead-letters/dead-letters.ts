@@ -116,7 +116,7 @@ async function dropDeadLetters(
   const { store } = deliver;
   let dropped = 0;
   for (const place of new Set(page.map((deadLetter) => deadLetter.place))) {
-    const found = await store.read(
+    const found = await store.documents.read(
       place,
       page.filter((deadLetter) => deadLetter.place === place).map(({ id }) => id),
     );
@@ -129,7 +129,7 @@ async function dropDeadLetters(
         document: JSON.stringify(withState(document, { state: 'dropped', replays }, marks)),
       };
     });
-    dropped += (await store.update(place, updates)).filter((revision) => revision !== undefined).length;
+    dropped += (await store.documents.update(place, updates)).filter((revision) => revision !== undefined).length;
   }
   return dropped;
 }

@@ -63,7 +63,7 @@ async function find(store: IndexStore, ids: readonly string[]): Promise<{ known:
   const places: string[] = [];
   for (const place of await deadLetterIndices(store)) {
     const look = () =>
-      store.read(place, ids).catch((error: unknown) => {
+      store.documents.read(place, ids).catch((error: unknown) => {
         // One that is blocked is met again by the write; one that is gone holds nothing.
         if (isSluiceError(error) && /^STORE_INDEX_/.test(error.code)) return new Map<string, never>();
         throw error;
@@ -71,7 +71,7 @@ async function find(store: IndexStore, ids: readonly string[]): Promise<{ known:
     let found = await look();
     if (found.size > 0) {
       // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.
-      await store.sync(place);
+      await store.documents.sync(place);
       found = await look();
     }
     if (found.size > 0) places.push(place);

@@ -34,14 +34,14 @@ export function deadLetterQuery(selection: Selection): QueryNode {
 }
 
 export async function deadLetterIndices(store: IndexStore): Promise<string[]> {
-  return (await store.listIndices(deadLetterSet)).filter(({ open }) => open).map(({ name }) => name);
+  return (await store.indices.list(deadLetterSet)).filter(({ open }) => open).map(({ name }) => name);
 }
 
 /** The dead letters of these ids, wherever they stand. */
 export async function deadLettersById(store: IndexStore, ids: readonly string[]): Promise<DeadLetter[]> {
   const found = new Map<string, DeadLetter>();
   for (const place of await deadLetterIndices(store)) {
-    for (const [id, { document, revision }] of await store.read(place, ids))
+    for (const [id, { document, revision }] of await store.documents.read(place, ids))
       if (!found.has(id)) found.set(id, { id, place, revision, document });
   }
   return ids.flatMap((id) => found.get(id) ?? []);
@@ -69,10 +69,10 @@ export async function findDeadLetters(store: IndexStore, selection: Selection): 
     };
   }
   const indices = await deadLetterIndices(store);
-  await store.refresh(indices);
+  await store.indices.refresh(indices);
   const { from, to } = selection;
   const request = { indices, query: deadLetterQuery(selection), from, to };
-  const { total } = await store.search({ ...request, limit: 0 });
+  const { total } = await store.queries.search({ ...request, limit: 0 });
   return {
     total,
     pages: (pageSize, limit, direction, signal) => pagesOf(store, request, { pageSize, limit, direction, signal }),
@@ -94,7 +94,12 @@ async function* pagesOf(
   let after: SearchRequest['after'];
   for (let left = limit; left > 0 && !signal.aborted; ) {
     const size = Math.min(pageSize, left);
-    const { hits } = await store.search({ ...request, limit: size, sort: { field: 'timestamp', direction }, after });
+    const { hits } = await store.queries.search({
+      ...request,
+      limit: size,
+      sort: { field: 'timestamp', direction },
+      after,
+    });
     if (hits.length === 0) return;
     yield hits.map(({ _id: id, _index: place, document }) => ({ id, place, document }));
     const last = hits.at(-1);

@@ -79,7 +79,7 @@ function byPlace(tasks: readonly Task[]): Map<string, Task[]> {
 async function read(tasks: readonly Task[], context: ReplayerContext): Promise<void> {
   const { store } = context.deliver;
   for (const [place, group] of byPlace(tasks)) {
-    const found = await store.read(
+    const found = await store.documents.read(
       place,
       group.map(({ id }) => id),
     );
@@ -119,7 +119,7 @@ async function tombstonesOf(tasks: readonly Task[], store: IndexStore): Promise<
     (task.plan?.targets ?? []).map(({ index }) => ({ task, index, id: task.plan?.message.record.key ?? '' })),
   );
   for (const [index, group] of groupBy(wanted, (one) => one.index)) {
-    const found = await store
+    const found = await store.documents
       .read(
         index,
         group.map(({ id }) => id),
@@ -141,7 +141,7 @@ async function put(tasks: readonly Task[], context: ReplayerContext): Promise<vo
   const { store } = context.deliver;
   for (const [place, group] of byPlace(tasks)) {
     const documents = group.map((task) => documentOf(task, context));
-    const revisions = await store.update(
+    const revisions = await store.documents.update(
       place,
       group.map((task, at) => ({
         id: task.id,
@@ -162,7 +162,7 @@ async function put(tasks: readonly Task[], context: ReplayerContext): Promise<vo
 
 /** A put whose answer was lost looks like somebody else's: what stands there decides. */
 async function ownRevision(task: Task, store: IndexStore): Promise<string | undefined> {
-  const now = (await store.read(task.place, [task.id])).get(task.id);
+  const now = (await store.documents.read(task.place, [task.id])).get(task.id);
   return now !== undefined && JSON.stringify(stateOf(now.document)) === JSON.stringify(putOf(task).deadLetter)
     ? now.revision
     : undefined;

@@ -1,6 +1,6 @@
 /** Writes replayed messages to their target indices, each under its own id, and says for each what became of it. */
 import { isSluiceError } from '../../core/errors.js';
-import type { IndexStore } from '../../sinks/stores/contract.js';
+import type { IndexStore, StoreDocuments } from '../../sinks/stores/contract.js';
 import type { DeliverContext } from '../settle/context.js';
 import type { IndexBatch } from '../route/route.js';
 import { writeContext } from '../settle/settle.js';
@@ -52,7 +52,7 @@ async function writeGroup(writes: readonly MessageWrite[], context: DeliverConte
     const outcome = await writeIndexBatch(batch, {
       ...writeContext(context),
       ...placeOf(),
-      store: replayStore(writes, context.store),
+      documents: replayDocuments(writes, context.store),
     });
     const results = await judge(writes, batch, outcome, context);
     count(context, indexSet, outcome, results);
@@ -91,13 +91,13 @@ function placeOf() {
   } as const;
 }
 
-function replayStore(writes: readonly MessageWrite[], store: IndexStore): Pick<IndexStore, 'write'> {
+function replayDocuments(writes: readonly MessageWrite[], store: IndexStore): Pick<StoreDocuments, 'write'> {
   const tombstones = new Map(
     writes.flatMap(({ batch, tombstone }) =>
       tombstone === undefined ? [] : [[batch.ids[0] as string, tombstone] as const],
     ),
   );
-  return { write: (request) => store.write({ ...request, replay: { tombstones } }) };
+  return { write: (request) => store.documents.write({ ...request, replay: { tombstones } }) };
 }
 
 async function judge(
@@ -116,7 +116,7 @@ async function judge(
   const stand =
     refused.length === 0
       ? []
-      : await store.writeTombstones(
+      : await store.documents.writeTombstones(
           index,
           refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.tombstone })),
         );
@@ -128,8 +128,8 @@ async function judge(
   }
   if (outcome.alreadyStoredAt.length === 0 || store.capabilities().deduplicates !== 'id') return results;
   // Rule 12: what was met may be lost until the flush, so it is looked at afterwards.
-  await store.sync(index);
-  const found = await store.read(
+  await store.documents.sync(index);
+  const found = await store.documents.read(
     index,
     outcome.alreadyStoredAt.map((at) => ids[at] as string),
   );

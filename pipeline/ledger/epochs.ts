@@ -101,12 +101,12 @@ async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition):
     const taken = [...(await ledger.indexStates()).values()]
       .filter(({ value }) => value.indexSet === set.id)
       .map(({ value }) => value.number);
-    const there = (await store.listIndices(set.id)).map((info) => Number(info.name.slice(set.id.length + 1)));
+    const there = (await store.indices.list(set.id)).map((info) => Number(info.name.slice(set.id.length + 1)));
     const number = Math.max(-1, ...taken, ...there) + 1;
     const name = `${set.id}_${number}`;
     const state: IndexState = { indexSet: set.id, number, state: 'open', createdAt: now() };
     if (!(await ledger.writeIndexState(name, state, undefined))) continue;
-    await store.createIndex(name, {
+    await store.indices.create(name, {
       alias: set.id,
       shards: set.shards,
       replicas: set.replicas,
@@ -121,6 +121,6 @@ async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition):
 async function discardIndex(options: EpochsOptions, name: string): Promise<void> {
   const found = await options.ledger.indexState(name);
   if (found === undefined) return;
-  await options.store.deleteIndex(name);
+  await options.store.indices.delete(name);
   await options.ledger.writeIndexState(name, { ...found.value, state: 'deleted' }, found.revision);
 }

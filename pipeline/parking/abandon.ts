@@ -40,7 +40,7 @@ export async function abandonIndex({ ledger, store, log, rotate }: AbandonOption
   if (found === undefined || found.value.state === 'closed' || found.value.state === 'deleted')
     throw parkingErrors.create('PARKING_INDEX_UNKNOWN', { place: index });
   const { indexSet } = found.value;
-  const info = (await store.listIndices(indexSet)).find(({ name }) => name === index);
+  const info = (await store.indices.list(indexSet)).find(({ name }) => name === index);
   if (info?.open === true)
     throw parkingErrors.create('PARKING_INDEX_PRESENT', { place: index, got: `${info.documents} documents` });
   if (found.value.state !== 'abandoned')

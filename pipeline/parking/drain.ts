@@ -40,7 +40,7 @@ export function createDrain(context: DrainContext): ConsumeHandler {
         await batch.fence();
         const written = new Set<string>();
         for (const group of await groupsOf(context, batch)) await drainGroup(context, batch, group, written);
-        for (const index of written) await context.deliver.store.sync(index);
+        for (const index of written) await context.deliver.store.documents.sync(index);
         return { commit: batch.nextOffset, metadata: '' };
       } catch (error) {
         log.warn(

@@ -19,13 +19,13 @@ export interface Source {
   readonly records: readonly ConsumedRecord[];
 }
 
-type Shared = 'store' | 'signal' | 'log' | 'repair' | 'fate' | 'onRetry' | 'blockages';
+type Shared = 'documents' | 'signal' | 'log' | 'repair' | 'fate' | 'onRetry' | 'blockages';
 
 /** The part of a write's context that does not depend on the batch. */
 export function writeContext(context: DeliverContext): Pick<WriteContext, Shared> {
   const { store, signal, log, repair, blockages, ledger, metrics } = context;
   return {
-    store,
+    documents: store.documents,
     signal,
     log,
     repair,
@@ -81,9 +81,9 @@ async function tombstonesAmong(
   { index, ids }: IndexBatch,
   { alreadyStoredAt }: WriteOutcome,
 ): Promise<number[]> {
-  if (store.tombstonesAmong === undefined || alreadyStoredAt.length === 0) return [];
-  await store.sync(index);
-  const found = await store.read(
+  if (store.capabilities().deduplicates !== 'id' || alreadyStoredAt.length === 0) return [];
+  await store.documents.sync(index);
+  const found = await store.documents.read(
     index,
     alreadyStoredAt.map((at) => ids[at] as string),
   );
@@ -118,7 +118,7 @@ async function keepRefused(
   const stand =
     toTombstone.length === 0
       ? []
-      : await context.store
+      : await context.store.documents
           .writeTombstones(
             index,
             toTombstone.map(({ at }) => ({ id: ids[at] as string })),

@@ -3,7 +3,7 @@ import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { createBackOff } from '../../core/retry.js';
 import { pause } from '../../core/wait.js';
-import type { IndexStore, WriteFailure, WriteRequest } from '../../sinks/stores/contract.js';
+import type { StoreDocuments, WriteFailure, WriteRequest } from '../../sinks/stores/contract.js';
 import { pipelineErrors } from '../errors.js';
 import { isBlocking, type Blockages } from './blockages.js';
 import { parkingErrors } from '../parking/errors.js';
@@ -24,7 +24,7 @@ export interface WriteOutcome {
 }
 
 export interface WriteContext {
-  readonly store: Pick<IndexStore, 'write'>;
+  readonly documents: Pick<StoreDocuments, 'write'>;
   readonly topic: string;
   readonly topicGeneration: number;
   readonly partition: number;
@@ -142,7 +142,7 @@ async function attempt(
     offsets: pick(batch.offsets),
     documents: pick(documents),
   };
-  const result = await context.store.write(request);
+  const result = await context.documents.write(request);
   outcome.stored += result.stored;
   outcome.alreadyStored += result.alreadyStored;
   outcome.indexBytes = result.indexBytes ?? outcome.indexBytes;

@@ -46,7 +46,7 @@ export function httpPorts(sluice: Sluice): HttpPorts {
     graylog: graylogTranslators,
     health: { writable: () => sluice.topics.writable(), ready: () => sluice.ready() },
     indices: {
-      list: async (indexSet) => (await sluice.store?.listIndices(indexSet)) ?? [],
+      list: async (indexSet) => (await sluice.store?.indices.list(indexSet)) ?? [],
       health: async () => (await sluice.store?.health()) ?? { ok: false, reason: 'this process has no store' },
     },
     leftOutStreams: () => sluice.world.leftOut('streams'),
@@ -78,9 +78,9 @@ export function controlPorts(sluice: Sluice, adminPort: () => number | undefined
       store === undefined
         ? undefined
         : {
-            list: (indexSet) => store.listIndices(indexSet),
-            scanIds: (indices, onIds) => store.scanIds(indices, onIds),
-            refresh: (indices) => store.refresh(indices),
+            list: (indexSet) => store.indices.list(indexSet),
+            scanIds: (indices, onIds) => store.queries.scanIds(indices, onIds),
+            refresh: (indices) => store.indices.refresh(indices),
           },
     deadLetterQuery: readQuery,
     rowExport: { fields: exportedFields, text: exportText },

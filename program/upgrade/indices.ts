@@ -7,7 +7,7 @@ export async function assertWritable(store: IndexStore, indices: readonly string
   await Promise.all(
     indices.map(async (index) => {
       try {
-        await store.fieldTypes(index);
+        await store.indices.fieldTypes(index);
       } catch (error) {
         if (isSluiceError(error) && error.code.startsWith('FORMAT_')) throw error;
       }

@@ -13,7 +13,7 @@ import type { SearchableStore } from '../store.js';
 import { nameStreams } from './stream-names.js';
 
 export interface PlanContext {
-  readonly store: Pick<SearchableStore, 'openIndices'>;
+  readonly store: Pick<SearchableStore, 'indices'>;
   /** Every index set that exists now, the dead letters left out. */
   readonly indexSets: () => readonly string[];
   /** Ids of every stream that exists now. */
@@ -34,7 +34,7 @@ export async function planSearch(context: PlanContext, question: SearchQuestion,
   const named = nameStreams(readQuery(context, question.query), () => context.streams?.() ?? []);
   const query = scopedQuery(named, scope, question.streams);
   const sets = searchedSets(context, question.indexSets, scope);
-  const indices = query.kind === 'none' || sets.length === 0 ? [] : await context.store.openIndices(sets);
+  const indices = query.kind === 'none' || sets.length === 0 ? [] : await context.store.indices.openNames(sets);
   return { query, indices, from: question.from, to: question.to };
 }
 

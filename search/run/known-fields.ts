@@ -33,7 +33,7 @@ function findFields(context: SearchContext, scope: SearchScope): Promise<FieldTy
     const types = await typesOf(context, plan.indices);
     const restricted = scope.streams !== 'all' || scope.except.length > 0;
     if (!restricted || types.size === 0) return types;
-    const occurring = await context.store.occurringFields({ ...plan, ...turn });
+    const occurring = await context.store.queries.occurringFields({ ...plan, ...turn });
     return new Map([...types].filter(([name]) => occurring.has(name)));
   });
 }
@@ -42,7 +42,7 @@ function findFields(context: SearchContext, scope: SearchScope): Promise<FieldTy
 async function typesOf(context: SearchContext, indices: readonly string[]): Promise<FieldTypes> {
   const types = new Map<string, FieldType>();
   for (const index of indices) {
-    const found = await context.store.fieldTypes(index).catch(() => new Map<string, FieldType>());
+    const found = await context.store.indices.fieldTypes(index).catch(() => new Map<string, FieldType>());
     for (const [name, type] of found) if (!hidden.has(name)) types.set(name, type);
   }
   return types;

@@ -65,7 +65,7 @@ async function newest(
   within: readonly QueryNode[],
 ): Promise<MetricValue> {
   const query = and([plan.query, { kind: 'exists', field }, ...within]);
-  const { hits } = await store.search({
+  const { hits } = await store.queries.search({
     ...plan,
     ...turn,
     query,

@@ -30,7 +30,7 @@ export async function* rows(
     try {
       if (iterator === undefined) {
         const plan = await planSearch(context, request, options.scope);
-        iterator = context.store
+        iterator = context.store.queries
           .scan({ ...plan, sort, fields: request.fields, signal: scanning.signal, timeoutMs: turn.timeoutMs })
           [Symbol.asyncIterator]();
       }

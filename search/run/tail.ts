@@ -128,7 +128,13 @@ async function catchUp(
   };
   const { total } = await takeTurn(context, options, async (turn) => {
     const plan = await planSearch(context, request, options.scope);
-    return context.store.search({ ...plan, ...turn, query: and([missed, plan.query]), limit: 0, partial: true });
+    return context.store.queries.search({
+      ...plan,
+      ...turn,
+      query: and([missed, plan.query]),
+      limit: 0,
+      partial: true,
+    });
   });
   const behind = total - window.seenAt(window.newest);
   if (behind <= maxBehind) return;
@@ -161,7 +167,7 @@ async function* newHits(
     const { hits, next } = await takeTurn(context, options, async (turn) => {
       const plan = await planSearch(context, request, options.scope);
       const wanted = fields === undefined ? undefined : [...fields, 'receive_time'];
-      return context.store.search({
+      return context.store.queries.search({
         ...plan,
         ...turn,
         query: and([since, plan.query]),

@@ -44,7 +44,7 @@ class StoredIndexRequests implements IndexRequests {
     const states = await ledger.indexStates();
     const summaries = await Promise.all(
       indexSets.map(async (indexSet) =>
-        (await store.listIndices(indexSet)).map((info) => ({
+        (await store.indices.list(indexSet)).map((info) => ({
           ...summaryOf(info, states.get(info.name)?.value),
           indexSet,
           current: this.#isCurrent(info.name),
@@ -68,7 +68,7 @@ class StoredIndexRequests implements IndexRequests {
     if (state === 'closed')
       await this.#write(index, { indexSet, number, createdAt, state: 'open', reopened: true }, revision);
     // In this order: who closes it late, because of the state before, finds the new one and opens the index again.
-    await this.#options.store.openIndex(index);
+    await this.#options.store.indices.open(index);
   }
 
   async retireAll(indexSet: string): Promise<void> {

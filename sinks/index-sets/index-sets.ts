@@ -49,7 +49,7 @@ class IndexSetSchedule implements IndexSets {
     this.#measuring.add(indexSet);
     this.#serially(async () => {
       try {
-        await this.#rotator.checkSet(set, await this.#options.store.listIndices(set.id));
+        await this.#rotator.checkSet(set, await this.#options.store.indices.list(set.id));
       } finally {
         this.#measuring.delete(indexSet);
       }

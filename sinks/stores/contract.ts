@@ -18,7 +18,16 @@ export interface StoreCapabilities {
   readonly deduplicates: 'id' | 'offset';
   /** Several processes may use one store. */
   readonly shared: boolean;
+  /** There is a write-ahead log that a checkpoint folds in; sizes are told at once. Otherwise they are told as of the last refresh. */
+  readonly checkpoints: boolean;
 }
+
+/** What every store can; an adapter adds what else it can. */
+export const leastCapabilities: Omit<StoreCapabilities, 'name'> = {
+  deduplicates: 'id',
+  shared: false,
+  checkpoints: false,
+};
 
 /** Documents of one partition's batch for one concrete index. Arrays run parallel. */
 export interface WriteRequest {
@@ -101,15 +110,28 @@ export interface IndexOptions {
   readonly refreshIntervalMs: number;
 }
 
-export interface IndexStore {
-  capabilities(): StoreCapabilities;
-  start(): Promise<void>;
-  /** Flushes and closes until the deadline. Safe twice and without start. */
-  stop(deadlineMs: number): Promise<void>;
+/** The life of concrete indices. */
+export interface StoreIndices {
   /** Succeeds when the index is there already. */
-  createIndex(name: string, options: IndexOptions): Promise<void>;
+  create(name: string, options: IndexOptions): Promise<void>;
   /** Indices whose name is `<prefix>_<n>`, by n ascending. */
-  listIndices(prefix: string): Promise<readonly IndexInfo[]>;
+  list(prefix: string): Promise<readonly IndexInfo[]>;
+  /** Names of the open indices of these sets, without looking into them. */
+  openNames(prefixes: readonly string[]): Promise<readonly string[]>;
+  close(name: string): Promise<void>;
+  open(name: string): Promise<void>;
+  /** Succeeds when the index is gone already. */
+  delete(name: string): Promise<void>;
+  /** Types of the fields the index knows. */
+  fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>>;
+  /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. See StoreCapabilities: elsewhere it does nothing. */
+  checkpoint(index: string): Promise<void>;
+  /** Makes everything written so far visible to search and to sizes. */
+  refresh(indices: readonly string[]): Promise<void>;
+}
+
+/** What writes documents, and reads them by their ids. */
+export interface StoreDocuments {
   /**
    * Writes with `create`: a document that is there already counts as `alreadyStored`. Resolves when what is stored is
    * durable, unless `sync` is needed after an already stored one (protocol rule 12).
@@ -119,45 +141,45 @@ export interface IndexStore {
   write(request: WriteRequest): Promise<WriteResult>;
   /** Everything written to the index before is durable when this resolves. */
   sync(index: string): Promise<void>;
+  /** Embedded: the largest next offset of each partition in this index (protocol rule 11). OpenSearch: empty. */
+  markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>>;
+  /** Documents by id as they are now, tombstones too; those that are not there are left out. */
+  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>>;
+  /** Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now or is gone. */
+  update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]>;
   /**
    * Hidden documents with these ids that late copies of refused messages meet (protocol rule 10). For each, false when the document itself
    * stands there: a copy of it was taken after all. Rejects unless each of them stands as one or the other; those that do stay. Where offsets
    * deduplicate, nothing is written.
    */
   writeTombstones(index: string, tombstones: readonly TombstoneRequest[]): Promise<readonly boolean[]>;
-  /** Documents by id as they are now, tombstones too; those that are not there are left out. */
-  read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>>;
-  /** Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now or is gone. */
-  update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]>;
-  /** Which of these ids are tombstones, read in real time: a redelivered document that met one is not stored (protocol rule 10). Absent where offsets deduplicate. */
-  tombstonesAmong?(index: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Whether a search finds the document already. Absent where it does as soon as it is stored. */
-  isSearchable?(index: string, id: string): Promise<boolean>;
-  /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. Absent where there is none. */
-  checkpoint?(index: string): Promise<void>;
-  /** Embedded: the largest next offset of each partition in this index (protocol rule 11). OpenSearch: empty. */
-  markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>>;
-  /** Types of the fields the index knows. */
-  fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>>;
-  closeIndex(name: string): Promise<void>;
-  openIndex(name: string): Promise<void>;
-  /** Succeeds when the index is gone already. */
-  deleteIndex(name: string): Promise<void>;
-  /** Names of the open indices of these sets, without looking into them. */
-  openIndices(prefixes: readonly string[]): Promise<readonly string[]>;
+}
+
+/** What finds documents. Tombstones are never found. */
+export interface StoreQueries {
   search(request: SearchRequest): Promise<SearchResult>;
   /** Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in `search/reference/aggregate.ts`. */
   aggregate(request: AggregateRequest): Promise<AggregateResult>;
   /**
    * Every document of the query in order, of what is searchable at the first batch, in batches of a few megabytes at the most. Whole or it
-   * rejects: an index that is missing, closed or deleted meanwhile is an error. What it holds is given back when the iteration ends.
+   * rejects: an index that is missing, closed or deleted meanwhile is an error. What it reads from is given back when the iteration ends.
    */
   scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]>;
+  /** For the verifier: every id in these indices, in any order, batch by batch. */
+  scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void>;
   /** Names of the fields that documents of the query have; at least those of the documents that are searchable now. */
   occurringFields(request: ScanRequest): Promise<ReadonlySet<string>>;
-  /** Makes everything written so far visible to search. For tests and the verifier. */
-  refresh(indices: readonly string[]): Promise<void>;
-  /** Ids only, for the verifier: every id in these indices (tombstones left out), in any order, batch by batch. */
-  scanIds(indices: readonly string[], onIds: (ids: readonly string[]) => void | Promise<void>): Promise<void>;
+  /** Whether a search finds this stored document already. */
+  isSearchable(index: string, id: string): Promise<boolean>;
+}
+
+export interface IndexStore {
+  capabilities(): StoreCapabilities;
+  start(): Promise<void>;
+  /** Flushes and closes until the deadline. Safe twice and without start. */
+  stop(deadlineMs: number): Promise<void>;
   health(): Promise<{ readonly ok: boolean; readonly reason: string }>;
+  readonly indices: StoreIndices;
+  readonly documents: StoreDocuments;
+  readonly queries: StoreQueries;
 }

@@ -34,7 +34,7 @@ export const storeMetrics = defineMetrics({
     help: 'Searches that wait for their turn.',
     labels: ['store'],
   },
-  keptBytes: {
+  retainedBytes: {
     type: 'gauge',
     name: 'sluice_store_kept_bytes',
     help: 'Memory of what searches have left for those that come next: rows and counts by time (embedded store).',

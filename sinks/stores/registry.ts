@@ -3,8 +3,8 @@ import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { IndexStore } from './contract.js';
-import { createDuckStore } from './duckdb.js';
-import { createOpenSearchStore } from './opensearch.js';
+import { createDuckStore } from './duckdb/store.js';
+import { createOpenSearchStore } from './opensearch/store.js';
 
 export interface StoreContext {
   readonly registry: Registry;
@@ -22,7 +22,7 @@ export const storeKinds: Kinds = {
       threads,
       checkpoint_bytes: checkpointBytes,
       linger_ms: lingerMs,
-      kept_bytes: keptBytes,
+      kept_bytes: retainedBytes,
       reserve_bytes: reserveBytes,
       index_words: indexWords,
     } = config.store.embedded;
@@ -32,7 +32,7 @@ export const storeKinds: Kinds = {
       threads,
       checkpointBytes,
       lingerMs,
-      keptBytes,
+      retainedBytes,
       reserveBytes,
       ...(indexWords ? {} : { words: { segmentRows: 0 } }),
       ...context,

@@ -27,7 +27,7 @@ export function createSearchableProbe(
   let next = 0;
   const sample = async (indexSet: string, index: string, id: string, receivedAt: number): Promise<void> => {
     const deadline = performance.now() + patienceMs;
-    while (store.isSearchable !== undefined && !(await store.isSearchable(index, id))) {
+    while (!(await store.queries.isSearchable(index, id))) {
       if (signal.aborted) return;
       if (performance.now() > deadline)
         return log.warn({ index, id }, 'a stored document is not found by a search after a minute');

@@ -9,7 +9,7 @@ import type { SearchScope } from '../../schemas/access.js';
 import type { AskedAggregate, Searcher } from '../../search/contract.js';
 import { createSearcher } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import { createDuckStore } from '../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../sinks/stores/duckdb/store.js';
 import { openSearchNode } from '../engines.js';
 import { settings } from '../search/searcher-suite.js';
 import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
@@ -111,8 +111,8 @@ function suite(name: string, open: (test: Test) => Promise<IndexStore>): void {
   t.test(name, async (test) => {
     const store = await open(test);
     const set = `hidden-${Math.random().toString(36).slice(2, 12)}`;
-    await store.createIndex(`${set}_0`, indexOptions(set));
-    await store.write(
+    await store.indices.create(`${set}_0`, indexOptions(set));
+    await store.documents.write(
       batchOf(`${set}_0`, [
         document(1, ['alpha'], { lane: 1 }),
         document(2, ['bravo'], named('bravo')),
@@ -120,7 +120,7 @@ function suite(name: string, open: (test: Test) => Promise<IndexStore>): void {
         document(4, ['all-messages'], { lane: 2 }),
       ]),
     );
-    await store.refresh([`${set}_0`]);
+    await store.indices.refresh([`${set}_0`]);
     const searcher = createSearcher({
       store,
       indexSets: () => [set],

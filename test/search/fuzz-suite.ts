@@ -156,9 +156,9 @@ export async function fuzzes(
 ): Promise<void> {
   const set = `fuzz-${randomBytes(5).toString('hex')}`;
   const documents = Array.from({ length: 70 }, (_, at) => documentOf(at));
-  await store.createIndex(`${set}_0`, indexOptions(set));
-  const { failures } = await store.write(batchOf(`${set}_0`, documents));
-  await store.refresh([`${set}_0`]);
+  await store.indices.create(`${set}_0`, indexOptions(set));
+  const { failures } = await store.documents.write(batchOf(`${set}_0`, documents));
+  await store.indices.refresh([`${set}_0`]);
   test.same(failures, []);
   const searcher = create(set);
   await test.test('any query text finds what plain code finds, or is refused by a typed error', async (t) => {

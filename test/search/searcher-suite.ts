@@ -59,10 +59,10 @@ const documents: readonly StoredDocument[] = Array.from({ length: 30 }, (_, at) 
 export async function fill(store: IndexStore): Promise<Filled> {
   const main = `searcher-${randomBytes(5).toString('hex')}`;
   const letters = `${main}-letters`;
-  for (const set of [main, letters]) await store.createIndex(`${set}_0`, indexOptions(set));
-  await store.write(batchOf(`${main}_0`, documents));
-  await store.write(batchOf(`${letters}_0`, [document(0, ['letters'], { message: 'broken letter' })]));
-  await store.refresh([`${main}_0`, `${letters}_0`]);
+  for (const set of [main, letters]) await store.indices.create(`${set}_0`, indexOptions(set));
+  await store.documents.write(batchOf(`${main}_0`, documents));
+  await store.documents.write(batchOf(`${letters}_0`, [document(0, ['letters'], { message: 'broken letter' })]));
+  await store.indices.refresh([`${main}_0`, `${letters}_0`]);
   const create = (more: Partial<SearcherOptions> = {}): Searcher =>
     createSearcher({
       store,
@@ -396,7 +396,7 @@ async function exports(test: Test, { searcher }: Filled, store: IndexStore): Pro
     cancelling.abort();
     await t.rejects(rows.next(), { code: 'SEARCH_CANCELLED' });
     for await (const batch of searcher.rows({ query: '' }, everything)) if (batch.length > 0) break;
-    t.equal((await store.search({ indices: [], query: { kind: 'all' }, limit: 1 })).total, 0);
+    t.equal((await store.queries.search({ indices: [], query: { kind: 'all' }, limit: 1 })).total, 0);
   });
 }
 
@@ -404,11 +404,14 @@ async function lost(test: Test, filled: Filled): Promise<void> {
   await test.test('an export is whole or says that it is not', async (t) => {
     const gone = filled.create({
       store: {
-        ...tombstone,
-        openIndices: async () => ['gone_0'],
-        async *scan() {
-          yield [];
-          throw storeErrors.create('STORE_INDEX_MISSING', { place: 'gone_0' });
+        ...emptyStore,
+        indices: { ...emptyStore.indices, openNames: async () => ['gone_0'] },
+        queries: {
+          ...emptyStore.queries,
+          async *scan() {
+            yield [];
+            throw storeErrors.create('STORE_INDEX_MISSING', { place: 'gone_0' });
+          },
         },
       },
     });
@@ -433,9 +436,9 @@ async function tails(test: Test, { searcher, main }: Filled, store: IndexStore):
       });
     let written = 0;
     const write = async (...batch: readonly StoredDocument[]): Promise<void> => {
-      await store.write(batchOf(`${main}_0`, batch, written, 5));
+      await store.documents.write(batchOf(`${main}_0`, batch, written, 5));
       written += batch.length;
-      await store.refresh([`${main}_0`]);
+      await store.indices.refresh([`${main}_0`]);
     };
     await write(fresh(0, ['a']));
     const deadline = setTimeout(() => ending.abort(), 60_000);
@@ -462,7 +465,7 @@ async function ends(test: Test, { searcher, create }: Filled): Promise<void> {
   await test.test('a search past its deadline says so, also one that waits', async (t) => {
     const hanging = create({
       settings: { ...settings, concurrent: 1, deadline_ms: 50 },
-      store: { ...tombstone, openIndices: () => new Promise(() => {}) },
+      store: { ...emptyStore, indices: { ...emptyStore.indices, openNames: () => new Promise(() => {}) } },
     });
     const first = t.rejects(hanging.messages({ query: '', limit: 1 }, everything), {
       code: 'SEARCH_DEADLINE_EXCEEDED',
@@ -474,12 +477,13 @@ async function ends(test: Test, { searcher, create }: Filled): Promise<void> {
   });
 }
 
-const tombstone: SearcherOptions['store'] = {
-  openIndices: async () => [],
-  search: async () => ({ total: 0, hits: [], skipped: [] }),
-  aggregate: async () => ({ total: 0, buckets: [], otherDocuments: 0, skipped: [] }),
-  async *scan() {},
-  occurringFields: async () => new Set(),
-  read: async () => new Map(),
-  fieldTypes: async () => new Map(),
+const emptyStore: SearcherOptions['store'] = {
+  indices: { openNames: async () => [], fieldTypes: async () => new Map() },
+  documents: { read: async () => new Map() },
+  queries: {
+    search: async () => ({ total: 0, hits: [], skipped: [] }),
+    aggregate: async () => ({ total: 0, buckets: [], otherDocuments: 0, skipped: [] }),
+    async *scan() {},
+    occurringFields: async () => new Set(),
+  },
 };

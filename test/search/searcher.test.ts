@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
-import { createDuckStore } from '../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../sinks/stores/duckdb/store.js';
 import { searcherSuite } from './searcher-suite.js';
 
 searcherSuite('embedded', async (test) => {

@@ -45,7 +45,7 @@ export class Retirement {
   async #expire(set: IndexSetDefinition, states: States): Promise<void> {
     const { ledger, store } = this.#options;
     const currentName = ledger.currentIndices()[set.id];
-    const listed = await store.listIndices(set.id);
+    const listed = await store.indices.list(set.id);
     const current = listed.findIndex(({ name }) => name === currentName);
     // What comes after the current one was made since by another processor.
     const known = current === -1 ? listed : listed.slice(0, current + 1);
@@ -65,7 +65,7 @@ export class Retirement {
   async #capTotal(maxBytes: number): Promise<void> {
     const { ledger, store } = this.#options;
     const states = await ledger.indexStates();
-    const infos = (await Promise.all(this.#options.sets().map((set) => store.listIndices(set.id)))).flat();
+    const infos = (await Promise.all(this.#options.sets().map((set) => store.indices.list(set.id)))).flat();
     let total = infos.reduce((sum, info) => sum + info.bytes, 0);
     const current = this.#current();
     for (const info of infos.filter(({ name }) => !current.has(name)).sort((a, b) => a.createdAt - b.createdAt)) {
@@ -91,8 +91,8 @@ export class Retirement {
   async #retire(name: string, { value, revision }: StoredIndexState): Promise<void> {
     const { ledger, store, log } = this.#options;
     const action = value.action ?? 'delete';
-    if (action === 'close') await store.closeIndex(name);
-    else await store.deleteIndex(name);
+    if (action === 'close') await store.indices.close(name);
+    else await store.indices.delete(name);
     this.#options.forget(name);
     const state = action === 'close' ? 'closed' : 'deleted';
     // All processors may come this far with one index; who writes its state counts it.
@@ -107,7 +107,7 @@ export class Retirement {
   /** Another process closed it first, and somebody may have opened it again before this process closed it a second time. */
   async #undoLateClose(name: string): Promise<void> {
     const { ledger, store } = this.#options;
-    if ((await ledger.indexState(name))?.value.state === 'open') await store.openIndex(name);
+    if ((await ledger.indexState(name))?.value.state === 'open') await store.indices.open(name);
   }
 }
 

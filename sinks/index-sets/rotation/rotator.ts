@@ -60,7 +60,7 @@ export class Rotator {
     let near = false;
     for (const set of this.#options.sets()) {
       try {
-        const infos = await store.listIndices(set.id);
+        const infos = await store.indices.list(set.id);
         this.#count(set.id, infos);
         if (await this.checkSet(set, infos)) near = true;
       } catch (error) {
@@ -103,20 +103,20 @@ export class Rotator {
   }
 
   async #infoOf(indexSet: string, index: string): Promise<IndexInfo | undefined> {
-    return (await this.#options.store.listIndices(indexSet)).find(({ name }) => name === index);
+    return (await this.#options.store.indices.list(indexSet)).find(({ name }) => name === index);
   }
 
   async #measure(set: IndexSetDefinition, info: IndexInfo): Promise<Measured> {
     const { store } = this.#options;
     if (set.rotation.type !== 'size') return { info, share: measureShare, near: false };
     const { max_bytes: limit } = set.rotation;
-    if (store.checkpoint === undefined) {
+    if (!store.capabilities().checkpoints) {
       if (info.bytes < limit * nearShare) return { info, share: measureShare, near: false };
-      await store.refresh([info.name]);
+      await store.indices.refresh([info.name]);
       return { info: (await this.#infoOf(set.id, info.name)) ?? info, share: measureShare, near: true };
     }
     if (!reachesMeasure(set.rotation, expectedBytes(info))) return { info, share: measureShare, near: false };
-    await store.checkpoint(info.name);
+    await store.indices.checkpoint(info.name);
     return { info: (await this.#infoOf(set.id, info.name)) ?? info, share: foldedShare, near: false };
   }
 
@@ -137,7 +137,7 @@ export class Rotator {
         { index_set: set.id, from: current, to, cause, bytes, pending_bytes: pendingBytes, documents },
         'index rotated',
       );
-      if (store.checkpoint !== undefined) this.#unfolded.add(current);
+      if (store.capabilities().checkpoints) this.#unfolded.add(current);
       return true;
     } finally {
       this.#rotating.delete(set.id);
@@ -148,8 +148,8 @@ export class Rotator {
     const { store, log } = this.#options;
     for (const index of this.#unfolded) {
       this.#unfolded.delete(index);
-      await store
-        .checkpoint?.(index)
+      await store.indices
+        .checkpoint(index)
         .catch((error: unknown) =>
           log.warn({ index, error: errorText(error) }, 'the write-ahead log of a rotated index could not be folded in'),
         );

@@ -1,10 +1,12 @@
 /** What the engine's errors mean for the caller. */
 import { isSluiceError, toError } from '../../../core/errors.js';
-import { formatErrors } from '../../../core/formats/errors.js';
 import { storeErrors } from '../errors.js';
-import type { WireError } from './protocol.js';
 
 type StoreCode = keyof typeof storeErrors.kinds;
+
+export function isStoreCode(code: string): code is StoreCode {
+  return code in storeErrors.kinds;
+}
 
 /** The engine refuses everything from here on; it must be opened anew. */
 export function isFatal(thrown: unknown): boolean {
@@ -53,27 +55,6 @@ export function searchError(thrown: unknown): Error {
   return storeError(outOfMemory.test(message) ? 'STORE_OVERLOADED' : 'STORE_QUERY_INVALID', 'search', shorten(message));
 }
 
-export function toWire(thrown: unknown): WireError {
-  const error = toError(thrown);
-  if (isSluiceError(thrown))
-    return { code: thrown.code, place: thrown.place, got: thrown.got, allowed: thrown.allowed, reason: thrown.message };
-  return {
-    code: 'STORE_UNAVAILABLE',
-    place: undefined,
-    got: shorten(error.message),
-    allowed: undefined,
-    reason: shorten(error.stack ?? error.message),
-  };
-}
-
-export function fromWire(error: WireError): Error {
-  const details = { place: error.place, got: error.got, allowed: error.allowed };
-  if (error.code in formatErrors.kinds)
-    return formatErrors.create(error.code as keyof typeof formatErrors.kinds, details);
-  const code = error.code in storeErrors.kinds ? (error.code as StoreCode) : 'STORE_UNAVAILABLE';
-  return storeErrors.create(code, details);
-}
-
-function shorten(text: string): string {
+export function shorten(text: string): string {
   return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }

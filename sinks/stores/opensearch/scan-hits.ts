@@ -3,7 +3,7 @@ import { faultOf } from '../../../core/opensearch-client.js';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
 import { PageSize } from '../../../core/page-size.js';
 import { mergeOrdered, type NextPage } from '../merge.js';
-import { comparePlaces } from '../places.js';
+import { comparePositions } from '../sort-order.js';
 import { queryClause, searchError } from './ask.js';
 import { indicesPath, sendExpecting, type Send } from './requests.js';
 import { groupTypes, searchGroups, sourceClause, toHit } from './search.js';
@@ -34,7 +34,7 @@ export async function* scanHits(
       points.push(point);
       sources.push(pagesOf(send, request, group, point, pageSize, defaultTimeoutMs));
     }
-    const byPlace = comparePlaces(sort.direction);
+    const byPlace = comparePositions(sort.direction);
     const wanted = request.fields === undefined ? undefined : new Set(request.fields);
     for await (const batch of mergeOrdered(
       sources,

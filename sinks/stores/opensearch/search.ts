@@ -2,7 +2,7 @@
 import { standardFields } from '../../../schemas/index-fields.js';
 import type { IndexFailure, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
 import { storeErrors } from '../errors.js';
-import { comparePlaces } from '../places.js';
+import { comparePositions } from '../sort-order.js';
 import { askUntilAllAnswer, queryClause } from './ask.js';
 import { idField } from './mapping.js';
 import { typedFields, type Clause, type TypeOf } from './query.js';
@@ -35,7 +35,7 @@ export async function search(send: Send, request: SearchRequest, timeoutMs: numb
   const groups = await searchGroups(send, request);
   const found: Found = { total: 0, hits: [], skipped: [], failures: [] };
   for (const group of groups) await searchGroup(send, request, group, timeoutMs, found);
-  const byPlace = comparePlaces(sort.direction);
+  const byPlace = comparePositions(sort.direction);
   if (groups.length > 1) found.hits.sort((left, right) => byPlace(left.place, right.place));
   const first = found.hits.slice(0, request.limit);
   const wanted = request.fields === undefined ? undefined : new Set(request.fields);

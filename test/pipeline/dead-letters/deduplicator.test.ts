@@ -10,7 +10,7 @@ import { deadLetterMetrics } from '../../../pipeline/dead-letters/metrics.js';
 import { deadLetterSet } from '../../../schemas/index-sets.js';
 import type { IndexBatch } from '../../../pipeline/route/route.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
 
 const options = { alias: deadLetterSet, shards: 1, replicas: 0, refreshIntervalMs: 1_000 };
 
@@ -55,16 +55,16 @@ t.test('letters that are there already are left out, whichever index has them', 
     const byIndex = new Map(batches.map((batch) => [batch.index, batch]));
     const places = await known.leaveOut(byIndex);
     for (const batch of byIndex.values())
-      await store.write({ ...batch, topic: 'dead-letters', topicGeneration: 1, partition: 0, nextOffset });
+      await store.documents.write({ ...batch, topic: 'dead-letters', topicGeneration: 1, partition: 0, nextOffset });
     return places;
   };
-  await store.createIndex(older, options);
+  await store.indices.create(older, options);
   t.same(
     await deliver([batchOf(older, ['a@set', 'run-ffff-1', 'b@set', 'a@set'], 0)], 4),
     [],
     'twice in one batch is once',
   );
-  await store.createIndex(newer, options);
+  await store.indices.create(newer, options);
   t.same(
     await deliver([batchOf(newer, ['b@set', 'c@set', 'run-ffff-2'], 4, 'OTHER_CODE')], 7),
     [older],
@@ -72,7 +72,7 @@ t.test('letters that are there already are left out, whichever index has them', 
   );
   t.same(await deliver([batchOf(older, ['b@set'], 7), batchOf(newer, ['c@set'], 8)], 9), [older, newer]);
   const stored: string[] = [];
-  await store.scanIds([older, newer], (ids) => void stored.push(...ids));
+  await store.queries.scanIds([older, newer], (ids) => void stored.push(...ids));
   t.same(stored.sort(), ['a@set', 'b@set', 'c@set', 'run-ffff-1', 'run-ffff-2']);
   const metrics = await registry.metrics();
   t.match(metrics, 'sluice_dead_letters_known_total 4');

@@ -7,7 +7,7 @@ import { drained, parkingFolder, parkingRules, reconciles, startParkingRig } fro
 t.test('retention removes what no parked message is bound for, and keeps the rest', async (t) => {
   const rig = await startParkingRig(t, parkingFolder(t), parkingRules({ type: 'delete', max_indices: 1 }));
   const { indexSets } = rig.processor;
-  const names = async (): Promise<string[]> => (await rig.store.listIndices('sluice_default')).map(({ name }) => name);
+  const names = async (): Promise<string[]> => (await rig.store.indices.list('sluice_default')).map(({ name }) => name);
   await rig.send(3);
   await rig.settled();
   await indexSets.rotateNow('sluice_default');
@@ -42,7 +42,7 @@ t.test('a closed index parks its set, alarms, and drains when it is opened', asy
   const rig = await startParkingRig(t, parkingFolder(t));
   const sent = [...(await rig.send(5))];
   await rig.settled();
-  await rig.store.closeIndex('sluice_default_0');
+  await rig.store.indices.close('sluice_default_0');
   sent.push(...(await rig.send(5)));
   const other = await rig.send(5, 'other');
   await rig.settled();
@@ -53,7 +53,7 @@ t.test('a closed index parks its set, alarms, and drains when it is opened', asy
     'said as an error',
   );
   t.equal(await rig.metric('sluice_parking_index_missing_total', 'sluice_default'), 1);
-  await rig.store.openIndex('sluice_default_0');
+  await rig.store.indices.open('sluice_default_0');
   await drained(rig);
   t.same(await rig.ids(), sent);
   await reconciles(t, rig, ['sluice_default']);

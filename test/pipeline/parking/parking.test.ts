@@ -92,7 +92,7 @@ t.test('a restart inherits what is parked; rotation and retention respect it', a
   second.blocked.clear();
   await drained(second);
   t.same(await second.ids(), sent.sort());
-  const documents = (await second.store.listIndices('sluice_default')).map((info) => info.documents);
+  const documents = (await second.store.indices.list('sluice_default')).map((info) => info.documents);
   t.same(documents, [20, 20], 'each in the index of its epoch');
   await reconciles(t, second, ['sluice_default']);
 });

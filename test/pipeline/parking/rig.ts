@@ -15,10 +15,11 @@ import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile/compile.js';
 import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
-import type { IndexStore } from '../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb.js';
+import type { IndexStore, StoreDocuments } from '../../../sinks/stores/contract.js';
+import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
 import { storeErrors } from '../../../sinks/stores/errors.js';
 import { createLevelState } from '../../../state/leveldb.js';
+import { withFaults } from '../../sinks/stores/support/with-faults.js';
 import { until } from '../../program.js';
 
 const never = 3_600_000;
@@ -122,17 +123,11 @@ export async function startParkingRig(
     registry,
   });
   const blocked = new Set<string>();
-  const write: IndexStore['write'] = (request) =>
+  const write: StoreDocuments['write'] = (request) =>
     blocked.has(request.index)
       ? Promise.reject(storeErrors.create('STORE_INDEX_BLOCKED', { place: request.index, got: 'blocked by the test' }))
-      : store.write(request);
-  const guarded = new Proxy(store, {
-    get(target, name) {
-      if (name === 'write') return write;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+      : store.documents.write(request);
+  const guarded = withFaults(store, { documents: withFaults(store.documents, { write }) });
   const processor = createProcessor({
     config,
     topics,
@@ -202,8 +197,8 @@ export async function startParkingRig(
     },
     async ids(set = 'sluice_default') {
       const found: string[] = [];
-      const open = (await store.listIndices(set)).filter((info) => info.open).map(({ name }) => name);
-      await store.scanIds(open, (ids) => void found.push(...ids));
+      const open = (await store.indices.list(set)).filter((info) => info.open).map(({ name }) => name);
+      await store.queries.scanIds(open, (ids) => void found.push(...ids));
       return found.sort();
     },
     async settled() {

@@ -62,10 +62,10 @@ t.test('an index that a partition may still write to is not removed', async (t) 
     release = resolve;
   });
   let reached = false;
-  rig.faults.write = async (request) => {
+  rig.faults.documents.write = async (request) => {
     reached = true;
     await held;
-    return rig.store.write(request);
+    return rig.store.documents.write(request);
   };
   await rig.send(5);
   await until(
@@ -78,7 +78,7 @@ t.test('an index that a partition may still write to is not removed', async (t) 
   await rig.processor.indexSets.checkRetention();
   t.same(await rig.names(), ['sluice_default_0', 'sluice_default_1'], 'five messages of the index are uncommitted');
   release();
-  delete rig.faults.write;
+  delete rig.faults.documents.write;
   await until(
     async () => ((await rig.processor.lag()) === 0 ? true : undefined),
     10_000,

@@ -15,10 +15,11 @@ import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile/compile.js';
 import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
-import type { IndexInfo, IndexStore } from '../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb.js';
+import type { IndexInfo, IndexStore, StoreDocuments, StoreIndices } from '../../../sinks/stores/contract.js';
+import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb/store.js';
 import { createLevelState } from '../../../state/leveldb.js';
 import { until } from '../../program.js';
+import { withFaults } from '../stores/support/with-faults.js';
 
 type Limits = Readonly<Record<string, unknown>>;
 
@@ -54,12 +55,17 @@ export function rules(byDefault: Limits, other: Limits | null = { rotation: larg
   return compiled.ruleSet;
 }
 
+interface StoreFaults {
+  readonly indices: Partial<StoreIndices>;
+  readonly documents: Partial<StoreDocuments>;
+}
+
 export interface Rig {
   readonly processor: Processor;
   readonly store: IndexStore;
   readonly registry: Registry;
   /** Methods that stand for those of the store, as the processor sees it. */
-  readonly faults: Partial<IndexStore>;
+  readonly faults: StoreFaults;
   readonly logged: Record<string, unknown>[];
   /** Appends messages of this many random bytes. */
   send(messages: number, bytes?: number, set?: string): Promise<void>;
@@ -116,14 +122,10 @@ export async function start(
     log,
     registry,
   });
-  const faults: Partial<IndexStore> = {};
-  const faulty = new Proxy(store, {
-    get(target, name) {
-      const fault = faults[name as keyof IndexStore];
-      if (fault !== undefined) return fault;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
+  const faults: StoreFaults = { indices: {}, documents: {} };
+  const faulty = withFaults(store, {
+    indices: withFaults(store.indices, faults.indices),
+    documents: withFaults(store.documents, faults.documents),
   });
   let current = first;
   const feed = createFeed(current);
@@ -202,8 +204,8 @@ export async function start(
         () => JSON.stringify(logged.slice(-5)),
       );
     },
-    indices: (set = 'sluice_default') => store.listIndices(set),
-    names: async (set = 'sluice_default') => (await store.listIndices(set)).map(({ name }) => name),
+    indices: (set = 'sluice_default') => store.indices.list(set),
+    names: async (set = 'sluice_default') => (await store.indices.list(set)).map(({ name }) => name),
   };
   return rig;
 }

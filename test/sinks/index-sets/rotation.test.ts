@@ -39,7 +39,7 @@ t.test('by size: words that wait for a quieter time are counted in', async (t) =
     (rotated['bytes'] as number) < limit * 0.75 && (rotated['pending_bytes'] as number) > limit * 0.25,
     JSON.stringify(rotated),
   );
-  await rig.store.checkpoint?.('sluice_default_1');
+  await rig.store.indices.checkpoint('sluice_default_1');
   const bytes = (await rig.indices())[1]?.bytes ?? 0;
   t.ok(bytes > limit * 0.85 && bytes < limit * 1.15, `ends at ${bytes} bytes`);
 });

@@ -7,15 +7,15 @@ t.test('a set that fails does not stop the others', async (t) => {
   const limits = { rotation: { type: 'count', max_documents: 3 }, retention: { type: 'delete', max_indices: 1 } };
   const rig = await start(t, rules(limits, limits));
   for (const kind of ['default', 'other']) await rig.deliver(3, 10, kind);
-  rig.faults.listIndices = (set) =>
-    set === 'sluice_default' ? Promise.reject(new Error('unreadable')) : rig.store.listIndices(set);
+  rig.faults.indices.list = (set) =>
+    set === 'sluice_default' ? Promise.reject(new Error('unreadable')) : rig.store.indices.list(set);
   await rig.processor.indexSets.checkRotation();
   await rig.deliver(1, 10, 'other');
   await rig.processor.indexSets.checkRetention();
   t.same(await rig.names('other'), ['other_1']);
   t.same(await rig.names(), ['sluice_default_0']);
   t.equal(rig.logged.filter(({ error }) => String(error).includes('unreadable')).length, 2);
-  delete rig.faults.listIndices;
+  delete rig.faults.indices.list;
   await rig.processor.indexSets.checkRotation();
   t.same(await rig.names(), ['sluice_default_0', 'sluice_default_1']);
 });
@@ -44,9 +44,9 @@ t.test('an index that was opened again stays open when another process closes it
     release = resolve;
   });
   let late: Promise<void> | undefined;
-  rig.faults.closeIndex = (index) => {
-    delete rig.faults.closeIndex;
-    late = held.then(() => rig.store.closeIndex(index));
+  rig.faults.indices.close = (index) => {
+    delete rig.faults.indices.close;
+    late = held.then(() => rig.store.indices.close(index));
     return late;
   };
   await indexRequests.retire('sluice_default_0', 'close');
@@ -73,7 +73,7 @@ t.test('an index that was opened again stays open when another process closes it
     5_000,
     () => 'it stays closed',
   );
-  await rig.store.closeIndex('sluice_default_0');
+  await rig.store.indices.close('sluice_default_0');
   await indexRequests.reopen('sluice_default_0');
   t.same(
     (await rig.indices()).map(({ open }) => open),
@@ -90,7 +90,7 @@ t.test('an index that is being deleted is not closed instead', async (t) => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  rig.faults.deleteIndex = (index) => held.then(() => rig.store.deleteIndex(index));
+  rig.faults.indices.delete = (index) => held.then(() => rig.store.indices.delete(index));
   await indexRequests.retire('sluice_default_0', 'delete');
   await t.rejects(indexRequests.retire('sluice_default_0', 'close'), { code: 'PIPELINE_INDEX_CHANGED' });
   await indexRequests.retire('sluice_default_0', 'delete');

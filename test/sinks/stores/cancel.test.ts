@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb.js';
-import { createOpenSearchStore } from '../../../sinks/stores/opensearch.js';
+import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
+import { createOpenSearchStore } from '../../../sinks/stores/opensearch/store.js';
 import { createFilled, samples } from './contract/contract.js';
 
 t.test('OpenSearch: a cancelled search gives its connection up, which ends its task there', async (t) => {
@@ -37,8 +37,8 @@ t.test('OpenSearch: a cancelled search gives its connection up, which ends its t
   await store.start();
   const request = { indices: ['a_0'], query: { kind: 'all' as const } };
   const starts: readonly ((signal: AbortSignal) => Promise<object>)[] = [
-    (signal) => store.search({ ...request, limit: 1, signal }),
-    (signal) => store.aggregate({ ...request, groups: [], metrics: [], signal }),
+    (signal) => store.queries.search({ ...request, limit: 1, signal }),
+    (signal) => store.queries.aggregate({ ...request, groups: [], metrics: [], signal }),
   ];
   for (const start of starts) {
     const cancelling = new AbortController();
@@ -89,7 +89,7 @@ t.test('embedded: a cancelled search is interrupted, and the next ones run', asy
     const cancelling = new AbortController();
     return {
       cancelling,
-      ended: store
+      ended: store.queries
         .aggregate({
           indices,
           query,
@@ -110,5 +110,5 @@ t.test('embedded: a cancelled search is interrupted, and the next ones run', asy
     outcomes,
     outcomes.map(() => 'STORE_SEARCH_CANCELLED'),
   );
-  t.equal((await store.search({ indices, query: { kind: 'all' }, limit: 1 })).total, 20_000);
+  t.equal((await store.queries.search({ indices, query: { kind: 'all' }, limit: 1 })).total, 20_000);
 });

@@ -1,10 +1,10 @@
 /** Makes the words of some rows of an index file, read back from it, ready to be put into its table of words. */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { setImmediate as turn } from 'node:timers/promises';
-import { timeColumn } from '../condition-sql.js';
-import { appendWords, maxWordRows } from '../chunks.js';
-import type { IndexFile } from '../index-file.js';
-import { noTimes, widened } from '../time-span.js';
+import { timeColumn } from '../sql/condition-sql.js';
+import { appendWords, maxWordRows } from '../write/chunks.js';
+import type { IndexFile } from '../files/index-file.js';
+import { noTimes, widened } from '../files/time-span.js';
 import { maxTextLength, SegmentBuilder, wordFields, type Texts } from './segment-builder.js';
 import type { RowRange, WordSegment } from './segments.js';
 import { wordHash } from './word-hash.js';

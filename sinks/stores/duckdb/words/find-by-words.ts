@@ -2,11 +2,11 @@
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api';
 import { INTEGER } from '@duckdb/node-api';
 import type { QueryNode } from '../../../../schemas/query.js';
-import { appendChunks } from '../chunks.js';
-import { readsTexts, timeColumn, timesSql } from '../condition-sql.js';
-import { findFew, rowsSql, type FoundRow, type LookedAt } from '../find-few.js';
-import { querySql } from '../query-sql.js';
-import { SqlParameters } from '../value-sql.js';
+import { appendChunks } from '../write/chunks.js';
+import { readsTexts, timeColumn, timesSql } from '../sql/condition-sql.js';
+import { findFew, rowsSql, type FoundRow, type LookedAt } from '../retained/find-few.js';
+import { querySql } from '../sql/query-sql.js';
+import { SqlParameters } from '../sql/value-sql.js';
 import { segmentsOf, type WordSegment } from './segments.js';
 import { splitQuery } from './word-query.js';
 import { findWordRows } from './word-rows.js';

@@ -1,6 +1,6 @@
 /** Which rows of an index file have their words in its table of words: segments of rows, each with words of its own. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { mayMatch, type TimeSpan } from '../time-span.js';
+import { mayMatch, type TimeSpan } from '../files/time-span.js';
 
 export interface WordSegment {
   /** Rows of the file. */

@@ -4,11 +4,11 @@
  */
 import { statfsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Catalog, IndexEntry } from '../catalog.js';
+import type { Catalog, IndexEntry } from '../files/catalog.js';
 import { errorText } from '../../../../core/errors.js';
 import { formatBytes } from '../../../../core/bytes.js';
 import { endIfDamaged, isFatal, storeError } from '../failures.js';
-import type { IndexFile } from '../index-file.js';
+import type { IndexFile } from '../files/index-file.js';
 import { buildSegment } from './build-segment.js';
 import type { WordFigures, WordIndexerOptions } from './options.js';
 import { insertSegment, uncovered, type RowRange } from './segments.js';

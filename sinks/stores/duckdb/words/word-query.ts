@@ -1,10 +1,10 @@
 /** The part of a query that the words of the texts decide alone, after the matching rules of `schemas/query.ts`. */
 import type { QueryNode } from '../../../../schemas/query.js';
 import { lowerCase, wordsOf } from '../../../../schemas/words.js';
-import { readsTexts } from '../condition-sql.js';
-import type { FieldTable } from '../fields.js';
-import { defaultFields, expressionHints, wildcardExpression } from '../query-sql.js';
-import { mayBeInOtherFields } from '../value-sql.js';
+import { readsTexts } from '../sql/condition-sql.js';
+import type { FieldTable } from '../files/fields.js';
+import { defaultFields, expressionHints, wildcardExpression } from '../sql/query-sql.js';
+import { mayBeInOtherFields } from '../sql/value-sql.js';
 import { wordFields, wholeField } from './segment-builder.js';
 
 export type WordTest =

@@ -1,6 +1,6 @@
 /** Rows whose words pass a test, from the table of words; without rows whose words are not known. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { SqlParameters } from '../value-sql.js';
+import { SqlParameters } from '../sql/value-sql.js';
 import { eachRow } from './postings.js';
 import { RowSet } from './row-set.js';
 import type { WordSegment } from './segments.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
 import { querySuite } from './query-suite.js';
 
 querySuite('embedded', async (test) => {

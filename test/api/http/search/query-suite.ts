@@ -61,10 +61,10 @@ export function querySuite(name: string, open: (test: Test) => Promise<IndexStor
     }));
     // The second index lacks fields of the first, and the other way round.
     for (const [at, part] of [documents.slice(0, 3), documents.slice(3)].entries()) {
-      await store.createIndex(`${set}_${at}`, indexOptions(set));
-      await store.write(batchOf(`${set}_${at}`, part, at * 10));
+      await store.indices.create(`${set}_${at}`, indexOptions(set));
+      await store.documents.write(batchOf(`${set}_${at}`, part, at * 10));
     }
-    await store.refresh([`${set}_0`, `${set}_1`]);
+    await store.indices.refresh([`${set}_0`, `${set}_1`]);
     const asking: Asking = {
       set,
       store,
@@ -252,11 +252,9 @@ async function warnings(t: Test, asking: Asking): Promise<void> {
     ],
   });
   t.equal(await check('nofield:x', 'reader'), 'OK', 'who reads nothing is told nothing of fields');
-  const busy = await asking.world(
-    t,
-    {},
-    { ...slow(asking.store).store, openIndices: () => Promise.reject(storeErrors.create('STORE_UNAVAILABLE')) },
-  );
+  const { store } = slow(asking.store);
+  const openNames = () => Promise.reject(storeErrors.create('STORE_UNAVAILABLE'));
+  const busy = await asking.world(t, {}, { ...store, indices: { ...store.indices, openNames } });
   t.match(
     (await busy.ask('POST', '/api/search/validate', { as: 'admin', body: { query: 'nofield:x' } })).json(),
     { status: 'OK' },
@@ -315,18 +313,22 @@ function slow(store: SearchableStore): {
   return {
     state,
     store: {
-      openIndices: (sets) => store.openIndices(sets),
-      aggregate: (request) => store.aggregate(request),
-      scan: (request) => store.scan(request),
-      read: (index, ids) => store.read(index, ids),
-      fieldTypes: (index) => store.fieldTypes(index),
-      occurringFields: (request) => store.occurringFields(request),
-      async search(request) {
-        if (!JSON.stringify(request.query).includes('alice')) return store.search(request);
-        state.searching += 1;
-        await new Promise((resolve) => request.signal?.addEventListener('abort', resolve, { once: true }));
-        state.cancelled += 1;
-        throw request.signal?.reason;
+      indices: {
+        openNames: (sets) => store.indices.openNames(sets),
+        fieldTypes: (index) => store.indices.fieldTypes(index),
+      },
+      documents: store.documents,
+      queries: {
+        aggregate: (request) => store.queries.aggregate(request),
+        scan: (request) => store.queries.scan(request),
+        occurringFields: (request) => store.queries.occurringFields(request),
+        async search(request) {
+          if (!JSON.stringify(request.query).includes('alice')) return store.queries.search(request);
+          state.searching += 1;
+          await new Promise((resolve) => request.signal?.addEventListener('abort', resolve, { once: true }));
+          state.cancelled += 1;
+          throw request.signal?.reason;
+        },
       },
     },
   };
@@ -368,21 +370,20 @@ async function ends(test: Test, asking: Asking, store: IndexStore): Promise<void
 
 async function parts(test: Test, asking: Asking, store: IndexStore): Promise<void> {
   await test.test('an index that is closed while it is searched is named, and the others answer', async (t) => {
-    const closing: SearchableStore = {
-      ...slow(store).store,
-      async openIndices(sets) {
-        const open = await store.openIndices(sets);
-        await store.closeIndex(`${asking.set}_0`);
-        return open;
-      },
+    const slowed = slow(store).store;
+    const openNames = async (sets: readonly string[]): Promise<readonly string[]> => {
+      const open = await store.indices.openNames(sets);
+      await store.indices.close(`${asking.set}_0`);
+      return open;
     };
+    const closing: SearchableStore = { ...slowed, indices: { ...slowed.indices, openNames } };
     const world = await asking.world(t, {}, closing);
     const answer = (await ask(world, '*')).json<Answer>();
     t.match(answer, { total_results: 2, partial: true, failures: [{ index: `${asking.set}_0`, reason: /./ }] });
     t.equal(namesOf(answer), 'de');
     const whole = (await ask(await asking.world(t), '*')).json<Answer>();
     t.same([whole.total_results, whole.partial], [2, undefined], 'what is closed before is not searched');
-    await store.openIndex(`${asking.set}_0`);
+    await store.indices.open(`${asking.set}_0`);
     await until(
       async () => ((await ask(await asking.world(t), '*')).json<Answer>().total_results === 5 ? true : undefined),
       60_000,

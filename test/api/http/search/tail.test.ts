@@ -68,13 +68,9 @@ function createFlood(): Flood {
   };
   return {
     store: {
-      openIndices: async () => ['flood_0'],
-      search,
-      aggregate: none,
-      scan: none,
-      read: none,
-      fieldTypes: none,
-      occurringFields: none,
+      indices: { openNames: async () => ['flood_0'], fieldTypes: none },
+      documents: { read: none },
+      queries: { search, aggregate: none, scan: none, occurringFields: none },
     },
     searches: () => searches,
     add(count, streams = ['all-messages']) {

@@ -21,7 +21,7 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
     await test.test(title, async (t) => {
       const request: AggregateRequest = { indices, query: { kind: 'all' }, groups: [], metrics: [], ...asked };
       t.same(
-        rounded(await store.aggregate(request)),
+        rounded(await store.queries.aggregate(request)),
         rounded({ ...aggregateDocuments(documents, request), skipped: [] }),
       );
     });
@@ -31,7 +31,7 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
       fc.asyncProperty(anyAggregate, async (asked) => {
         const request: AggregateRequest = { indices, query: { kind: 'all' }, whole: true, ...asked };
         deepStrictEqual(
-          rounded(await store.aggregate(request)),
+          rounded(await store.queries.aggregate(request)),
           rounded({ ...aggregateDocuments(documents, request), skipped: [] }),
         );
       }),
@@ -52,7 +52,7 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
           metrics: [{ kind: 'count' }],
         };
         deepStrictEqual(
-          rounded(await store.aggregate(request)),
+          rounded(await store.queries.aggregate(request)),
           rounded({ ...aggregateDocuments(documents, request), skipped: [] }),
         );
       }),
@@ -61,7 +61,7 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
     t.pass('all equal');
   });
   await test.test('a missing index is named', async (t) => {
-    const result = await store.aggregate({
+    const result = await store.queries.aggregate({
       indices: [...indices, 'nowhere_0'],
       query: { kind: 'all' },
       groups: [],
@@ -85,7 +85,7 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
       metrics: figures,
     };
     t.same(
-      rounded(await store.aggregate(request)),
+      rounded(await store.queries.aggregate(request)),
       rounded({ ...aggregateDocuments(mixed.flat(), request), skipped: [] }),
     );
   });
@@ -100,12 +100,12 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
         { kind: 'sum', field: 'took' },
       ] as const,
     };
-    const { buckets } = await store.aggregate({ indices: [await createFilled(store, large)], ...asked });
+    const { buckets } = await store.queries.aggregate({ indices: [await createFilled(store, large)], ...asked });
     t.same(buckets[0]?.values, [null, null, 0]);
   });
   await test.test('of no index there is nothing', async (t) => {
     t.same(
-      await store.aggregate({
+      await store.queries.aggregate({
         indices: [],
         query: { kind: 'all' },
         groups: [{ kind: 'values', field: 'level' }],

@@ -70,17 +70,17 @@ export function samples(count: number, first = 0): StoredDocument[] {
 export async function createFilled(store: IndexStore, documents: readonly StoredDocument[]): Promise<string> {
   const prefix = newPrefix();
   const index = `${prefix}_0`;
-  await store.createIndex(index, indexOptions(prefix));
-  const result = await store.write(batchOf(index, documents));
+  await store.indices.create(index, indexOptions(prefix));
+  const result = await store.documents.write(batchOf(index, documents));
   if (result.failures.length > 0) throw new Error(`refused: ${JSON.stringify(result.failures.slice(0, 3))}`);
-  await store.refresh([index]);
+  await store.indices.refresh([index]);
   return index;
 }
 
 const all: QueryNode = { kind: 'all' };
 
 function find(store: IndexStore, index: string, more: Partial<SearchRequest> = {}) {
-  return store.search({ indices: [index], query: all, limit: 100, ...more });
+  return store.queries.search({ indices: [index], query: all, limit: 100, ...more });
 }
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
@@ -94,8 +94,8 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 async function idsOf(store: IndexStore, indices: readonly string[]): Promise<string[]> {
   const seen: string[] = [];
-  await store.refresh(indices);
-  await store.scanIds(indices, (ids) => {
+  await store.indices.refresh(indices);
+  await store.queries.scanIds(indices, (ids) => {
     seen.push(...ids);
   });
   return seen.sort();
@@ -120,8 +120,12 @@ export function storeContract(harness: StoreHarness): void {
 async function writes(test: Test, store: IndexStore): Promise<void> {
   await test.test('a document written again is counted as already stored and is there once', async (t) => {
     const index = await createFilled(store, samples(50));
-    t.match(await store.write(batchOf(index, samples(50))), { stored: 0, alreadyStored: 50, failures: [] });
-    t.match(await store.write(batchOf(index, samples(40, 30), 30)), { stored: 20, alreadyStored: 20, failures: [] });
+    t.match(await store.documents.write(batchOf(index, samples(50))), { stored: 0, alreadyStored: 50, failures: [] });
+    t.match(await store.documents.write(batchOf(index, samples(40, 30), 30)), {
+      stored: 20,
+      alreadyStored: 20,
+      failures: [],
+    });
     t.same(
       await idsOf(store, [index]),
       Array.from({ length: 70 }, (_, at) => `${idOf(at)}-0`),
@@ -129,23 +133,25 @@ async function writes(test: Test, store: IndexStore): Promise<void> {
   });
   await test.test('partitions are told apart', async (t) => {
     const index = await createFilled(store, samples(5));
-    t.match(await store.write(batchOf(index, samples(5), 0, 1)), { stored: 5, alreadyStored: 0 });
+    t.match(await store.documents.write(batchOf(index, samples(5), 0, 1)), { stored: 5, alreadyStored: 0 });
     if (store.capabilities().deduplicates === 'offset') {
       t.same(
-        await store.markers(index, 'logs', 1),
+        await store.documents.markers(index, 'logs', 1),
         new Map([
           [0, 5],
           [1, 5],
         ]),
       );
-      t.same(await store.markers(index, 'logs', 2), new Map(), 'another generation of the topic begins anew');
+      t.same(await store.documents.markers(index, 'logs', 2), new Map(), 'another generation of the topic begins anew');
     }
     t.equal((await idsOf(store, [index])).length, 10);
   });
   await test.test('many writes at once are all answered for themselves', async (t) => {
     const index = await createFilled(store, []);
     const results = await Promise.all(
-      [0, 1, 2, 3, 4, 5].map((partition) => store.write(batchOf(index, samples(30 + partition), 0, partition))),
+      [0, 1, 2, 3, 4, 5].map((partition) =>
+        store.documents.write(batchOf(index, samples(30 + partition), 0, partition)),
+      ),
     );
     t.same(
       results.map((result) => result.stored),
@@ -156,7 +162,7 @@ async function writes(test: Test, store: IndexStore): Promise<void> {
   await test.test('what is no JSON object is refused by its position, the others are stored', async (t) => {
     const index = await createFilled(store, []);
     const batch = batchOf(index, samples(3));
-    const result = await store.write({
+    const result = await store.documents.write({
       ...batch,
       documents: [batch.documents[0] as string, '{"broken', batch.documents[2] as string],
     });
@@ -165,8 +171,8 @@ async function writes(test: Test, store: IndexStore): Promise<void> {
   });
   await test.test('a missing index is not created by a write', async (t) => {
     const index = `${newPrefix()}_0`;
-    t.equal(await codeOf(store.write(batchOf(index, samples(1)))), 'STORE_INDEX_MISSING');
-    t.same((await store.search({ indices: [index], query: all, limit: 1 })).skipped, [index]);
+    t.equal(await codeOf(store.documents.write(batchOf(index, samples(1)))), 'STORE_INDEX_MISSING');
+    t.same((await store.queries.search({ indices: [index], query: all, limit: 1 })).skipped, [index]);
   });
 }
 
@@ -284,9 +290,9 @@ async function allReturned(
   batch: number,
 ): Promise<void> {
   const prefix = newPrefix();
-  await store.createIndex(`${prefix}_0`, indexOptions(prefix));
+  await store.indices.create(`${prefix}_0`, indexOptions(prefix));
   for (let first = 0; first < documents.length; first += batch) {
-    await store.write(batchOf(`${prefix}_0`, documents.slice(first, first + batch), first));
+    await store.documents.write(batchOf(`${prefix}_0`, documents.slice(first, first + batch), first));
   }
   const { hits, total } = await find(store, `${prefix}_0`, {
     limit: documents.length + 1,
@@ -374,7 +380,7 @@ async function paging(test: Test, store: IndexStore): Promise<void> {
   });
   await test.test('several indices are one', async (t) => {
     const second = await createFilled(store, samples(5, 100));
-    const { hits, total } = await store.search({ indices: [index, second], query: all, limit: 7 });
+    const { hits, total } = await store.queries.search({ indices: [index, second], query: all, limit: 7 });
     t.same(numbers(hits), [104, 103, 102, 101, 100, 39, 38]);
     t.equal(total, 45);
   });
@@ -386,12 +392,12 @@ async function paging(test: Test, store: IndexStore): Promise<void> {
 async function lifecycle(test: Test, store: IndexStore): Promise<void> {
   const prefix = newPrefix();
   const names = [2, 10, 1].map((number) => `${prefix}_${number}`);
-  for (const name of names) await store.createIndex(name, indexOptions(prefix));
+  for (const name of names) await store.indices.create(name, indexOptions(prefix));
   await test.test('creating again changes nothing', async (t) => {
-    await store.write(batchOf(`${prefix}_1`, samples(10)));
-    await store.createIndex(`${prefix}_1`, indexOptions(prefix));
-    await store.refresh(names);
-    const infos = await store.listIndices(prefix);
+    await store.documents.write(batchOf(`${prefix}_1`, samples(10)));
+    await store.indices.create(`${prefix}_1`, indexOptions(prefix));
+    await store.indices.refresh(names);
+    const infos = await store.indices.list(prefix);
     t.same(
       infos.map((info) => [info.name, info.open, info.documents]),
       [
@@ -401,10 +407,10 @@ async function lifecycle(test: Test, store: IndexStore): Promise<void> {
       ],
     );
     t.ok(infos.every((info) => info.bytes > 0 && Math.abs(info.createdAt - Date.now()) < 60_000));
-    t.same(await store.listIndices(`${prefix}x`), []);
+    t.same(await store.indices.list(`${prefix}x`), []);
   });
   await test.test('types of fields', async (t) => {
-    const types = await store.fieldTypes(`${prefix}_1`);
+    const types = await store.indices.fieldTypes(`${prefix}_1`);
     t.match(Object.fromEntries(types), {
       message: 'text',
       timestamp: 'time',
@@ -416,38 +422,38 @@ async function lifecycle(test: Test, store: IndexStore): Promise<void> {
     });
   });
   await test.test('a closed index takes no writes, is skipped by searches, and comes back as it was', async (t) => {
-    await store.closeIndex(`${prefix}_1`);
-    await store.closeIndex(`${prefix}_1`);
-    t.equal(await codeOf(store.write(batchOf(`${prefix}_1`, samples(1), 10))), 'STORE_INDEX_CLOSED');
+    await store.indices.close(`${prefix}_1`);
+    await store.indices.close(`${prefix}_1`);
+    t.equal(await codeOf(store.documents.write(batchOf(`${prefix}_1`, samples(1), 10))), 'STORE_INDEX_CLOSED');
     t.same((await find(store, `${prefix}_1`)).skipped, [`${prefix}_1`]);
-    t.equal((await store.listIndices(prefix))[0]?.open, false);
-    await store.openIndex(`${prefix}_1`);
+    t.equal((await store.indices.list(prefix))[0]?.open, false);
+    await store.indices.open(`${prefix}_1`);
     t.equal((await find(store, `${prefix}_1`)).total, 10);
-    t.match(await store.write(batchOf(`${prefix}_1`, samples(12))), { stored: 2, alreadyStored: 10 });
+    t.match(await store.documents.write(batchOf(`${prefix}_1`, samples(12))), { stored: 2, alreadyStored: 10 });
   });
   await test.test('a deleted index is gone', async (t) => {
-    await store.deleteIndex(`${prefix}_1`);
-    await store.deleteIndex(`${prefix}_1`);
+    await store.indices.delete(`${prefix}_1`);
+    await store.indices.delete(`${prefix}_1`);
     t.same(
-      (await store.listIndices(prefix)).map((info) => info.name),
+      (await store.indices.list(prefix)).map((info) => info.name),
       [`${prefix}_2`, `${prefix}_10`],
     );
-    t.equal(await codeOf(store.write(batchOf(`${prefix}_1`, samples(1), 20))), 'STORE_INDEX_MISSING');
-    t.equal(await codeOf(store.closeIndex(`${prefix}_1`)), 'STORE_INDEX_MISSING');
+    t.equal(await codeOf(store.documents.write(batchOf(`${prefix}_1`, samples(1), 20))), 'STORE_INDEX_MISSING');
+    t.equal(await codeOf(store.indices.close(`${prefix}_1`)), 'STORE_INDEX_MISSING');
   });
-  for (const name of names) await store.deleteIndex(name);
+  for (const name of names) await store.indices.delete(name);
 }
 
 async function restart(test: Test, harness: StoreHarness): Promise<void> {
   const store = await harness.open(test);
   const index = await createFilled(store, samples(100));
   const closed = await createFilled(store, samples(7));
-  await store.closeIndex(closed);
+  await store.indices.close(closed);
   const again = await harness.reopen?.(test, store);
   if (again === undefined) return;
   test.equal((await find(again, index)).total, 100);
-  test.match(await again.write(batchOf(index, samples(110))), { stored: 10, alreadyStored: 100 });
-  test.match(await again.listIndices(closed.slice(0, -2)), [{ open: false, documents: 7 }]);
-  await again.openIndex(closed);
+  test.match(await again.documents.write(batchOf(index, samples(110))), { stored: 10, alreadyStored: 100 });
+  test.match(await again.indices.list(closed.slice(0, -2)), [{ open: false, documents: 7 }]);
+  await again.indices.open(closed);
   test.equal((await find(again, closed)).total, 7);
 }

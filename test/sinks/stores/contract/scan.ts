@@ -38,7 +38,7 @@ export async function scans(test: Test, store: IndexStore): Promise<void> {
         const seen: string[] = [];
         let after: SearchAfter | undefined;
         for (let page = 0; page < 30; page += 1) {
-          const { hits, next, total } = await store.search({ indices, query: all, limit: 13, sort, after });
+          const { hits, next, total } = await store.queries.search({ indices, query: all, limit: 13, sort, after });
           if (total !== 105) t.fail(`the total of page ${page} is ${total}`);
           seen.push(...hits.map(nameOf));
           after = next;
@@ -46,7 +46,7 @@ export async function scans(test: Test, store: IndexStore): Promise<void> {
         }
         t.equal(new Set(seen).size, 105, `${sort.field} ${sort.direction}`);
         t.equal(seen.length, 105, `${sort.field} ${sort.direction}`);
-        const whole = await store.search({ indices, query: all, limit: 200, sort });
+        const whole = await store.queries.search({ indices, query: all, limit: 200, sort });
         t.same(seen, whole.hits.map(nameOf), `${sort.field} ${sort.direction} in the order of one answer`);
         orderOf.set(sort, seen);
       }
@@ -69,18 +69,18 @@ export async function scans(test: Test, store: IndexStore): Promise<void> {
   });
   await test.test('a scan leaves out what is written after its first batch', async (t) => {
     const prefix = newPrefix();
-    await store.createIndex(`${prefix}_0`, indexOptions(prefix));
-    await store.write(batchOf(`${prefix}_0`, samples(1_500)));
-    await store.refresh([`${prefix}_0`]);
+    await store.indices.create(`${prefix}_0`, indexOptions(prefix));
+    await store.documents.write(batchOf(`${prefix}_0`, samples(1_500)));
+    await store.indices.refresh([`${prefix}_0`]);
     const seen: SearchHit[] = [];
-    for await (const batch of store.scan({
+    for await (const batch of store.queries.scan({
       indices: [`${prefix}_0`],
       query: all,
       sort: { field: 'timestamp', direction: 'asc' },
     })) {
       if (seen.length === 0) {
-        await store.write(batchOf(`${prefix}_0`, samples(500, 1_500), 1_500));
-        await store.refresh([`${prefix}_0`]);
+        await store.documents.write(batchOf(`${prefix}_0`, samples(500, 1_500), 1_500));
+        await store.indices.refresh([`${prefix}_0`]);
       }
       seen.push(...batch);
     }
@@ -93,16 +93,19 @@ export async function scans(test: Test, store: IndexStore): Promise<void> {
     await t.rejects(readAll(store, indices, { signal: AbortSignal.abort() }), { code: 'STORE_SEARCH_CANCELLED' });
   });
   await test.test('the fields that occur in what a query finds', async (t) => {
-    const found = await store.occurringFields({ indices, query: { kind: 'term', field: 'flag', text: 'false' } });
+    const found = await store.queries.occurringFields({
+      indices,
+      query: { kind: 'term', field: 'flag', text: 'false' },
+    });
     t.ok(['timestamp', 'message', 'word', 'flag'].every((name) => found.has(name)));
     t.notOk(['rank', 'level', 'nowhere'].some((name) => found.has(name)));
   });
   await test.test('open indices by their sets', async (t) => {
     const prefix = newPrefix();
-    for (const number of [10, 9, 2]) await store.createIndex(`${prefix}_${number}`, indexOptions(prefix));
-    await store.closeIndex(`${prefix}_9`);
-    t.same(await store.openIndices([prefix, `${prefix}x`]), [`${prefix}_2`, `${prefix}_10`]);
-    t.same(await store.openIndices([]), []);
+    for (const number of [10, 9, 2]) await store.indices.create(`${prefix}_${number}`, indexOptions(prefix));
+    await store.indices.close(`${prefix}_9`);
+    t.same(await store.indices.openNames([prefix, `${prefix}x`]), [`${prefix}_2`, `${prefix}_10`]);
+    t.same(await store.indices.openNames([]), []);
   });
 }
 
@@ -116,6 +119,6 @@ async function readAll(
   more: Partial<SearchRequest>,
 ): Promise<SearchHit[]> {
   const seen: SearchHit[] = [];
-  for await (const batch of store.scan({ indices, query: all, ...more })) seen.push(...batch);
+  for await (const batch of store.queries.scan({ indices, query: all, ...more })) seen.push(...batch);
   return seen;
 }

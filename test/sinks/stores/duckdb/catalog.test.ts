@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb.js';
-import { capacityOf } from '../../../../sinks/stores/duckdb/capacity.js';
-import { Catalog } from '../../../../sinks/stores/duckdb/catalog.js';
+import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
+import { capacityOf } from '../../../../sinks/stores/duckdb/files/capacity.js';
+import { Catalog } from '../../../../sinks/stores/duckdb/files/catalog.js';
 import { wordDefaults } from '../../../../sinks/stores/duckdb/words/options.js';
 import { batchOf, idOf, indexOptions, newPrefix } from '../contract/contract.js';
 
@@ -32,7 +32,7 @@ t.test('a file that nobody has used for a while is detached, and there again whe
       threads: 1,
       checkpointBytes: 16 * mebibyte,
       lingerMs: 0,
-      keptBytes: 2 ** 20,
+      retainedBytes: 2 ** 20,
       attachedIndices: 64,
       words: wordDefaults,
     },
@@ -108,7 +108,7 @@ t.test('messages of a large index are found by their ids, looked for again and a
   await store.start();
   const prefix = newPrefix();
   const index = `${prefix}_0`;
-  await store.createIndex(index, indexOptions(prefix));
+  await store.indices.create(index, indexOptions(prefix));
   const rows = 60_000;
   const batch = 10_000;
   const fill = async (first: number, partition: number): Promise<void> => {
@@ -117,11 +117,11 @@ t.test('messages of a large index are found by their ids, looked for again and a
       source: 'h',
       timestamp: new Date(1_760_000_000_000 + first + at).toISOString(),
     }));
-    await store.write(batchOf(index, documents, first, partition));
+    await store.documents.write(batchOf(index, documents, first, partition));
   };
   for (let first = 0; first < rows; first += batch) for (const partition of [0, 1]) await fill(first, partition);
   const look = async (numbers: readonly (readonly [number, number])[]): Promise<void> => {
-    const found = await store.read(
+    const found = await store.documents.read(
       index,
       numbers.map(([number, partition]) => `${idOf(number)}-${partition}`),
     );

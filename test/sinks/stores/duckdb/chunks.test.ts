@@ -10,8 +10,8 @@ import {
   type DuckDBType,
 } from '@duckdb/node-api';
 import t from 'tap';
-import type { Cell } from '../../../../sinks/stores/duckdb/batch.js';
-import { appendChunks } from '../../../../sinks/stores/duckdb/chunks.js';
+import type { Cell } from '../../../../sinks/stores/duckdb/write/batch.js';
+import { appendChunks } from '../../../../sinks/stores/duckdb/write/chunks.js';
 
 const types: readonly DuckDBType[] = [VARCHAR, VARCHAR, DOUBLE, INTEGER, BOOLEAN];
 const instance = await DuckDBInstance.create(':memory:');

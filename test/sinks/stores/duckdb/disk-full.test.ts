@@ -9,7 +9,7 @@ import { isSluiceError } from '../../../../core/errors.js';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb.js';
+import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { batchOf, idOf, indexOptions, samples } from '../contract/contract.js';
 
 t.setTimeout(90_000);
@@ -29,7 +29,7 @@ function storeIn(folder: string, more: Partial<DuckStoreOptions> = {}): IndexSto
 
 async function ids(store: IndexStore, index: string): Promise<string[]> {
   const seen: string[] = [];
-  await store.scanIds([index], (page) => {
+  await store.queries.scanIds([index], (page) => {
     seen.push(...page);
   });
   return seen.sort();
@@ -48,16 +48,23 @@ t.test('a write that would use the reserve is refused before it begins', async (
     rmSync(folder, { recursive: true, force: true });
   });
   await store.start();
-  await store.createIndex('full_0', indexOptions('full'));
-  await store.write(batchOf('full_0', samples(10)));
+  await store.indices.create('full_0', indexOptions('full'));
+  await store.documents.write(batchOf('full_0', samples(10)));
   t.match(await store.health(), { ok: true });
   free = 1e9 + 1000;
-  await t.rejects(store.write(batchOf('full_0', samples(10, 10), 10)), { code: 'STORE_DISK_FULL', retryable: true });
-  t.equal((await store.search({ indices: ['full_0'], query: { kind: 'all' }, limit: 1 })).total, 10, 'searches go on');
+  await t.rejects(store.documents.write(batchOf('full_0', samples(10, 10), 10)), {
+    code: 'STORE_DISK_FULL',
+    retryable: true,
+  });
+  t.equal(
+    (await store.queries.search({ indices: ['full_0'], query: { kind: 'all' }, limit: 1 })).total,
+    10,
+    'searches go on',
+  );
   free = 5e8;
   t.match(await store.health(), { ok: false, reason: /reserve/ });
   free = 10e9;
-  t.match(await store.write(batchOf('full_0', samples(20))), { stored: 10, alreadyStored: 10 });
+  t.match(await store.documents.write(batchOf('full_0', samples(20))), { stored: 10, alreadyStored: 10 });
 });
 
 /** A small file system of its own; undefined where mounting is not allowed. */
@@ -87,7 +94,7 @@ t.test('a disk that is full below the engine', { timeout: 60_000 }, async (t) =>
   let store = storeIn(folder, blind);
   t.teardown(() => store.stop(5000));
   await store.start();
-  await store.createIndex('full_0', indexOptions('full'));
+  await store.indices.create('full_0', indexOptions('full'));
   let next = 0;
   const codes = new Map<string, string>();
   /** Writes batches that do not compress until one is refused. */
@@ -98,7 +105,7 @@ t.test('a disk that is full below the engine', { timeout: 60_000 }, async (t) =>
         filler: randomBytes(600).toString('base64'),
       }));
       try {
-        await store.write(batchOf('full_0', documents, next));
+        await store.documents.write(batchOf('full_0', documents, next));
         next += documents.length;
       } catch (thrown) {
         codes.set(isSluiceError(thrown) ? thrown.code : 'untyped', String(thrown));
@@ -110,7 +117,7 @@ t.test('a disk that is full below the engine', { timeout: 60_000 }, async (t) =>
   t.same([...codes.keys()], ['STORE_DISK_FULL'], `after ${next} documents`);
   for (let again = 0; again < 3; again += 1) await writeOn(1);
   const check = async (t: Test): Promise<void> => {
-    const marker = (await store.markers('full_0', 'logs', 1)).get(0) ?? 0;
+    const marker = (await store.documents.markers('full_0', 'logs', 1)).get(0) ?? 0;
     t.ok(marker >= next, `marker ${marker}, acknowledged ${next}`);
     t.strictSame(await ids(store, 'full_0'), below(marker));
     next = marker;

@@ -9,7 +9,7 @@ import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode } from '../../../../schemas/query.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb.js';
+import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { batchOf, indexOptions, samples } from '../contract/contract.js';
 
 t.setTimeout(90_000);
@@ -44,19 +44,25 @@ t.test('a corrupt file blocks its index and no other', async (t) => {
   mkdirSync(join(folder, 'indices'));
   writeFileSync(join(folder, 'indices', 'set_1.duckdb'), 'this is not a database '.repeat(1000));
   const store = await startIn(t, folder);
-  await store.createIndex('set_2', indexOptions('set'));
-  t.match(await store.write(batchOf('set_2', samples(3))), { stored: 3 });
-  await t.rejects(store.write(batchOf('set_1', samples(3))), { code: 'STORE_INDEX_BLOCKED', retryable: true });
-  t.match(await store.search({ indices: ['set_1', 'set_2'], query: all, limit: 10 }), { total: 3, skipped: ['set_1'] });
+  await store.indices.create('set_2', indexOptions('set'));
+  t.match(await store.documents.write(batchOf('set_2', samples(3))), { stored: 3 });
+  await t.rejects(store.documents.write(batchOf('set_1', samples(3))), {
+    code: 'STORE_INDEX_BLOCKED',
+    retryable: true,
+  });
+  t.match(await store.queries.search({ indices: ['set_1', 'set_2'], query: all, limit: 10 }), {
+    total: 3,
+    skipped: ['set_1'],
+  });
   t.same(
-    (await store.listIndices('set')).map((info) => [info.name, info.documents]),
+    (await store.indices.list('set')).map((info) => [info.name, info.documents]),
     [
       ['set_1', 0],
       ['set_2', 3],
     ],
   );
   t.match(await store.health(), { ok: true, reason: /set_1 is blocked/ });
-  await store.deleteIndex('set_1');
+  await store.indices.delete('set_1');
   t.same(await store.health(), { ok: true, reason: 'ok' });
 });
 
@@ -65,22 +71,22 @@ t.test(
   async (t) => {
     const folder = temporaryFolder(t);
     const store = await startIn(t, folder);
-    await store.createIndex('set_1', indexOptions('set'));
+    await store.indices.create('set_1', indexOptions('set'));
     let bytes = 0;
     for (let first = 0; first < 10_000; first += 2000) {
       const documents = samples(2000, first).map((document) => ({
         ...document,
         message: 'a long message that compresses well, '.repeat(15),
       }));
-      ({ indexBytes: bytes = 0 } = await store.write(batchOf('set_1', documents, first)));
+      ({ indexBytes: bytes = 0 } = await store.documents.write(batchOf('set_1', documents, first)));
     }
-    const [info] = await store.listIndices('set');
+    const [info] = await store.indices.list('set');
     t.equal((info?.bytes ?? 0) + (info?.pendingBytes ?? 0), bytes);
     t.ok((info?.pendingBytes ?? 0) > 0, 'its words are to come');
-    await store.checkpoint?.('set_1');
-    const folded = (await store.listIndices('set'))[0]?.bytes ?? 0;
+    await store.indices.checkpoint('set_1');
+    const folded = (await store.indices.list('set'))[0]?.bytes ?? 0;
     t.ok(folded > 0 && folded < bytes / 2, `${bytes} with the log, ${folded} after`);
-    t.equal((await store.search({ indices: ['set_1'], query: all, limit: 1 })).total, 10_000);
+    t.equal((await store.queries.search({ indices: ['set_1'], query: all, limit: 1 })).total, 10_000);
   },
 );
 
@@ -90,32 +96,32 @@ t.test('deleted indices leave no file, and leftovers of a crash are swept', asyn
   writeFileSync(join(folder, 'indices', 'gone_1.duckdb.wal'), 'x');
   writeFileSync(join(folder, 'indices', 'gone_1.duckdb.closed'), 'x');
   const store = await startIn(t, folder);
-  await store.createIndex('set_1', indexOptions('set'));
-  await store.write(batchOf('set_1', samples(10)));
-  await store.deleteIndex('set_1');
+  await store.indices.create('set_1', indexOptions('set'));
+  await store.documents.write(batchOf('set_1', samples(10)));
+  await store.indices.delete('set_1');
   t.same(readdirSync(join(folder, 'indices')), []);
 });
 
 t.test('more indices than may be attached at once', async (t) => {
   const store = await startIn(t, temporaryFolder(t), { attachedIndices: 3 });
   const names = Array.from({ length: 8 }, (_, at) => `many_${at}`);
-  for (const name of names) await store.createIndex(name, indexOptions('many'));
-  await Promise.all(names.map((name) => store.write(batchOf(name, samples(20)))));
-  t.equal((await store.search({ indices: names, query: all, limit: 10 })).total, 160);
+  for (const name of names) await store.indices.create(name, indexOptions('many'));
+  await Promise.all(names.map((name) => store.documents.write(batchOf(name, samples(20)))));
+  t.equal((await store.queries.search({ indices: names, query: all, limit: 10 })).total, 160);
   t.same(
-    (await store.listIndices('many')).map((info) => info.documents),
+    (await store.indices.list('many')).map((info) => info.documents),
     names.map(() => 20),
   );
-  await Promise.all(names.map((name) => store.write(batchOf(name, samples(30)))));
-  t.equal((await store.search({ indices: names, query: all, limit: 10 })).total, 240);
+  await Promise.all(names.map((name) => store.documents.write(batchOf(name, samples(30)))));
+  t.equal((await store.queries.search({ indices: names, query: all, limit: 10 })).total, 240);
 });
 
 t.test('a search over a range of time leaves the files of other times alone', async (t) => {
   const folder = temporaryFolder(t);
   const store = await startIn(t, folder, { attachedIndices: 1 });
-  for (const name of ['set_1', 'set_2']) await store.createIndex(name, indexOptions('set'));
-  await store.write(batchOf('set_1', samples(100)));
-  await store.write(batchOf('set_2', samples(100, 100), 100));
+  for (const name of ['set_1', 'set_2']) await store.indices.create(name, indexOptions('set'));
+  await store.documents.write(batchOf('set_1', samples(100)));
+  await store.documents.write(batchOf('set_2', samples(100, 100), 100));
   // The first one had to make room for the second: now it cannot be attached again.
   writeFileSync(join(folder, 'indices', 'set_1.duckdb'), 'this is not a database '.repeat(1000));
   const since = (number: number) => ({
@@ -123,38 +129,39 @@ t.test('a search over a range of time leaves the files of other times alone', as
     query: all,
     from: Date.UTC(2026, 0, 1) + number * 1000,
   });
-  t.match(await store.search({ ...since(100), limit: 10 }), { total: 100, skipped: [] });
-  t.match(await store.aggregate({ ...since(150), groups: [], metrics: [{ kind: 'count' }] }), {
+  t.match(await store.queries.search({ ...since(100), limit: 10 }), { total: 100, skipped: [] });
+  t.match(await store.queries.aggregate({ ...since(150), groups: [], metrics: [{ kind: 'count' }] }), {
     total: 50,
     skipped: [],
   });
   t.match(
-    await store.search({ ...since(99), limit: 10 }),
+    await store.queries.search({ ...since(99), limit: 10 }),
     { total: 100, skipped: ['set_1'] },
     'one of its rows lies in the range',
   );
   const before = { ...since(0), from: undefined, to: Date.UTC(2026, 0, 1) };
-  t.match(await store.search({ ...before, limit: 10 }), { total: 0, skipped: [] }, 'no row is that old');
+  t.match(await store.queries.search({ ...before, limit: 10 }), { total: 0, skipped: [] }, 'no row is that old');
   const old = { ...samples(1)[0], timestamp: '2025-12-31T23:59:59.000Z' };
-  await store.write(batchOf('set_2', [old], 200));
-  t.match(await store.search({ ...before, limit: 10 }), { total: 1, skipped: [] }, 'one that came later is');
+  await store.documents.write(batchOf('set_2', [old], 200));
+  t.match(await store.queries.search({ ...before, limit: 10 }), { total: 1, skipped: [] }, 'one that came later is');
 });
 
 t.test('small writes wait for the other partitions that wrote lately, and only for those', async (t) => {
   const folder = temporaryFolder(t);
   const store = await startIn(t, folder, { lingerMs: 120_000 });
-  await store.createIndex('set_1', indexOptions('set'));
-  const found = async (): Promise<number> => (await store.search({ indices: ['set_1'], query: all, limit: 0 })).total;
+  await store.indices.create('set_1', indexOptions('set'));
+  const found = async (): Promise<number> =>
+    (await store.queries.search({ indices: ['set_1'], query: all, limit: 0 })).total;
   const small = (partition: number, first: number) =>
-    store.write(batchOf('set_1', samples(10, first), first, partition));
+    store.documents.write(batchOf('set_1', samples(10, first), first, partition));
   await small(0, 0);
   await small(0, 10);
   t.equal(await found(), 20, 'who is alone never waits');
   const waits = small(1, 0);
-  await store.markers('set_1', 'logs', 1);
+  await store.documents.markers('set_1', 'logs', 1);
   t.equal(await found(), 20, 'the other partition has not come again');
   t.match(await Promise.all([waits, small(0, 20)]), [{ stored: 10 }, { stored: 10 }]);
-  await store.write(batchOf('set_1', samples(2_500, 30), 30, 0));
+  await store.documents.write(batchOf('set_1', samples(2_500, 30), 30, 0));
   t.equal(await found(), 2_540, 'many documents wait for nobody');
   const last = small(1, 10);
   await store.stop(5_000);
@@ -163,26 +170,26 @@ t.test('small writes wait for the other partitions that wrote lately, and only f
 
 t.test('a running search is cancelled by its signal, and writes do not wait for it', async (t) => {
   const store = await startIn(t, temporaryFolder(t));
-  await store.createIndex('set_1', indexOptions('set'));
+  await store.indices.create('set_1', indexOptions('set'));
   for (let batch = 0; batch < 6; batch += 1)
-    await store.write(batchOf('set_1', samples(5000, batch * 5000), batch * 5000));
+    await store.documents.write(batchOf('set_1', samples(5000, batch * 5000), batch * 5000));
   const slow: QueryNode = { kind: 'regex', field: 'message', pattern: '(?:[^z]*e){2,}r?' };
   const controller = new AbortController();
-  const search = store.search({ indices: ['set_1'], query: slow, limit: 10, signal: controller.signal });
+  const search = store.queries.search({ indices: ['set_1'], query: slow, limit: 10, signal: controller.signal });
   const cancelled = t.rejects(search, { code: 'STORE_SEARCH_CANCELLED' });
-  t.match(await store.write(batchOf('set_1', samples(10, 30_000), 30_000)), { stored: 10 });
+  t.match(await store.documents.write(batchOf('set_1', samples(10, 30_000), 30_000)), { stored: 10 });
   controller.abort();
   await cancelled;
 });
 
 t.test('a stopped store refuses, and may be stopped again', async (t) => {
   const store = await startIn(t, temporaryFolder(t));
-  await store.createIndex('set_1', indexOptions('set'));
-  const last = store.write(batchOf('set_1', samples(100)));
+  await store.indices.create('set_1', indexOptions('set'));
+  const last = store.documents.write(batchOf('set_1', samples(100)));
   await store.stop(5000);
   t.match(await last, { stored: 100 }, 'what was accepted before is written');
   await store.stop(5000);
-  await t.rejects(store.write(batchOf('set_1', samples(1))), { code: 'STORE_STOPPED' });
+  await t.rejects(store.documents.write(batchOf('set_1', samples(1))), { code: 'STORE_STOPPED' });
   t.match(await store.health(), { ok: false });
 });
 
@@ -191,7 +198,7 @@ t.test('names that are no file names are refused', async (t) => {
   const store = await startIn(t, folder);
   for (const name of ['', '../up_1', 'a/b_1', '.hidden_1', `${'x'.repeat(300)}_1`])
     await t.rejects(
-      store.createIndex(name, indexOptions('a')),
+      store.indices.create(name, indexOptions('a')),
       { code: 'STORE_INDEX_NAME_INVALID' },
       name.slice(0, 20),
     );
@@ -200,10 +207,10 @@ t.test('names that are no file names are refused', async (t) => {
 
 t.test('an expression that the engine does not take is an error of the query', async (t) => {
   const store = await startIn(t, temporaryFolder(t));
-  await store.createIndex('set_1', indexOptions('set'));
-  await store.write(batchOf('set_1', samples(10)));
+  await store.indices.create('set_1', indexOptions('set'));
+  await store.documents.write(batchOf('set_1', samples(10)));
   await t.rejects(
-    store.search({ indices: ['set_1'], query: { kind: 'regex', field: 'source', pattern: '(' }, limit: 1 }),
+    store.queries.search({ indices: ['set_1'], query: { kind: 'regex', field: 'source', pattern: '(' }, limit: 1 }),
     { code: 'STORE_QUERY_INVALID' },
   );
 });

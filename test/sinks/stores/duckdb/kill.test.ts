@@ -10,7 +10,7 @@ import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode } from '../../../../schemas/query.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
 import { metricValue } from '../../../topics/embedded/folder.js';
 import { batchOf, idOf, samples } from '../contract/contract.js';
 
@@ -46,7 +46,7 @@ function writeAndKill(folder: string, afterBatches: number, delayMs: number): Pr
 }
 
 async function check(t: Test, store: IndexStore, acknowledged: ReadonlyMap<number, number>): Promise<void> {
-  const markers = await store.markers('crash_0', 'logs', 1);
+  const markers = await store.documents.markers('crash_0', 'logs', 1);
   for (const [partition, next] of acknowledged)
     t.ok(
       (markers.get(partition) ?? 0) >= next,
@@ -59,7 +59,7 @@ async function check(t: Test, store: IndexStore, acknowledged: ReadonlyMap<numbe
   t.strictSame(await ids(store), expected(), 'exactly what lies below the markers');
   for (const [partition, next] of markers) {
     const first = Math.max(0, next - 300);
-    t.match(await store.write(batchOf('crash_0', samples(next - first, first), first, partition)), {
+    t.match(await store.documents.write(batchOf('crash_0', samples(next - first, first), first, partition)), {
       stored: 0,
       alreadyStored: next - first,
     });
@@ -67,7 +67,7 @@ async function check(t: Test, store: IndexStore, acknowledged: ReadonlyMap<numbe
   t.equal((await ids(store)).length, expected().length, 'a redelivery doubles nothing');
   const written = [...markers.values()].flatMap((next) => samples(next));
   const count = async (query: QueryNode): Promise<number> =>
-    (await store.search({ indices: ['crash_0'], query, limit: 0 })).total;
+    (await store.queries.search({ indices: ['crash_0'], query, limit: 0 })).total;
   t.equal(
     await count({ kind: 'term', field: undefined, text: 'suite' }),
     written.length,
@@ -81,7 +81,7 @@ async function check(t: Test, store: IndexStore, acknowledged: ReadonlyMap<numbe
 
 async function ids(store: IndexStore): Promise<string[]> {
   const seen: string[] = [];
-  await store.scanIds(['crash_0'], (page) => {
+  await store.queries.scanIds(['crash_0'], (page) => {
     seen.push(...page);
   });
   return seen.sort();
@@ -113,7 +113,7 @@ t.test(`kill -9 of a writer, ${rounds} times`, async (t) => {
     try {
       await store.start();
       await t.test(`round ${round}`, (t) => check(t, store, acknowledged));
-      const documents = (await store.listIndices('crash'))[0]?.documents ?? 0;
+      const documents = (await store.indices.list('crash'))[0]?.documents ?? 0;
       known = Math.max(
         known,
         documents - (await metricValue(registry, 'sluice_store_words_behind', { store: 'embedded' })),

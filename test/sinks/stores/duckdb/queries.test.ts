@@ -8,7 +8,7 @@ import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode, RangeEnd } from '../../../../schemas/query.js';
 import { compileQuery } from '../../../../search/reference/evaluate.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from '../contract/contract.js';
 import { wordsKnown } from './support/words.js';
 
@@ -189,16 +189,16 @@ for (const { name, texts, words } of [
     await store.start();
     const prefix = newPrefix();
     const index = `${prefix}_0`;
-    await store.createIndex(index, indexOptions(prefix));
+    await store.indices.create(index, indexOptions(prefix));
     const documents = fc
       .sample(documentArbitrary(texts), { seed, numRuns: documentCount })
       .map((document): StoredDocument => JSON.parse(JSON.stringify(document)));
     for (let first = 0; first < documents.length; first += 60)
-      await store.write(batchOf(index, documents.slice(first, first + 60), first));
+      await store.documents.write(batchOf(index, documents.slice(first, first + 60), first));
     if (words.segmentRows > 0) await wordsKnown(registry, words.segmentRows / 8);
     const byId = new Map(documents.map((document, at) => [`${idOf(at)}-0`, document]));
     await t.test('every document comes back as it was', async (t) => {
-      const { hits } = await store.search({ indices: [index], query: { kind: 'all' }, limit: documentCount });
+      const { hits } = await store.queries.search({ indices: [index], query: { kind: 'all' }, limit: documentCount });
       t.equal(hits.length, documentCount);
       for (const hit of hits) t.same(hit.document, byId.get(hit._id));
     });
@@ -209,7 +209,7 @@ for (const { name, texts, words } of [
           .filter(([, document]) => matches(document))
           .map(([id]) => id)
           .sort();
-        const { hits, total } = await store.search({ indices: [index], query, limit: documentCount });
+        const { hits, total } = await store.queries.search({ indices: [index], query, limit: documentCount });
         const found = hits.map((hit) => hit._id).sort();
         const differing = [
           ...found.filter((id) => !expected.includes(id)),

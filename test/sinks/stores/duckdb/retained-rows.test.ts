@@ -9,7 +9,7 @@ import { createRandom, pick } from '../../../../load/random.js';
 import type { QueryNode, SearchAfter, SearchRequest } from '../../../../schemas/query.js';
 import { compileQuery } from '../../../../search/reference/evaluate.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb.js';
+import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { metricValue } from '../../../topics/embedded/folder.js';
 import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from '../contract/contract.js';
 
@@ -60,12 +60,12 @@ const queries: readonly QueryNode[] = [
 
 type Stored = StoredDocument & { readonly timestamp: string };
 
-for (const keptBytes of [2 ** 20, 2 ** 15, 2 ** 12])
+for (const retainedBytes of [2 ** 20, 2 ** 15, 2 ** 12])
   t.test(
-    `repeated searches answer as plain code does, in pages, backwards and by groups, with ${keptBytes} bytes for what is kept`,
+    `repeated searches answer as plain code does, in pages, backwards and by groups, with ${retainedBytes} bytes for what is kept`,
     async (t) => {
       const registry = new Registry();
-      const { store, index } = await openStore(t, { keptBytes, registry });
+      const { store, index } = await openStore(t, { retainedBytes, registry });
       const kept = async (): Promise<number> => metricValue(registry, 'sluice_store_kept_bytes', { store: 'embedded' });
       let most = 0;
       const random = createRandom(5);
@@ -83,7 +83,7 @@ for (const keptBytes of [2 ** 20, 2 ** 15, 2 ** 12])
             ...(random() % 3 === 0 ? {} : { namespace: pick(random, ['shop', 'mail']) }),
           }),
         );
-        await store.write(batchOf(index, fresh, documents.length));
+        await store.documents.write(batchOf(index, fresh, documents.length));
         documents.push(...fresh);
         for (const query of queries) {
           const range = pick(random, [
@@ -106,7 +106,7 @@ for (const keptBytes of [2 ** 20, 2 ** 15, 2 ** 12])
             { ids: wanted.map(({ id }) => id), totals: [wanted.length] },
             `${JSON.stringify(query)} ${JSON.stringify(range)} ${direction}`,
           );
-          const { buckets, total } = await store.aggregate({
+          const { buckets, total } = await store.queries.aggregate({
             indices: [index],
             query,
             ...range,
@@ -125,7 +125,7 @@ for (const keptBytes of [2 ** 20, 2 ** 15, 2 ** 12])
         }
       }
       t.ok(
-        most > 0 && most <= 2 * keptBytes,
+        most > 0 && most <= 2 * retainedBytes,
         `${most} bytes were kept at the most: what is too much is given back with the next look`,
       );
     },
@@ -133,12 +133,15 @@ for (const keptBytes of [2 ** 20, 2 ** 15, 2 ** 12])
 
 t.test('a document that is replaced is found by what it says now', async (t) => {
   const { store, index } = await openStore(t);
-  await store.write(batchOf(index, [{ message: 'alpha', source: 'h', timestamp: new Date(start).toISOString() }], 0));
+  await store.documents.write(
+    batchOf(index, [{ message: 'alpha', source: 'h', timestamp: new Date(start).toISOString() }], 0),
+  );
   const count = async (text: string): Promise<number> =>
-    (await store.search({ indices: [index], query: { kind: 'term', field: 'message', text }, limit: 10 })).total;
+    (await store.queries.search({ indices: [index], query: { kind: 'term', field: 'message', text }, limit: 10 }))
+      .total;
   t.same([await count('alpha'), await count('beta')], [1, 0]);
-  const revision = (await store.read(index, [id(0)])).get(id(0))?.revision ?? '';
-  await store.update(index, [
+  const revision = (await store.documents.read(index, [id(0)])).get(id(0))?.revision ?? '';
+  await store.documents.update(index, [
     {
       id: id(0),
       document: JSON.stringify({ message: 'beta', source: 'h', timestamp: new Date(start).toISOString() }),
@@ -177,7 +180,7 @@ async function pages(
   const totals = new Set<number>();
   let after: SearchAfter | undefined;
   do {
-    const { hits, total, next } = await store.search({ ...request, ...(after === undefined ? {} : { after }) });
+    const { hits, total, next } = await store.queries.search({ ...request, ...(after === undefined ? {} : { after }) });
     ids.push(...hits.map((hit) => hit._id));
     totals.add(total);
     after = hits.length < request.limit ? undefined : next;
@@ -207,6 +210,6 @@ async function openStore(
   await store.start();
   const prefix = newPrefix();
   const index = `${prefix}_0`;
-  await store.createIndex(index, indexOptions(prefix));
+  await store.indices.create(index, indexOptions(prefix));
   return { store, index };
 }

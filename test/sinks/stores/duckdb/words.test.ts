@@ -14,8 +14,8 @@ import type { QueryNode, SearchRequest } from '../../../../schemas/query.js';
 import { lowerCase, wordsOf } from '../../../../schemas/words.js';
 import { compileQuery } from '../../../../search/reference/evaluate.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb.js';
-import { expressionHints } from '../../../../sinks/stores/duckdb/query-sql.js';
+import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
+import { expressionHints } from '../../../../sinks/stores/duckdb/sql/query-sql.js';
 import { eachRow, PostingsBuffer } from '../../../../sinks/stores/duckdb/words/postings.js';
 import { RowSet } from '../../../../sinks/stores/duckdb/words/row-set.js';
 import { metricValue } from '../../../topics/embedded/folder.js';
@@ -96,11 +96,11 @@ const queries: readonly QueryNode[] = [
 t.test('searches answer as plain code does, whether all, some or none of the words are known', async (t) => {
   const { store, index, registry } = await openStore(t, folderOf(t), { words: small });
   const documents = documentsOf(300, 7);
-  await store.write(batchOf(index, documents, 0));
+  await store.documents.write(batchOf(index, documents, 0));
   await wordsKnown(registry, leastRows);
   await compare(t, store, index, documents, 'known');
   const more = documentsOf(50, 8);
-  await store.write(batchOf(index, more, documents.length));
+  await store.documents.write(batchOf(index, more, documents.length));
   await compare(t, store, index, [...documents, ...more], 'not known of the last ones');
 });
 
@@ -114,7 +114,7 @@ t.test('a segment ends early where there are many words, and leaves out texts th
     { message: `needle ${'🙂'.repeat(70_000)}`, source: 'h', timestamp: new Date(start).toISOString() },
     ...documentsOf(200, 16),
   ];
-  await store.write(batchOf(index, documents, 0));
+  await store.documents.write(batchOf(index, documents, 0));
   await wordsKnown(registry, 4_096 / 8);
   await compare(t, store, index, documents, 'in many segments');
   t.equal(await count(store, index, term('needle')), 1);
@@ -129,7 +129,7 @@ t.test(
     const { store, index, registry } = await openStore(t, folderOf(t), { words: { ...small, segmentRows: 4_096 } });
     const documents = documentsOf(12_000, 14);
     for (let first = 0; first < documents.length; first += 4_000)
-      await store.write(batchOf(index, documents.slice(first, first + 4_000), first));
+      await store.documents.write(batchOf(index, documents.slice(first, first + 4_000), first));
     await wordsKnown(registry, 4_096 / 8);
     const found: number[] = [];
     for (const query of [
@@ -142,7 +142,7 @@ t.test(
       const matches = compileQuery(query);
       const times = documents.filter(matches).map(({ timestamp }) => timestamp);
       const request = { indices: [index], query };
-      const { total, hits } = await store.search({
+      const { total, hits } = await store.queries.search({
         ...request,
         limit: 50,
         sort: { field: 'timestamp', direction: 'desc' },
@@ -152,7 +152,7 @@ t.test(
         { total: times.length, times: times.slice(-50).reverse() },
         JSON.stringify(query),
       );
-      const { buckets } = await store.aggregate({
+      const { buckets } = await store.queries.aggregate({
         ...request,
         groups: [{ kind: 'time', field: 'timestamp', interval: { unit: 'hour', count: 1 } }],
         metrics: [],
@@ -184,7 +184,7 @@ t.test('words are looked up in the index, and it is there after a restart', asyn
   const folder = folderOf(t);
   const first = await openStore(t, folder, { words: small });
   const documents = documentsOf(300, 9);
-  await first.store.write(batchOf(first.index, documents, 0));
+  await first.store.documents.write(batchOf(first.index, documents, 0));
   await wordsKnown(first.registry, leastRows);
   await first.store.stop(5_000);
   await onFile(folder, first.index, `DELETE FROM x.words WHERE word = 'gamma'`);
@@ -203,12 +203,12 @@ t.test('words are looked up in the index, and it is there after a restart', asyn
 t.test('a document that is replaced is found by its words now, before and after they are known again', async (t) => {
   const { store, index, registry } = await openStore(t, folderOf(t), { words: small });
   const documents = documentsOf(200, 10);
-  await store.write(batchOf(index, documents, 0));
+  await store.documents.write(batchOf(index, documents, 0));
   await wordsKnown(registry, leastRows);
   const id = `${idOf(3)}-0`;
-  const revision = (await store.read(index, [id])).get(id)?.revision ?? '';
+  const revision = (await store.documents.read(index, [id])).get(id)?.revision ?? '';
   documents[3] = { message: 'epsilon', source: 'h', timestamp: new Date(start).toISOString() };
-  await store.update(index, [{ id, document: JSON.stringify(documents[3]), expected: revision }]);
+  await store.documents.update(index, [{ id, document: JSON.stringify(documents[3]), expected: revision }]);
   t.equal(await count(store, index, term('epsilon')), 1);
   await compare(t, store, index, documents, 'right after');
   await wordsKnown(registry, leastRows);
@@ -219,13 +219,13 @@ t.test('without the index nothing is written for it, and a file that has one is 
   const folder = folderOf(t);
   const first = await openStore(t, folder, { words: small });
   const documents = documentsOf(200, 11);
-  await first.store.write(batchOf(first.index, documents, 0));
+  await first.store.documents.write(batchOf(first.index, documents, 0));
   await wordsKnown(first.registry, leastRows);
   await first.store.stop(5_000);
   const [[before] = []] = await onFile(folder, first.index, 'SELECT count(*)::DOUBLE FROM x.word_segments');
   const second = await openStore(t, folder, { words: { segmentRows: 0 } });
   const more = documentsOf(200, 12);
-  await second.store.write(batchOf(first.index, more, documents.length));
+  await second.store.documents.write(batchOf(first.index, more, documents.length));
   await compare(t, second.store, first.index, [...documents, ...more], 'half of the words are known');
   await second.store.stop(5_000);
   t.same(await onFile(folder, first.index, 'SELECT count(*)::DOUBLE FROM x.word_segments'), [[before]]);
@@ -235,7 +235,7 @@ t.test('an index that takes no words is told, is searched all the same, and hold
   const folder = folderOf(t);
   const first = await openStore(t, folder, { words: small });
   const documents = documentsOf(200, 17);
-  await first.store.write(batchOf(first.index, documents, 0));
+  await first.store.documents.write(batchOf(first.index, documents, 0));
   await wordsKnown(first.registry, leastRows);
   await first.store.stop(5_000);
   await onFile(folder, first.index, 'ALTER TABLE x.words ADD COLUMN more INTEGER');
@@ -259,7 +259,7 @@ t.test('an index that takes no words is told, is searched all the same, and hold
   );
   t.match(line, { level: 40, reason: /column/ });
   t.equal(await metricValue(second.registry, 'sluice_store_words_failures_total', { store: 'embedded' }), 1);
-  await second.store.write(batchOf(second.index, documents, 0));
+  await second.store.documents.write(batchOf(second.index, documents, 0));
   await wordsKnown(second.registry, documents.length + leastRows);
   await compare(t, second.store, first.index, documents, 'after the failure');
 });
@@ -268,7 +268,7 @@ t.test('the store stops while words are being put into the index', async (t) => 
   const folder = folderOf(t);
   const documents = documentsOf(2_000, 13);
   const first = await openStore(t, folder, { words: { ...small, everyMs: 1 } });
-  await first.store.write(batchOf(first.index, documents, 0));
+  await first.store.documents.write(batchOf(first.index, documents, 0));
   await first.store.stop(5_000);
   const second = await openStore(t, folder, { words: small });
   await compare(t, second.store, first.index, documents, 'after a stop in between');
@@ -401,7 +401,7 @@ async function compare(
         within(document) && matches(document) ? [`${idOf(at)}-0`] : [],
       );
       const request: SearchRequest = { indices: [index], query, limit: documents.length, ...range };
-      const { hits, total } = await store.search(request);
+      const { hits, total } = await store.queries.search(request);
       t.same(
         { total, ids: hits.map((hit) => hit._id).sort() },
         { total: expected.length, ids: expected.sort() },
@@ -412,7 +412,7 @@ async function compare(
 }
 
 async function count(store: IndexStore, index: string, query: QueryNode): Promise<number> {
-  return (await store.search({ indices: [index], query, limit: 1 })).total;
+  return (await store.queries.search({ indices: [index], query, limit: 1 })).total;
 }
 
 /** On the file of a store that is stopped. */
@@ -453,6 +453,6 @@ async function openStore(
   await store.start();
   const prefix = newPrefix();
   const index = `${prefix}_0`;
-  await store.createIndex(index, indexOptions(prefix));
+  await store.indices.create(index, indexOptions(prefix));
   return { store, index, registry };
 }

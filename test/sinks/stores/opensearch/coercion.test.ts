@@ -81,7 +81,7 @@ t.test('a fitted document is never refused', skipWithoutOpenSearch(), async (sui
       async (test) => {
         const store = await openStore(test, { flatNames, maxFields: 200 });
         const index = `${newPrefix()}_0`;
-        await store.createIndex(index, indexOptions(index.slice(0, -2)));
+        await store.indices.create(index, indexOptions(index.slice(0, -2)));
         const coercion = createMappingCoercion({ maxFields: 200 });
         const sources = documents(250);
         const texts = sources.map((document) => coercion.coerce(index, document));
@@ -91,7 +91,7 @@ t.test('a fitted document is never refused', skipWithoutOpenSearch(), async (sui
           0,
         );
         for (let round = 0; round < 4; round += 1) {
-          const { failures } = await store.write({ ...batch, documents: texts });
+          const { failures } = await store.documents.write({ ...batch, documents: texts });
           if (failures.length === 0) break;
           if (flatNames || round === 3)
             test.fail(
@@ -101,8 +101,11 @@ t.test('a fitted document is never refused', skipWithoutOpenSearch(), async (sui
             texts[failure.position] =
               coercion.repair(texts[failure.position] as string, failure, index) ?? (texts[failure.position] as string);
         }
-        await store.refresh([index]);
-        test.equal((await store.search({ indices: [index], query: { kind: 'all' }, limit: 0 })).total, sources.length);
+        await store.indices.refresh([index]);
+        test.equal(
+          (await store.queries.search({ indices: [index], query: { kind: 'all' }, limit: 0 })).total,
+          sources.length,
+        );
       },
     );
   }

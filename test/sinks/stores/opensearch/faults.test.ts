@@ -3,7 +3,7 @@ import { createOpenSearchClient } from '../../../../core/opensearch-client.js';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createOpenSearchStore, type OpenSearchStoreOptions } from '../../../../sinks/stores/opensearch.js';
+import { createOpenSearchStore, type OpenSearchStoreOptions } from '../../../../sinks/stores/opensearch/store.js';
 import { openSearchNode, skipWithoutOpenSearch } from '../../../engines.js';
 import { startHttpProxy, type HttpProxy } from '../../../faults/causes/http-proxy.js';
 import { batchOf, indexOptions, newPrefix, samples } from '../contract/contract.js';
@@ -28,10 +28,10 @@ async function openBehindProxy(
   await store.start();
   const prefix = newPrefix();
   const index = `${prefix}_0`;
-  await store.createIndex(index, indexOptions(prefix));
+  await store.indices.create(index, indexOptions(prefix));
   test.teardown(async () => {
     await proxy.heal();
-    await store.deleteIndex(index);
+    await store.indices.delete(index);
     await store.stop(1_000);
     await proxy.close();
   });
@@ -47,8 +47,8 @@ async function send(method: 'PUT' | 'GET' | 'DELETE' | 'POST', path: string, bod
 
 async function idsIn(store: IndexStore, index: string): Promise<string[]> {
   const ids: string[] = [];
-  await store.refresh([index]);
-  await store.scanIds([index], (some) => {
+  await store.indices.refresh([index]);
+  await store.queries.scanIds([index], (some) => {
     ids.push(...some);
   });
   return ids.sort();
@@ -59,8 +59,8 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     const { store, proxy, index } = await openBehindProxy(test);
     const batch = batchOf(index, samples(100));
     proxy.inject({ fault: { kind: 'late', afterMs: 300 }, times: 1 });
-    await test.rejects(store.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
-    const resent = await store.write(batch);
+    await test.rejects(store.documents.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
+    const resent = await store.documents.write(batch);
     const [late] = await proxy.lateAnswers();
     const items = (JSON.parse(String(late?.body)) as { items: readonly { create: { status: number } }[] }).items.map(
       ({ create }) => create.status,
@@ -82,9 +82,9 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
       const { store, proxy, index } = await openBehindProxy(test);
       const batch = batchOf(index, samples(100));
       proxy.inject({ fault: { kind: 'cut' }, times: 1 });
-      await test.rejects(store.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
-      test.match(await store.write(batch), { stored: 0, alreadyStored: 100, failures: [] });
-      await store.sync(index);
+      await test.rejects(store.documents.write(batch), { code: 'STORE_UNAVAILABLE', retryable: true });
+      test.match(await store.documents.write(batch), { stored: 0, alreadyStored: 100, failures: [] });
+      await store.documents.sync(index);
       test.equal((await idsIn(store, index)).length, 100);
     },
   );
@@ -92,8 +92,8 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
   await suite.test('a late bulk cannot bring a deleted index back', async (test) => {
     const { store, proxy, index } = await openBehindProxy(test);
     proxy.inject({ fault: { kind: 'late', afterMs: 300 }, times: 1 });
-    await test.rejects(store.write(batchOf(index, samples(10))), { code: 'STORE_UNAVAILABLE' });
-    await store.deleteIndex(index);
+    await test.rejects(store.documents.write(batchOf(index, samples(10))), { code: 'STORE_UNAVAILABLE' });
+    await store.indices.delete(index);
     const [late] = await proxy.lateAnswers();
     test.match(JSON.parse(String(late?.body)), { items: [{ create: { status: 404 } }] });
     test.equal(await send('GET', `/${index}`), 404);
@@ -103,7 +103,10 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     const { store, proxy, index } = await openBehindProxy(test, { requestTimeoutMs: 500 });
     proxy.inject({ fault: { kind: 'late', afterMs: 0, silent: true }, times: 1 });
     const start = Date.now();
-    await test.rejects(store.write(batchOf(index, samples(10))), { code: 'STORE_UNAVAILABLE', retryable: true });
+    await test.rejects(store.documents.write(batchOf(index, samples(10))), {
+      code: 'STORE_UNAVAILABLE',
+      retryable: true,
+    });
     test.ok(Date.now() - start < 3_000 * patience);
   });
 
@@ -111,26 +114,35 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     const { store, proxy, index } = await openBehindProxy(test);
     const batch = batchOf(index, samples(9));
     proxy.inject({ fault: { kind: 'item_429', every: 3 }, times: 1 });
-    const result = await store.write(batch);
+    const result = await store.documents.write(batch);
     test.equal(result.stored, 6);
     test.match(
       result.failures,
       [2, 5, 8].map((position) => ({ position, kind: 'retry', code: 'STORE_OVERLOADED' })),
     );
-    test.match(await store.write(batch), { stored: 3, alreadyStored: 6, failures: [] });
+    test.match(await store.documents.write(batch), { stored: 3, alreadyStored: 6, failures: [] });
   });
 
   await suite.test('429 for a whole bulk and a refused connection are retryable errors', async (test) => {
     const { store, proxy, index } = await openBehindProxy(test);
     proxy.inject({ fault: { kind: 'status', status: 429 }, times: 1 });
-    await test.rejects(store.write(batchOf(index, samples(3))), { code: 'STORE_OVERLOADED', retryable: true });
+    await test.rejects(store.documents.write(batchOf(index, samples(3))), {
+      code: 'STORE_OVERLOADED',
+      retryable: true,
+    });
     proxy.inject({ fault: { kind: 'status', status: 503 }, times: 1 });
-    await test.rejects(store.write(batchOf(index, samples(3))), { code: 'STORE_UNAVAILABLE', retryable: true });
+    await test.rejects(store.documents.write(batchOf(index, samples(3))), {
+      code: 'STORE_UNAVAILABLE',
+      retryable: true,
+    });
     await proxy.refuse();
-    await test.rejects(store.write(batchOf(index, samples(3))), { code: 'STORE_UNAVAILABLE', retryable: true });
+    await test.rejects(store.documents.write(batchOf(index, samples(3))), {
+      code: 'STORE_UNAVAILABLE',
+      retryable: true,
+    });
     test.match(await store.health(), { ok: false, reason: /STORE_UNAVAILABLE|does not answer/ });
     await proxy.heal();
-    test.match(await store.write(batchOf(index, samples(3))), { stored: 3 });
+    test.match(await store.documents.write(batchOf(index, samples(3))), { stored: 3 });
     test.match(await store.health(), { ok: true });
   });
 
@@ -139,9 +151,9 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     async (test) => {
       const { store, proxy, index } = await openBehindProxy(test);
       proxy.inject({ fault: { kind: 'status', status: 413 }, times: 2 });
-      test.match(await store.write(batchOf(index, samples(8))), { stored: 8, failures: [] });
+      test.match(await store.documents.write(batchOf(index, samples(8))), { stored: 8, failures: [] });
       proxy.inject({ fault: { kind: 'status', status: 413 }, times: 1 });
-      test.match(await store.write(batchOf(index, samples(1), 8)), {
+      test.match(await store.documents.write(batchOf(index, samples(1), 8)), {
         stored: 0,
         failures: [{ position: 0, kind: 'refused', code: 'STORE_DOCUMENT_REFUSED' }],
       });
@@ -153,19 +165,19 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     for (const block of ['index.blocks.read_only_allow_delete', 'index.blocks.write', 'index.blocks.read_only']) {
       await send('PUT', `/${index}/_settings`, { [block]: true });
       await test.rejects(
-        store.write(batchOf(index, samples(2))),
+        store.documents.write(batchOf(index, samples(2))),
         { code: 'STORE_INDEX_BLOCKED', retryable: true, place: index },
         block,
       );
       await send('PUT', `/${index}/_settings`, { [block]: null });
     }
-    test.match(await store.write(batchOf(index, samples(2))), { stored: 2 });
+    test.match(await store.documents.write(batchOf(index, samples(2))), { stored: 2 });
   });
 
   await suite.test('a large request is cut into bulks of about the size that was set', async (test) => {
     const { store, proxy, index } = await openBehindProxy(test, { bulkBytes: 20_000 });
     const before = proxy.bulks;
-    test.match(await store.write(batchOf(index, samples(200))), { stored: 200, failures: [] });
+    test.match(await store.documents.write(batchOf(index, samples(200))), { stored: 200, failures: [] });
     test.ok(proxy.bulks - before >= 3);
   });
 
@@ -173,14 +185,18 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     const { store, index } = await openBehindProxy(test);
     const batch = batchOf(index, samples(2));
     const [id = ''] = batch.ids;
-    for (let time = 0; time < 2; time += 1) test.same(await store.writeTombstones(index, [{ id }]), [true]);
-    test.match(await store.write(batch), { stored: 1, alreadyStored: 1, alreadyStoredAt: [0] });
-    test.same(await store.tombstonesAmong?.(index, [...batch.ids, 'unknown']), new Set([id]));
-    await test.rejects(async () => store.tombstonesAmong?.(`${index}9`, [id]), { code: 'STORE_INDEX_MISSING' });
+    for (let time = 0; time < 2; time += 1) test.same(await store.documents.writeTombstones(index, [{ id }]), [true]);
+    test.match(await store.documents.write(batch), { stored: 1, alreadyStored: 1, alreadyStoredAt: [0] });
+    const found = await store.documents.read(index, [...batch.ids, 'unknown']);
+    test.same(
+      [...found].filter(([, { tombstone }]) => tombstone).map(([tombstoneId]) => tombstoneId),
+      [id],
+    );
+    await test.rejects(store.documents.read(`${index}9`, [id]), { code: 'STORE_INDEX_MISSING' });
     test.same(await idsIn(store, index), [batch.ids[1]]);
     test.equal(
       (
-        await store.search({
+        await store.queries.search({
           indices: [index],
           query: { kind: 'not', child: { kind: 'exists', field: 'message' } },
           limit: 10,
@@ -188,15 +204,15 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
       ).total,
       0,
     );
-    test.match(await store.listIndices(index.slice(0, -2)), [{ documents: 1 }]);
-    test.notOk((await store.fieldTypes(index)).has('_stub'));
+    test.match(await store.indices.list(index.slice(0, -2)), [{ documents: 1 }]);
+    test.notOk((await store.indices.fieldTypes(index)).has('_stub'));
   });
 
   await suite.test('an index whose aliases were lost gets them again when it is created again', async (test) => {
     const { store, index } = await openBehindProxy(test);
     await send('POST', '/_aliases', { actions: [{ remove: { index, alias: '*' } }] });
-    await test.rejects(store.write(batchOf(index, samples(1))), { code: 'STORE_INDEX_MISSING' });
-    await store.createIndex(index, indexOptions(index.slice(0, -2)));
-    test.match(await store.write(batchOf(index, samples(1))), { stored: 1 });
+    await test.rejects(store.documents.write(batchOf(index, samples(1))), { code: 'STORE_INDEX_MISSING' });
+    await store.indices.create(index, indexOptions(index.slice(0, -2)));
+    test.match(await store.documents.write(batchOf(index, samples(1))), { stored: 1 });
   });
 });

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createOpenSearchStore, type OpenSearchStoreOptions } from '../../../../sinks/stores/opensearch.js';
+import { createOpenSearchStore, type OpenSearchStoreOptions } from '../../../../sinks/stores/opensearch/store.js';
 import { openSearchNode } from '../../../engines.js';
 
 /** A started store that deletes at teardown the indices it has created. */
@@ -17,13 +17,13 @@ export async function openStore(test: Test, options: Partial<OpenSearchStoreOpti
     ...options,
   });
   const created = new Set<string>();
-  const createIndex = store.createIndex.bind(store);
-  store.createIndex = async (name, indexOptions) => {
+  const createIndex = store.indices.create.bind(store);
+  store.indices.create = async (name, indexOptions) => {
     created.add(name);
     await createIndex(name, indexOptions);
   };
   test.teardown(async () => {
-    for (const name of created) await store.deleteIndex(name);
+    for (const name of created) await store.indices.delete(name);
     await store.stop(1_000);
   });
   await store.start();

@@ -40,13 +40,13 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
   const store = await openStore(suite);
   const create = async (number: number, documents: readonly Record<string, unknown>[]) => {
     const index = `${prefix}_${number}`;
-    await store.createIndex(index, indexOptions(prefix));
-    suite.match(await store.write(batchOf(index, documents, number * 100)), { failures: [] });
-    await store.refresh([index]);
+    await store.indices.create(index, indexOptions(prefix));
+    suite.match(await store.documents.write(batchOf(index, documents, number * 100)), { failures: [] });
+    await store.indices.refresh([index]);
     return index;
   };
   const find = async (indices: readonly string[], query: QueryNode, more = {}) =>
-    (await store.search({ indices, query, limit: 20_000, ...more })).hits.map((hit) => hit._id.slice(0, -2));
+    (await store.queries.search({ indices, query, limit: 20_000, ...more })).hits.map((hit) => hit._id.slice(0, -2));
   const term = (field: string, text: string): QueryNode => ({ kind: 'term', field, text });
 
   await suite.test('the analyzer of the engine cuts words as wordsOf does', async (test) => {
@@ -123,24 +123,28 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
       idOf(101),
       idOf(100),
     ]);
-    test.same((await store.search({ indices: [...all, `${prefix}_77`], query: term('v', '5'), limit: 1 })).skipped, [
-      `${prefix}_77`,
-    ]);
+    test.same(
+      (await store.queries.search({ indices: [...all, `${prefix}_77`], query: term('v', '5'), limit: 1 })).skipped,
+      [`${prefix}_77`],
+    );
   });
 
   await suite.test(
     'fields that an index had no room for, and values too long for it, are found by their names',
     async (test) => {
       const index = `${prefix}_3`;
-      await store.createIndex(index, indexOptions(prefix));
+      await store.indices.create(index, indexOptions(prefix));
       const coercion = createMappingCoercion({ maxFields: 15 });
       const documents = [
         { message: 'm', a: 1, b: 'two', 'c*': 'x=y' },
         { message: 'm', a: 2, e: 'x'.repeat(40_000) },
         { e: 'y' },
       ].map((document) => coercion.coerce(index, document));
-      test.match(await store.write({ ...batchOf(index, [{}, {}, {}], 300), documents }), { stored: 3, failures: [] });
-      await store.refresh([index]);
+      test.match(await store.documents.write({ ...batchOf(index, [{}, {}, {}], 300), documents }), {
+        stored: 3,
+        failures: [],
+      });
+      await store.indices.refresh([index]);
       test.same(await find([index], term('b', 'two')), [idOf(300)]);
       test.same(await find([index], term('c*', 'x=y')), [idOf(300)]);
       test.same(await find([index], { kind: 'wildcard', field: 'c*', pattern: 'x?y' }), [idOf(300)]);
@@ -155,13 +159,13 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
     async (test) => {
       const older = await openStore(test, { flatNames: false });
       const index = `${newPrefix()}_0`;
-      await older.createIndex(index, indexOptions(index.slice(0, -2)));
+      await older.indices.create(index, indexOptions(index.slice(0, -2)));
       const coercion = createMappingCoercion({ maxFields: 100 });
       const documents = [{ 'a.b': 5, c: 'x' }, { a: 'plain' }, { 'c.d': 'deep' }, { 'a.b': 'text' }].map((document) =>
         coercion.coerce(index, document),
       );
       const batch = { ...batchOf(index, [{}, {}, {}, {}], 0), documents };
-      const first = await older.write(batch);
+      const first = await older.documents.write(batch);
       test.match(first, {
         stored: 2,
         failures: [
@@ -173,13 +177,17 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
         const failure = first.failures.find(({ position }) => position === at);
         return failure === undefined ? document : (coercion.repair(document, failure, index) ?? document);
       });
-      test.match(await older.write({ ...batch, documents: repaired }), { stored: 2, alreadyStored: 2, failures: [] });
-      await older.refresh([index]);
+      test.match(await older.documents.write({ ...batch, documents: repaired }), {
+        stored: 2,
+        alreadyStored: 2,
+        failures: [],
+      });
+      await older.indices.refresh([index]);
       test.same(await find([index], term('a.b', '5')), [idOf(0)]);
       test.same(await find([index], term('a', 'plain')), [idOf(1)]);
       test.same(await find([index], term('c.d', 'deep')), [idOf(2)]);
       test.same(await find([index], term('a.b_text', 'text')), [idOf(3)]);
-      test.equal((await older.fieldTypes(index)).get('a.b'), 'number');
+      test.equal((await older.indices.fieldTypes(index)).get('a.b'), 'number');
     },
   );
 
@@ -189,15 +197,15 @@ t.test('queries on a real engine', skipWithoutOpenSearch(), async (suite) => {
     const documents = Array.from({ length: count }, (_, at) => ({
       timestamp: new Date(Date.UTC(2026, 0, 1) + Math.floor(at / 7)).toISOString(),
     }));
-    test.match(await store.write(batchOf(index, documents, 0)), { stored: count });
-    await store.refresh([index]);
+    test.match(await store.documents.write(batchOf(index, documents, 0)), { stored: count });
+    await store.indices.refresh([index]);
     const found = await find([index], { kind: 'all' });
     test.same(
       found,
       Array.from({ length: count }, (_, at) => idOf(count - 1 - at)),
     );
     const scanned: string[] = [];
-    await store.scanIds([index], (ids) => {
+    await store.queries.scanIds([index], (ids) => {
       scanned.push(...ids);
     });
     test.equal(new Set(scanned).size, count);

@@ -134,6 +134,6 @@ t.test('an index set: made with its first index, changed, rotated, measured, del
   t.match(await told('GET', '/api/system/indexer/cluster/health'), { body: { status: 'green' } });
   await until(async () => {
     await sluice.processor?.indexSets.checkRetention();
-    return (await sluice.store?.listIndices('shop'))?.length === 0;
+    return (await sluice.store?.indices.list('shop'))?.length === 0;
   });
 });

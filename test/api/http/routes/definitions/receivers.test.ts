@@ -12,8 +12,8 @@ const { told, sluice } = world;
 t.test('a receiver: made and heard at once, changed, stopped, started, deleted', async (t) => {
   const base = '/api/system/inputs';
   const stored = async (text: string): Promise<boolean> => {
-    await sluice.store?.refresh(['sluice_default_0']);
-    const found = await sluice.store?.search({
+    await sluice.store?.indices.refresh(['sluice_default_0']);
+    const found = await sluice.store?.queries.search({
       indices: ['sluice_default_0'],
       query: { kind: 'phrase', field: 'message', text },
       limit: 1,

@@ -1,7 +1,7 @@
 /** Ends itself with code 3 in the middle of a search or a write of the embedded store. */
 import { silentLog } from '../../../../../core/log.js';
 import { Registry } from '../../../../../core/metrics.js';
-import { createDuckStore } from '../../../../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../../../../sinks/stores/duckdb/store.js';
 import { batchOf, indexOptions, samples } from '../../contract/contract.js';
 
 const [folder = '', work] = process.argv.slice(2);
@@ -15,15 +15,15 @@ const store = createDuckStore({
   registry: new Registry(),
 });
 await store.start();
-await store.createIndex('exit_0', indexOptions('exit'));
-await store.write(batchOf('exit_0', samples(5000)));
+await store.indices.create('exit_0', indexOptions('exit'));
+await store.documents.write(batchOf('exit_0', samples(5000)));
 const running =
   work === 'search'
-    ? store.search({
+    ? store.queries.search({
         indices: ['exit_0'],
         query: { kind: 'regex', field: 'message', pattern: '(?:[^z]*e){2,}r?' },
         limit: 1,
       })
-    : store.write(batchOf('exit_0', samples(5000, 5000), 5000));
+    : store.documents.write(batchOf('exit_0', samples(5000, 5000), 5000));
 running.catch(() => undefined);
 setTimeout(() => process.exit(3), 20);

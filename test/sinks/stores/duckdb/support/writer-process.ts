@@ -1,7 +1,7 @@
 /** Writes batches to the index `crash_0` of the store in the folder given until it is killed; says each acknowledged offset on standard output. */
 import { silentLog } from '../../../../../core/log.js';
 import { Registry } from '../../../../../core/metrics.js';
-import { createDuckStore } from '../../../../../sinks/stores/duckdb.js';
+import { createDuckStore } from '../../../../../sinks/stores/duckdb/store.js';
 import { batchOf, indexOptions, samples } from '../../contract/contract.js';
 
 const [folder = '', batchSize = '200'] = process.argv.slice(2);
@@ -17,16 +17,16 @@ const store = createDuckStore({
   words: { segmentRows: 400, idleMs: 0, everyMs: 1, mostPerSecond: Infinity },
 });
 await store.start();
-await store.createIndex('crash_0', indexOptions('crash'));
+await store.indices.create('crash_0', indexOptions('crash'));
 
 async function writeOn(partition: number): Promise<void> {
-  let next = (await store.markers('crash_0', 'logs', 1)).get(partition) ?? 0;
+  let next = (await store.documents.markers('crash_0', 'logs', 1)).get(partition) ?? 0;
   for (;;) {
     const documents = samples(count, next).map((document, at) => ({
       ...document,
       [`field_${(next + at) % 40}`]: 'x'.repeat(50),
     }));
-    await store.write(batchOf('crash_0', documents, next, partition));
+    await store.documents.write(batchOf('crash_0', documents, next, partition));
     next += count;
     process.stdout.write(`${partition} ${next}\n`);
   }
