@@ -33,8 +33,24 @@ const kind = 'extractors';
 type ExtractorPorts = Pick<ApiServices, 'config' | 'definitions' | 'graylog'>;
 
 export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void {
-  const store = createStore(services);
+  const extractors = createExtractorContext(services);
+  addList(app, extractors);
+  addRead(app, extractors);
+  addCreate(app, extractors);
+  addChange(app, extractors);
+  addDelete(app, extractors);
+  addOrder(app, extractors);
+}
 
+type ExtractorContext = ReturnType<typeof createExtractorContext>;
+
+/** What the routes share. */
+function createExtractorContext(services: ExtractorPorts) {
+  const store = createStore(services);
+  return { store, services };
+}
+
+function addList(app: ApiServer, { store }: ExtractorContext): void {
   app.get(
     base,
     {
@@ -51,7 +67,9 @@ export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void 
       return { total: extractors.length, extractors };
     },
   );
+}
 
+function addRead(app: ApiServer, { store }: ExtractorContext): void {
   app.get(
     `${base}/:extractorId`,
     {
@@ -60,7 +78,9 @@ export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void 
     },
     async ({ params: { inputId, extractorId } }) => store.show(store.read(inputId, extractorId)),
   );
+}
 
+function addCreate(app: ApiServer, { store, services }: ExtractorContext): void {
   app.post(
     base,
     {
@@ -82,7 +102,9 @@ export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void 
       return reply.code(201).send({ extractor_id: id });
     },
   );
+}
 
+function addChange(app: ApiServer, { store, services }: ExtractorContext): void {
   app.put(
     `${base}/:extractorId`,
     {
@@ -96,7 +118,9 @@ export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void 
       return store.show(store.read(inputId, id));
     },
   );
+}
 
+function addDelete(app: ApiServer, { store, services }: ExtractorContext): void {
   app.delete(
     `${base}/:extractorId`,
     {
@@ -109,7 +133,9 @@ export function extractorRoutes(app: ApiServer, services: ExtractorPorts): void 
       return reply.code(204).send(null);
     },
   );
+}
 
+function addOrder(app: ApiServer, { store, services }: ExtractorContext): void {
   app.post(
     `${base}/order`,
     {

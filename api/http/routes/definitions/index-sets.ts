@@ -30,12 +30,30 @@ const listQuery = Type.Object({
 });
 
 export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
+  const sets = createIndexSetContext(services);
+  addList(app, sets);
+  addStatsOfAll(app, sets);
+  addRead(app, sets);
+  addStats(app, sets);
+  addCreate(app, sets);
+  addChange(app, sets);
+  addDelete(app, sets);
+  addRotate(app, sets);
+}
+
+type IndexSetContext = ReturnType<typeof createIndexSetContext>;
+
+/** What the routes share. */
+function createIndexSetContext(services: ApiServices) {
   const { definitions } = services;
   const inForce = (id: string) => services.rules()?.indexSets.find((set) => set.id === id);
   const show = (item: Parameters<typeof showIndexSet>[0], identity: Identity) =>
     showIndexSet(item, inForce(item.id), has(identity, 'index-sets:edit'));
   const itemOf = async (name: string) => found('index set', (await definitions.catalog()).find('index-sets', name));
+  return { definitions, services, show, itemOf };
+}
 
+function addList(app: ApiServer, { definitions, services, show }: IndexSetContext): void {
   app.get(
     base,
     {
@@ -68,7 +86,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       };
     },
   );
+}
 
+function addStatsOfAll(app: ApiServer, { definitions, services }: IndexSetContext): void {
   app.get(
     `${base}/stats`,
     {
@@ -82,7 +102,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
         ),
       ),
   );
+}
 
+function addRead(app: ApiServer, { show, itemOf }: IndexSetContext): void {
   app.get(
     `${base}/:indexSetId`,
     {
@@ -91,7 +113,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { indexSetId }, identity }) => show(await itemOf(indexSetId), identity),
   );
+}
 
+function addStats(app: ApiServer, { services, itemOf }: IndexSetContext): void {
   app.get(
     `${base}/:indexSetId/stats`,
     {
@@ -100,7 +124,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { indexSetId }, identity }) => indexCounts(services, (await itemOf(indexSetId)).id, identity),
   );
+}
 
+function addCreate(app: ApiServer, { definitions, services, show, itemOf }: IndexSetContext): void {
   app.post(
     base,
     {
@@ -134,7 +160,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       return show(await itemOf(id), request.identity);
     },
   );
+}
 
+function addChange(app: ApiServer, { itemOf, definitions, show }: IndexSetContext): void {
   app.put(
     `${base}/:indexSetId`,
     {
@@ -168,7 +196,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       return show(await itemOf(item.id), identity);
     },
   );
+}
 
+function addDelete(app: ApiServer, { itemOf, services, definitions }: IndexSetContext): void {
   app.delete(
     `${base}/:indexSetId`,
     {
@@ -195,7 +225,9 @@ export function indexSetRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function addRotate(app: ApiServer, { itemOf, services }: IndexSetContext): void {
   app.post(
     '/api/system/deflector/:indexSetId/cycle',
     {

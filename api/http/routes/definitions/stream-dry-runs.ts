@@ -40,8 +40,21 @@ const conditionFields = {
 };
 
 export function streamDryRunRoutes(app: ApiServer, services: ApiServices): void {
-  const store = createStreamStore(services);
+  const dryRuns = createStreamDryRunContext(services);
+  addMessage(app, dryRuns);
+  addHistory(app, dryRuns);
+  addUnsavedHistory(app, dryRuns);
+}
 
+type StreamDryRunContext = ReturnType<typeof createStreamDryRunContext>;
+
+/** What the routes share. */
+function createStreamDryRunContext(services: ApiServices) {
+  const store = createStreamStore(services);
+  return { store, services };
+}
+
+function addMessage(app: ApiServer, { store, services }: StreamDryRunContext): void {
   app.post(
     '/api/streams/:streamId/testMatch',
     {
@@ -71,7 +84,9 @@ export function streamDryRunRoutes(app: ApiServer, services: ApiServices): void 
       };
     },
   );
+}
 
+function addHistory(app: ApiServer, { services, store }: StreamDryRunContext): void {
   app.post(
     '/api/streams/:streamId/try/history',
     {
@@ -101,7 +116,9 @@ export function streamDryRunRoutes(app: ApiServer, services: ApiServices): void 
       );
     },
   );
+}
 
+function addUnsavedHistory(app: ApiServer, { services }: StreamDryRunContext): void {
   app.post(
     '/api/streams/try/history',
     {

@@ -26,6 +26,19 @@ const written = Type.Object({ streamrule_id: Type.String() });
 const maxRules = 200;
 
 export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
+  const streamRules = createStreamRuleContext(services);
+  addList(app, streamRules);
+  addTypes(app);
+  addRead(app, streamRules);
+  addCreate(app, streamRules);
+  addChange(app, streamRules);
+  addDelete(app, streamRules);
+}
+
+type StreamRuleContext = ReturnType<typeof createStreamRuleContext>;
+
+/** What the routes share. */
+function createStreamRuleContext(services: ApiServices) {
   const store = createStreamStore(services);
 
   /** A stream with a condition of rule files has no rules that could be added to. */
@@ -52,7 +65,10 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
     if (place < 0) throw failure('API_NOT_FOUND', 'The stream has no such rule.');
     return place;
   };
+  return { store, changeRules, placeOf };
+}
 
+function addList(app: ApiServer, { store }: StreamRuleContext): void {
   app.get(
     '/api/streams/:streamId/rules',
     {
@@ -69,7 +85,9 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
       return { total: rules.length, stream_rules: rules };
     },
   );
+}
 
+function addTypes(app: ApiServer): void {
   app.get(
     '/api/streams/:streamId/rules/types',
     {
@@ -92,7 +110,9 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
     },
     () => Promise.resolve([...ruleTypes]),
   );
+}
 
+function addRead(app: ApiServer, { store }: StreamRuleContext): void {
   app.get(
     '/api/streams/:streamId/rules/:ruleId',
     {
@@ -105,7 +125,9 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
         showRules(streamId, rulesOf(await store.item(streamId))).find(({ id }) => id === ruleId),
       ),
   );
+}
 
+function addCreate(app: ApiServer, { changeRules }: StreamRuleContext): void {
   app.post(
     '/api/streams/:streamId/rules',
     {
@@ -129,7 +151,9 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(201).header('location', `/api/streams/${streamId}/rules/${id}`).send({ streamrule_id: id });
     },
   );
+}
 
+function addChange(app: ApiServer, { changeRules, placeOf }: StreamRuleContext): void {
   app.put(
     '/api/streams/:streamId/rules/:ruleId',
     {
@@ -154,7 +178,9 @@ export function streamRuleRoutes(app: ApiServer, services: ApiServices): void {
       return { streamrule_id: id };
     },
   );
+}
 
+function addDelete(app: ApiServer, { changeRules, placeOf }: StreamRuleContext): void {
   app.delete(
     '/api/streams/:streamId/rules/:ruleId',
     {

@@ -38,9 +38,27 @@ const success = (reply: FastifyReply): FastifyReply =>
   reply.type('text/plain; charset=utf-8').serializer(String).send('Success');
 
 export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServices, 'definitions' | 'dryRuns'>): void {
+  const plugin = createPluginContext(services);
+  addRead(app, plugin);
+  addChange(app, plugin);
+  addSync(app, plugin);
+  addReset(app, plugin);
+  addRestore(app, plugin);
+  addReplacers(app);
+  addPatternCheck(app, plugin);
+  addDryRun(app, plugin);
+}
+
+type PluginContext = ReturnType<typeof createPluginContext>;
+
+/** What the routes share. */
+function createPluginContext(services: Pick<ApiServices, 'definitions' | 'dryRuns'>) {
   const { dryRuns } = services;
   const section = obfuscationSection(services);
+  return { section, services, dryRuns };
+}
 
+function addRead(app: ApiServer, { section, services }: PluginContext): void {
   app.get(
     `${base}/configuration`,
     {
@@ -54,7 +72,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
     },
     async () => showPlugin(await section.read(), await services.definitions.catalog()),
   );
+}
 
+function addChange(app: ApiServer, { section }: PluginContext): void {
   app.post(
     `${base}/configuration`,
     {
@@ -73,7 +93,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
       return success(reply);
     },
   );
+}
 
+function addSync(app: ApiServer, { section }: PluginContext): void {
   takingForms(app, (scope) => {
     scope.put(
       `${base}/configuration/sync`,
@@ -112,7 +134,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
       },
     );
   });
+}
 
+function addReset(app: ApiServer, { section }: PluginContext): void {
   app.put(
     `${base}/configuration/reset`,
     {
@@ -124,7 +148,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
       return success(reply);
     },
   );
+}
 
+function addRestore(app: ApiServer, { section }: PluginContext): void {
   app.put(
     `${base}/configuration/restore`,
     {
@@ -141,7 +167,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
       return success(reply);
     },
   );
+}
 
+function addReplacers(app: ApiServer): void {
   app.get(
     `${base}/replacers`,
     {
@@ -155,7 +183,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
     },
     async () => [starReplacer],
   );
+}
 
+function addPatternCheck(app: ApiServer, { dryRuns }: PluginContext): void {
   app.post(
     `${base}/regex/compile/test`,
     {
@@ -171,7 +201,9 @@ export function obfuscationPluginRoutes(app: ApiServer, services: Pick<ApiServic
     async ({ body }) =>
       body.filter((item) => dryRuns.patternProblem(typeof item === 'string' ? item : item.pattern) !== undefined),
   );
+}
 
+function addDryRun(app: ApiServer, { dryRuns, section }: PluginContext): void {
   takingTexts(app, (scope) => {
     scope.post(
       base,

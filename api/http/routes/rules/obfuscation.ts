@@ -44,9 +44,23 @@ const tryAnswer = Type.Object({
 });
 
 export function obfuscationRoutes(app: ApiServer, services: Pick<ApiServices, 'definitions' | 'dryRuns'>): void {
+  const obfuscation = createObfuscationContext(services);
+  addRead(app, obfuscation);
+  addChange(app, obfuscation);
+  addReset(app, obfuscation);
+  addDryRun(app, obfuscation);
+}
+
+type ObfuscationContext = ReturnType<typeof createObfuscationContext>;
+
+/** What the routes share. */
+function createObfuscationContext(services: Pick<ApiServices, 'definitions' | 'dryRuns'>) {
   const { dryRuns } = services;
   const section = obfuscationSection(services);
+  return { section, dryRuns };
+}
 
+function addRead(app: ApiServer, { section }: ObfuscationContext): void {
   app.get(
     base,
     {
@@ -55,7 +69,9 @@ export function obfuscationRoutes(app: ApiServer, services: Pick<ApiServices, 'd
     },
     section.read,
   );
+}
 
+function addChange(app: ApiServer, { section }: ObfuscationContext): void {
   app.put(
     base,
     {
@@ -72,7 +88,9 @@ export function obfuscationRoutes(app: ApiServer, services: Pick<ApiServices, 'd
       return section.read();
     },
   );
+}
 
+function addReset(app: ApiServer, { section }: ObfuscationContext): void {
   app.delete(
     base,
     {
@@ -84,7 +102,9 @@ export function obfuscationRoutes(app: ApiServer, services: Pick<ApiServices, 'd
       return reply.code(204).send(null);
     },
   );
+}
 
+function addDryRun(app: ApiServer, { section, dryRuns }: ObfuscationContext): void {
   app.post(
     `${base}/try`,
     {

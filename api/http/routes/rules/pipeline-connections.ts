@@ -22,6 +22,17 @@ const params = Type.Object({ streamId: objectId('Stream.') });
 const ids = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 });
 
 export function pipelineConnectionRoutes(app: ApiServer, services: PipelinePorts): void {
+  const connections = createConnectionContext(services);
+  addList(app, connections);
+  addRead(app, connections);
+  addOfStream(app, connections);
+  addOfPipeline(app, connections);
+}
+
+type ConnectionContext = ReturnType<typeof createConnectionContext>;
+
+/** What the routes share. */
+function createConnectionContext(services: PipelinePorts) {
   const { definitions } = services;
   const streamOf = async (name: string, { scope }: Identity) => {
     const stream = (await definitions.catalog()).find('streams', name);
@@ -43,7 +54,10 @@ export function pipelineConnectionRoutes(app: ApiServer, services: PipelinePorts
       services,
       objectsOf(services, 'connections').find((connection) => connection.id === id) ?? { id, definition: {} },
     );
+  return { definitions, services, shown, streamOf, connectable, pipelineId };
+}
 
+function addList(app: ApiServer, { definitions, services }: ConnectionContext): void {
   app.get(
     base,
     {
@@ -66,7 +80,9 @@ export function pipelineConnectionRoutes(app: ApiServer, services: PipelinePorts
         .map((connection) => showConnection(services, connection));
     },
   );
+}
 
+function addRead(app: ApiServer, { shown, streamOf }: ConnectionContext): void {
   app.get(
     `${base}/:streamId`,
     {
@@ -75,7 +91,9 @@ export function pipelineConnectionRoutes(app: ApiServer, services: PipelinePorts
     },
     async ({ params: { streamId }, identity }) => shown((await streamOf(streamId, identity)).id),
   );
+}
 
+function addOfStream(app: ApiServer, { connectable, services, pipelineId, shown }: ConnectionContext): void {
   app.post(
     `${base}/to_stream`,
     {
@@ -95,7 +113,9 @@ export function pipelineConnectionRoutes(app: ApiServer, services: PipelinePorts
       return shown(id);
     },
   );
+}
 
+function addOfPipeline(app: ApiServer, { pipelineId, connectable, services, shown }: ConnectionContext): void {
   app.post(
     `${base}/to_pipeline`,
     {

@@ -28,10 +28,26 @@ type PipelineRulePorts = Pick<ApiServices, 'config' | 'definitions' | 'graylog'>
 type Body = { readonly description?: string | null | undefined; readonly source: string };
 
 export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts): void {
+  const rules = createPipelineRuleContext(services);
+  addList(app, rules);
+  addRead(app, rules);
+  addCreate(app, rules);
+  addChange(app, rules);
+  addDelete(app, rules);
+  addCheck(app, rules);
+}
+
+type PipelineRuleContext = ReturnType<typeof createPipelineRuleContext>;
+
+/** What the routes share. */
+function createPipelineRuleContext(services: PipelineRulePorts) {
   const { definitions } = services;
   const ruleOf = (name: string) => objectOf(services, kind, 'rule of pipelines', name);
   const take = (body: Body) => takeRule(services, body);
+  return { services, ruleOf, definitions, take };
+}
 
+function addList(app: ApiServer, { services }: PipelineRuleContext): void {
   app.get(
     base,
     {
@@ -40,7 +56,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts):
     },
     async ({ identity }) => objectsOf(services, kind).map((rule) => showPipelineRule(services, rule, identity)),
   );
+}
 
+function addRead(app: ApiServer, { services, ruleOf }: PipelineRuleContext): void {
   app.get(
     `${base}/:ruleId`,
     {
@@ -49,7 +67,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts):
     },
     async ({ params: { ruleId }, identity }) => showPipelineRule(services, ruleOf(ruleId), identity),
   );
+}
 
+function addCreate(app: ApiServer, { definitions, take, services, ruleOf }: PipelineRuleContext): void {
   app.post(
     base,
     {
@@ -67,7 +87,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts):
       return showPipelineRule(services, ruleOf(id), request.identity);
     },
   );
+}
 
+function addChange(app: ApiServer, { ruleOf, take, services, definitions }: PipelineRuleContext): void {
   app.put(
     `${base}/:ruleId`,
     {
@@ -97,7 +119,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts):
       return showPipelineRule(services, ruleOf(rule.id), identity);
     },
   );
+}
 
+function addDelete(app: ApiServer, { ruleOf, services, definitions }: PipelineRuleContext): void {
   app.delete(
     `${base}/:ruleId`,
     {
@@ -111,7 +135,9 @@ export function pipelineRuleRoutes(app: ApiServer, services: PipelineRulePorts):
       return reply.code(204).send(null);
     },
   );
+}
 
+function addCheck(app: ApiServer, { take }: PipelineRuleContext): void {
   app.post(
     `${base}/parse`,
     {

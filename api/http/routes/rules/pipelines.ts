@@ -23,9 +23,25 @@ const params = Type.Object({ pipelineId: objectId('Pipeline.') });
 const kind = 'pipelines';
 
 export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
+  const pipelines = createPipelineContext(services);
+  addList(app, pipelines);
+  addRead(app, pipelines);
+  addCreate(app, pipelines);
+  addChange(app, pipelines);
+  addDelete(app, pipelines);
+  addCheck(app, pipelines);
+}
+
+type PipelineContext = ReturnType<typeof createPipelineContext>;
+
+/** What the routes share. */
+function createPipelineContext(services: PipelinePorts) {
   const { definitions } = services;
   const pipelineOf = (name: string) => objectOf(services, kind, 'pipeline', name);
+  return { services, pipelineOf, definitions };
+}
 
+function addList(app: ApiServer, { services }: PipelineContext): void {
   app.get(
     base,
     {
@@ -34,7 +50,9 @@ export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
     },
     async ({ identity }) => objectsOf(services, kind).map((pipeline) => showPipeline(services, pipeline, identity)),
   );
+}
 
+function addRead(app: ApiServer, { services, pipelineOf }: PipelineContext): void {
   app.get(
     `${base}/:pipelineId`,
     {
@@ -43,7 +61,9 @@ export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
     },
     async ({ params: { pipelineId }, identity }) => showPipeline(services, pipelineOf(pipelineId), identity),
   );
+}
 
+function addCreate(app: ApiServer, { definitions, services, pipelineOf }: PipelineContext): void {
   app.post(
     base,
     {
@@ -66,7 +86,9 @@ export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
       return showPipeline(services, pipelineOf(id), request.identity);
     },
   );
+}
 
+function addChange(app: ApiServer, { pipelineOf, services, definitions }: PipelineContext): void {
   app.put(
     `${base}/:pipelineId`,
     {
@@ -89,7 +111,9 @@ export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
       return showPipeline(services, pipelineOf(id), identity);
     },
   );
+}
 
+function addDelete(app: ApiServer, { pipelineOf, services, definitions }: PipelineContext): void {
   app.delete(
     `${base}/:pipelineId`,
     {
@@ -109,7 +133,9 @@ export function pipelineRoutes(app: ApiServer, services: PipelinePorts): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function addCheck(app: ApiServer, { services }: PipelineContext): void {
   app.post(
     `${base}/parse`,
     {

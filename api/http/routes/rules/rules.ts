@@ -35,6 +35,21 @@ const tryAnswer = Type.Object({
 const triedId = 'tried-rule';
 
 export function ruleRoutes(app: ApiServer, services: ApiServices): void {
+  const rules = createRuleContext(services);
+  addList(app, rules);
+  addRead(app, rules);
+  addCreate(app, rules);
+  addChange(app, rules);
+  addDelete(app, rules);
+  addDryRun(app, rules);
+  addUnsavedDryRun(app, rules);
+  addHistory(app, rules);
+}
+
+type RuleContext = ReturnType<typeof createRuleContext>;
+
+/** What the routes share. */
+function createRuleContext(services: ApiServices) {
   const { definitions } = services;
   const itemOf = async (name: string) => found('rule', (await definitions.catalog()).find('rules', name));
   const shown = async (name: string, identity: Identity) =>
@@ -56,7 +71,10 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       streams: visibleStreams(result, identity),
     };
   };
+  return { definitions, shown, itemOf, answer, services };
+}
 
+function addList(app: ApiServer, { definitions }: RuleContext): void {
   app.get(
     base,
     {
@@ -73,7 +91,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       return { total: rules.length, rules };
     },
   );
+}
 
+function addRead(app: ApiServer, { shown }: RuleContext): void {
   app.get(
     `${base}/:ruleId`,
     {
@@ -82,7 +102,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { ruleId }, identity }) => shown(ruleId, identity),
   );
+}
 
+function addCreate(app: ApiServer, { definitions, shown }: RuleContext): void {
   app.post(
     base,
     {
@@ -122,7 +144,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
         .send(await shown(id, request.identity));
     },
   );
+}
 
+function addChange(app: ApiServer, { itemOf, definitions, shown }: RuleContext): void {
   app.put(
     `${base}/:ruleId`,
     {
@@ -151,7 +175,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       return shown(item.id, identity);
     },
   );
+}
 
+function addDelete(app: ApiServer, { itemOf, definitions }: RuleContext): void {
   app.delete(
     `${base}/:ruleId`,
     {
@@ -165,7 +191,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function addDryRun(app: ApiServer, { itemOf, answer, services }: RuleContext): void {
   app.post(
     `${base}/:ruleId/try`,
     {
@@ -183,7 +211,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       return answer(dryRunOf(services, services.rules(), body), id, identity);
     },
   );
+}
 
+function addUnsavedDryRun(app: ApiServer, { definitions, answer, services }: RuleContext): void {
   app.post(
     `${base}/try`,
     {
@@ -212,7 +242,9 @@ export function ruleRoutes(app: ApiServer, services: ApiServices): void {
       return answer(dryRunOf(services, rules, body), triedId, identity);
     },
   );
+}
 
+function addHistory(app: ApiServer, { services }: RuleContext): void {
   app.post(
     `${base}/try/history`,
     {

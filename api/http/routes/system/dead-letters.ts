@@ -84,6 +84,21 @@ function deadLettersBody({ from, to, ...rest }: Filters): DeadLettersBody {
 }
 
 export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
+  const deadLetters = createDeadLetterContext(services);
+  app.addHook('preClose', async () => deadLetters.shared.stop());
+  addList(app, deadLetters);
+  addRead(app, deadLetters);
+  addReplay(app, deadLetters);
+  addDrop(app, deadLetters);
+  addJobs(app, deadLetters);
+  addJob(app, deadLetters);
+  addCancel(app, deadLetters);
+}
+
+type DeadLetterContext = ReturnType<typeof createDeadLetterContext>;
+
+/** What the routes share. */
+function createDeadLetterContext(services: ApiServices) {
   const shared = createSharedWork<Job>({
     state: sharedStateOf(services),
     prefix: 'dead-letter-jobs/',
@@ -91,9 +106,11 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     log: services.log,
   });
   const jobs = createJobs(shared);
-  app.addHook('preClose', async () => shared.stop());
   const deadLetters = () => operationsOf(services).deadLetters;
+  return { deadLetters, services, shared, jobs };
+}
 
+function addList(app: ApiServer, { deadLetters, services }: DeadLetterContext): void {
   app.get(
     base,
     {
@@ -122,7 +139,9 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       return { total, dead_letters: shown };
     },
   );
+}
 
+function addRead(app: ApiServer, { deadLetters }: DeadLetterContext): void {
   app.get(
     `${base}/:letterId`,
     {
@@ -134,7 +153,9 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       return { id, index: place, document };
     },
   );
+}
 
+function addReplay(app: ApiServer, { services, jobs, deadLetters }: DeadLetterContext): void {
   app.post(
     `${base}/replay`,
     {
@@ -172,7 +193,9 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(202).header('location', `${base}/jobs/${job.id}`).send(job);
     },
   );
+}
 
+function addDrop(app: ApiServer, { services, jobs, deadLetters }: DeadLetterContext): void {
   app.post(
     `${base}/drop`,
     {
@@ -202,7 +225,9 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(202).header('location', `${base}/jobs/${job.id}`).send(job);
     },
   );
+}
 
+function addJobs(app: ApiServer, { jobs }: DeadLetterContext): void {
   app.get(
     `${base}/jobs`,
     {
@@ -215,7 +240,9 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     },
     async () => ({ jobs: [...(await jobs.list())] }),
   );
+}
 
+function addJob(app: ApiServer, { jobs }: DeadLetterContext): void {
   app.get(
     `${base}/jobs/:jobId`,
     {
@@ -224,7 +251,9 @@ export function deadLetterRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ params: { jobId } }) => found('job', await jobs.find(jobId)),
   );
+}
 
+function addCancel(app: ApiServer, { jobs }: DeadLetterContext): void {
   app.delete(
     `${base}/jobs/:jobId`,
     {

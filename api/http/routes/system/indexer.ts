@@ -36,6 +36,24 @@ const failureAnswer = Type.Object({
 });
 
 export function indexerRoutes(app: ApiServer, services: ApiServices): void {
+  const indices = createIndexContext(services);
+  addHealth(app, indices);
+  addName(app, indices);
+  addList(app, indices);
+  addOpen(app, indices);
+  addClosed(app, indices);
+  addReopened(app, indices);
+  addClose(app, indices);
+  addReopen(app, indices);
+  addDelete(app, indices);
+  addFailures(app, indices);
+  addFailureCount(app, indices);
+}
+
+type IndexContext = ReturnType<typeof createIndexContext>;
+
+/** What the routes share. */
+function createIndexContext(services: ApiServices) {
   const list = async (identity: Identity) => {
     const facts = await operationsOf(services).indexRequests.list(
       (services.rules()?.indexSets ?? []).map(({ id }) => id),
@@ -56,7 +74,10 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     total: indices.length,
     indices: Object.fromEntries(indices.map((index) => [index.name, index])),
   });
+  return { services, list, byName };
+}
 
+function addHealth(app: ApiServer, { services, list }: IndexContext): void {
   app.get(
     `${base}/cluster/health`,
     {
@@ -88,7 +109,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       };
     },
   );
+}
 
+function addName(app: ApiServer, { services }: IndexContext): void {
   app.get(
     `${base}/cluster/name`,
     {
@@ -97,7 +120,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     },
     async () => ({ name: services.config.store.kind }),
   );
+}
 
+function addList(app: ApiServer, { byName, list }: IndexContext): void {
   app.get(
     `${base}/indices`,
     {
@@ -106,6 +131,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ identity }) => byName(await list(identity)),
   );
+}
+
+function addOpen(app: ApiServer, { byName, list }: IndexContext): void {
   app.get(
     `${base}/indices/open`,
     {
@@ -114,6 +142,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ identity }) => byName((await list(identity)).filter(({ state }) => state !== 'closed')),
   );
+}
+
+function addClosed(app: ApiServer, { byName, list }: IndexContext): void {
   app.get(
     `${base}/indices/closed`,
     {
@@ -122,6 +153,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ identity }) => byName((await list(identity)).filter(({ state }) => state === 'closed')),
   );
+}
+
+function addReopened(app: ApiServer, { byName, list }: IndexContext): void {
   app.get(
     `${base}/indices/reopened`,
     {
@@ -130,7 +164,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
     },
     async ({ identity }) => byName((await list(identity)).filter(({ reopened }) => reopened)),
   );
+}
 
+function addClose(app: ApiServer, { services }: IndexContext): void {
   app.post(
     `${base}/indices/:index/close`,
     {
@@ -147,7 +183,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function addReopen(app: ApiServer, { services }: IndexContext): void {
   app.post(
     `${base}/indices/:index/reopen`,
     {
@@ -164,7 +202,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function addDelete(app: ApiServer, { services }: IndexContext): void {
   app.delete(
     `${base}/indices/:index`,
     {
@@ -181,7 +221,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function addFailures(app: ApiServer, { services }: IndexContext): void {
   app.get(
     `${base}/failures`,
     {
@@ -223,7 +265,9 @@ export function indexerRoutes(app: ApiServer, services: ApiServices): void {
       return { total, count: shown.length, failures: shown };
     },
   );
+}
 
+function addFailureCount(app: ApiServer, { services }: IndexContext): void {
   app.get(
     `${base}/failures/count`,
     {
