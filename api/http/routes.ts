@@ -32,6 +32,9 @@ import { ruleRoutes } from './routes/rules/rules.js';
 import { streamRuleRoutes } from './routes/definitions/stream-rules.js';
 import { streamDryRunRoutes } from './routes/definitions/stream-dry-runs.js';
 import { streamRoutes } from './routes/definitions/streams.js';
+import { journalRoutes } from './routes/system/journal.js';
+import { metricRoutes } from './routes/system/metrics.js';
+import { notificationRoutes } from './routes/system/notifications.js';
 import { systemRoutes } from './routes/system/system.js';
 import type { ApiRoutes } from './services.js';
 
@@ -69,5 +72,8 @@ export const apiRoutes: readonly ApiRoutes[] = [
   obfuscationRoutes,
   obfuscationPluginRoutes,
   systemRoutes,
+  journalRoutes,
+  notificationRoutes,
+  metricRoutes,
   apiBrowserRoutes,
 ];

@@ -1,12 +1,10 @@
-/** The running program: what it is, whether it takes messages, how much waits, what it has warned of, its metrics. */
-import { createHash } from 'node:crypto';
+/** This process as a node of the platform, and what load balancers are told of it. */
 import { hostname, platform, release } from 'node:os';
 import { Type } from 'typebox';
 import { packageVersion } from '../../../../core/process/package-root.js';
 import type { ApiServer } from '../../contract.js';
-import { deadLetterSet } from '../../../../schemas/index-sets.js';
-import { countsAll } from '../../objects/index-counts.js';
-import { nothing, nullable } from '../../objects/shapes.js';
+import { nothing } from '../../objects/shapes.js';
+import { thisProcess } from '../../objects/this-process.js';
 import type { ApiServices } from '../../services.js';
 
 const tags = ['System'];
@@ -41,48 +39,47 @@ const nodes = Type.Object({
     }),
   ),
 });
-const journal = Type.Object(
-  {
-    enabled: Type.Boolean(),
-    uncommitted_journal_entries: Type.Integer({ description: 'Messages accepted and not yet stored.' }),
-    oldest_unprocessed_seconds: Type.Number(),
-    received: Type.Integer(),
-    appended: Type.Integer(),
-    stored: Type.Integer(),
-    dead_lettered: Type.Integer(),
-    refused: Type.Integer(),
-    shed: Type.Integer({ description: 'Dropped of UDP, because the pipeline was full.' }),
-    writable: Type.Boolean(),
-    reason: Type.String(),
-  },
-  { description: 'What stands between receivers and the store; counts since this process started.' },
-);
-const notification = Type.Object({
-  type: Type.String(),
-  severity: Type.String(),
-  timestamp: Type.String(),
-  node_id: Type.String(),
-  details: Type.Object({
-    text: Type.String(),
-    count: Type.Optional(Type.Integer({ description: 'How often it was warned of.' })),
-    since: Type.Optional(Type.String({ description: 'When it was warned of first; timestamp is the last time.' })),
-  }),
-});
 
-export function systemRoutes(app: ApiServer, services: ApiServices): void {
-  const { config, definitions, health, monitoring, outputs, processing } = services;
-  const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
-  const nodeId = createHash('sha256').update(`${hostname()} ${config.data_folder}`).digest('hex').slice(0, 32);
-  const clusterId = createHash('sha256')
-    .update(`${config.store.kind} ${config.store.opensearch.nodes.join()} ${config.topics.prefix}`)
-    .digest('hex')
-    .slice(0, 32);
-  let override: 'ALIVE' | 'DEAD' | 'THROTTLED' | undefined;
+type LoadBalancerStatus = 'ALIVE' | 'DEAD' | 'THROTTLED';
+const statuses = { alive: 'ALIVE', dead: 'DEAD', throttled: 'THROTTLED', automatic: undefined } as const;
+type SystemPorts = Pick<ApiServices, 'config' | 'health' | 'processing'>;
 
-  const lbStatus = async (): Promise<'ALIVE' | 'DEAD' | 'THROTTLED'> =>
-    override ?? (health.writable().ok ? ((await health.ready()).ok ? 'ALIVE' : 'DEAD') : 'THROTTLED');
+export function systemRoutes(app: ApiServer, ports: SystemPorts): void {
+  const status = new StatusOfProcess(ports.health);
+  const describe = createDescription(ports, status);
+  addProcess(app, describe);
+  addNodes(app, describe);
+  addLoadBalancerStatus(app, status);
+  addOverride(app, status);
+}
+
+/** What load balancers are told, until somebody says something else. */
+class StatusOfProcess {
+  readonly #health: SystemPorts['health'];
+  #override: LoadBalancerStatus | undefined;
+
+  constructor(health: SystemPorts['health']) {
+    this.#health = health;
+  }
+
+  /** Undefined: what the process finds of itself. */
+  override(status: LoadBalancerStatus | undefined): void {
+    this.#override = status;
+  }
+
+  async read(): Promise<LoadBalancerStatus> {
+    if (this.#override !== undefined) return this.#override;
+    if (!this.#health.writable().ok) return 'THROTTLED';
+    return (await this.#health.ready()).ok ? 'ALIVE' : 'DEAD';
+  }
+}
+
+type Description = ReturnType<typeof createDescription>;
+
+function createDescription({ config, processing }: SystemPorts, status: StatusOfProcess) {
+  const { nodeId, clusterId, startedAt } = thisProcess(config);
   const facts = async () => {
-    const status = await lbStatus();
+    const now = await status.read();
     return {
       facility: 'sluice',
       codename: 'sluice',
@@ -91,8 +88,8 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       version: packageVersion,
       started_at: startedAt,
       hostname: hostname(),
-      lifecycle: status === 'ALIVE' ? 'running' : status.toLowerCase(),
-      lb_status: status.toLowerCase(),
+      lifecycle: now === 'ALIVE' ? 'running' : now.toLowerCase(),
+      lb_status: now.toLowerCase(),
       timezone: 'UTC',
       operating_system: `${platform()} ${release()}`,
       is_leader: true,
@@ -111,6 +108,10 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
     hostname: hostname(),
   });
 
+  return { nodeId, facts, node };
+}
+
+function addProcess(app: ApiServer, { nodeId, facts }: Description): void {
   app.get(
     '/api/system',
     { config: { permission: 'authenticated' }, schema: { summary: 'This process', tags, response: { 200: system } } },
@@ -128,6 +129,9 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
     },
     async () => ({ [nodeId]: await facts() }),
   );
+}
+
+function addNodes(app: ApiServer, { node }: Description): void {
   app.get(
     '/api/system/cluster/nodes',
     {
@@ -144,7 +148,9 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
     },
     async () => node(),
   );
+}
 
+function addLoadBalancerStatus(app: ApiServer, status: StatusOfProcess): void {
   app.get(
     '/api/system/lbstatus',
     {
@@ -156,15 +162,17 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async (_, reply) => {
-      const status = await lbStatus();
+      const now = await status.read();
       return reply
-        .code(status === 'ALIVE' ? 200 : status === 'DEAD' ? 503 : 429)
+        .code(now === 'ALIVE' ? 200 : now === 'DEAD' ? 503 : 429)
         .type('text/plain; charset=utf-8')
         .serializer(String)
-        .send(status);
+        .send(now);
     },
   );
+}
 
+function addOverride(app: ApiServer, status: StatusOfProcess): void {
   app.put(
     '/api/system/lbstatus/override/:status',
     {
@@ -176,128 +184,9 @@ export function systemRoutes(app: ApiServer, services: ApiServices): void {
         response: { 204: nothing },
       },
     },
-    async ({ params: { status } }, reply) => {
-      override = status === 'automatic' ? undefined : (status.toUpperCase() as 'ALIVE' | 'DEAD' | 'THROTTLED');
+    async ({ params: { status: wanted } }, reply) => {
+      status.override(statuses[wanted]);
       return reply.code(204).send(null);
     },
   );
-
-  app.get(
-    '/api/system/journal',
-    {
-      config: { permission: 'system:read' },
-      schema: { summary: 'Messages between receivers and the store', tags, response: { 200: journal } },
-    },
-    async () => {
-      await processing.collect();
-      const { received, appended, stored, dead_lettered: deadLettered, refused, shed } = await monitoring.counts();
-      const { ok, reason } = health.writable();
-      return {
-        enabled: true,
-        uncommitted_journal_entries: await processing.lag(),
-        oldest_unprocessed_seconds: await monitoring.oldestUnprocessed(),
-        received,
-        appended,
-        stored,
-        dead_lettered: deadLettered,
-        refused,
-        shed,
-        writable: ok,
-        reason,
-      };
-    },
-  );
-
-  app.get(
-    '/api/system/notifications',
-    {
-      config: { permission: 'system:read' },
-      schema: {
-        summary: 'What this process has warned of lately, and objects left out of the rules',
-        tags,
-        response: { 200: Type.Object({ total: Type.Integer(), notifications: Type.Array(notification) }) },
-      },
-    },
-    async () => {
-      const warned = monitoring.problems().map(({ text, level, time, count, since }) => ({
-        type: 'warning',
-        severity: level === 'warn' ? 'normal' : 'urgent',
-        timestamp: time,
-        node_id: nodeId,
-        details: { text, count, since },
-      }));
-      const catalog = await definitions.catalog();
-      const leftOut = (['streams', 'rules', 'index-sets', 'outputs'] as const).flatMap((kind) =>
-        catalog
-          .list(kind)
-          .filter(({ problem }) => problem !== undefined)
-          .map(({ id, problem, stored }) => ({
-            type: 'object_left_out',
-            severity: 'urgent',
-            timestamp: stored?.changed_at ?? startedAt,
-            node_id: nodeId,
-            details: { text: `${kind} ${id}: ${problem ?? ''}` },
-          })),
-      );
-      return { total: warned.length + leftOut.length, notifications: [...leftOut, ...warned] };
-    },
-  );
-
-  app.get(
-    '/api/metrics/prometheus',
-    {
-      config: {
-        permission: 'system:read',
-        checks: 'of single streams, rules, outputs and index sets: reading of every message, or `index-sets:edit`',
-        produces: ['text/plain', 'application/json'],
-      },
-      schema: {
-        summary: 'Metrics of this process in Prometheus text format',
-        description:
-          'Without those of single streams, rules, outputs and index sets for who may not read every message.',
-        tags,
-        response: { 200: Type.String() },
-      },
-    },
-    async ({ identity }, reply) => {
-      await processing.collect();
-      await outputs.collect();
-      const metrics = await services.registry.metrics();
-      return reply
-        .type(services.registry.contentType)
-        .serializer(String)
-        .send(countsAll(identity, deadLetterSet) ? metrics : withoutCountsOfParts(metrics));
-    },
-  );
-
-  app.get(
-    '/api/system/throughput',
-    {
-      config: { permission: 'system:read' },
-      schema: {
-        summary: 'Messages stored since this process started',
-        tags,
-        response: {
-          200: Type.Object({ throughput: Type.Number(), stored: Type.Integer(), since: nullable(Type.String()) }),
-        },
-      },
-    },
-    async () => {
-      const { stored } = await monitoring.counts();
-      return { throughput: Math.round((stored / Math.max(1, process.uptime())) * 10) / 10, stored, since: startedAt };
-    },
-  );
-}
-
-/** They count messages that may not be read: of Audit logs, of single streams. */
-function withoutCountsOfParts(metrics: string): string {
-  return metrics
-    .split('\n')
-    .filter(
-      (line) =>
-        !/[{,](?:stream|rule|index_set|output)="|receiver="audit"|topic="(?![^"]*logs")|^sluice_dead_letters/.test(
-          line,
-        ),
-    )
-    .join('\n');
 }
