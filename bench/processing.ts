@@ -10,7 +10,7 @@ import type { checkResends } from '../pipeline/delivery/sequences.js';
 import { createProcessor } from '../program/processor.js';
 import { createReceive } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
-import { createTopicLog } from '../topics/registry.js';
+import { createTopicLog } from '../program/topic-log.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { compileRules } from '../rules/compile/compile.js';
 import { readRuleSource } from '../rules/loading/source.js';
@@ -159,10 +159,15 @@ export function cpuMicroseconds(): number {
   return user + system;
 }
 
+function brokersOf({ topics }: Config): string[] {
+  const { kafka } = topics as unknown as { readonly kafka: { readonly brokers: readonly string[] } };
+  return [...kafka.brokers];
+}
+
 /** Removes the topics and groups of a bench. */
 export async function removeTopics(config: Config, groups: readonly string[]): Promise<void> {
   const admin = new kafkajs.Kafka({
-    brokers: [...config.topics.kafka.brokers],
+    brokers: brokersOf(config),
     logLevel: kafkajs.logLevel.NOTHING,
   }).admin();
   await admin.connect();

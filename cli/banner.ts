@@ -1,6 +1,7 @@
 /** What the terminal says when the program runs, and what a newcomer does first. */
 import { formatBytes } from '../core/bytes.js';
 import { packageVersion } from '../core/process/package-root.js';
+import { topicsLocation } from '../program/topic-log.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ProgramFacts } from '../program/workers/contract.js';
 
@@ -18,12 +19,7 @@ export function banner(config: Config, facts: BannerFacts): string {
     line('admin', `http://${config.admin.host}:${facts.adminPort}/metrics, /health/ready`);
   if (facts.api !== undefined)
     line('API', `${facts.api.tls ? 'https' : 'http'}://${facts.api.host}:${facts.api.port}/api, /api/api-browser`);
-  line(
-    'topics',
-    config.topics.kind === 'kafka'
-      ? `Kafka at ${config.topics.kafka.brokers.join(', ')}`
-      : `${config.data_folder}/topics`,
-  );
+  line('topics', topicsLocation(config));
   if (facts.stores) {
     const cap = facts.maxTotalBytes === undefined ? '' : ` (at most ${formatBytes(facts.maxTotalBytes)} in all)`;
     line(

@@ -2,7 +2,7 @@
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import type { VerifySources } from '../load/verify.js';
-import { createTopicLog } from '../topics/registry.js';
+import { createTopicLog } from '../program/topic-log.js';
 import type { Config } from '../schemas/config/config.js';
 import type { SearchResult } from '../schemas/query.js';
 import { connectControl } from './connect.js';

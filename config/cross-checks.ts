@@ -2,6 +2,7 @@
 import type { Config, SettingKinds } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import { messageLimitOf, type ReceiverDescription } from '../schemas/receiver-kinds.js';
+import { topicLogKind, type TopicLogDescription } from '../schemas/topic-log-kinds.js';
 import type { PlaceOf } from './check.js';
 import { settingName, type ConfigProblem, type SettingPath } from './problem.js';
 
@@ -27,10 +28,10 @@ export function crossCheck(config: Config, place: PlaceOf, kinds: SettingKinds):
     });
   checkListeners(config, kinds, report);
   checkReceivers(config, kinds.receivers, report, warnings);
-  checkWorkers(config, report);
+  checkWorkers(config, kinds.topicLogs, report);
   if (config.api.enabled) checkApi(config, report);
   if (config.access.ldap.enabled) checkDirectory(config, report, warnings);
-  if (config.topics.kind === 'kafka') checkKafka(config, report);
+  checkTopics(config, kinds.topicLogs, report);
   if (config.store.kind === 'opensearch') checkOpenSearch(config, report);
   if (config.receivers.length === 0) warnings.push('receivers is empty: nothing will come in.');
   return { problems, warnings };
@@ -196,42 +197,20 @@ function checkApi({ api }: Config, report: Report): void {
 }
 
 /** Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share depends on the role. */
-function checkWorkers(config: Config, report: Report): void {
+function checkWorkers(config: Config, kinds: readonly TopicLogDescription[], report: Report): void {
   if (config.workers === 1 || config.workers === 'auto') return;
-  if (config.topics.kind === 'embedded')
+  const shared = kinds.filter((kind) => kind.shared).map(({ kind }) => kind);
+  if (!shared.includes(config.topics.kind))
     report(
       ['workers'],
-      `${config.workers}, with topics.kind: embedded`,
-      '1 or auto, or topics.kind: kafka, whose topics several processes can share',
+      `${config.workers}, with topics.kind: ${config.topics.kind}`,
+      `1 or auto, or topics.kind: ${shared.join(' or ')}, whose topics several processes can share`,
     );
 }
 
-function checkKafka(config: Config, report: Report): void {
-  const { kafka } = config.topics;
-  const path = ['topics', 'kafka'] as const;
-  if (kafka.brokers.length === 0)
-    report([...path, 'brokers'], 'an empty list, with topics.kind: kafka', 'at least one host:port');
-  kafka.brokers.forEach((broker, at) => {
-    if (!/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(broker))
-      report([...path, 'brokers', at], JSON.stringify(broker), 'host:port');
-  });
-  const { sasl, tls } = kafka;
-  for (const field of ['username', 'password'] as const) {
-    if (sasl.mechanism !== 'none' && sasl[field] === '')
-      report([...path, 'sasl', field], `nothing, with mechanism: ${sasl.mechanism}`, 'a value, or mechanism: none');
-  }
-  if ((tls.cert_file === '') !== (tls.key_file === ''))
-    report(
-      [...path, 'tls', tls.cert_file === '' ? 'cert_file' : 'key_file'],
-      'nothing, with the other half set',
-      'both cert_file and key_file, or neither',
-    );
-  if (kafka.heartbeat_ms * 3 > kafka.session_timeout_ms)
-    report(
-      [...path, 'heartbeat_ms'],
-      `${kafka.heartbeat_ms} ms, with a session_timeout_ms of ${kafka.session_timeout_ms}`,
-      'at most a third of session_timeout_ms',
-    );
+function checkTopics({ topics }: Config, kinds: readonly TopicLogDescription[], report: Report): void {
+  for (const { path, got, allowed } of topicLogKind(kinds, topics)?.problems(topics) ?? [])
+    report(['topics', topics.kind, ...path], got, allowed);
 }
 
 function checkOpenSearch(config: Config, report: Report): void {

@@ -89,26 +89,29 @@ export function sizeText(bytes: number): string {
 }
 
 /** `examples/sluice.yaml`: every setting of one machine with its meaning and default. */
-export function exampleSettings(schema: SettingSchema): string {
+export function exampleSettings(schema: SettingSchema, leftOut: ReadonlySet<string>): string {
   const head = [
     'Settings of Sluice on one machine: topics and index store are embedded, nothing else is needed.',
     'Every setting is shown with its default; a file needs only those that differ. Reference: docs/reference/settings.md.',
     `Environment variables stand over this file: ${variablePrefix}ADMIN__PORT=9000 sets admin.port.`,
   ];
-  return `${head.map((line) => `# ${line}`).join('\n')}\n\n${exampleOf(schema, '', [])}`;
+  return `${head.map((line) => `# ${line}`).join('\n')}\n\n${exampleOf(schema, '', { path: [], leftOut })}`;
 }
 
-/** Settings of engines that one machine does not use stay out; examples/sluice-kafka-opensearch.yaml shows them. */
-const leftOut: ReadonlySet<string> = new Set(['topics.kafka', 'store.opensearch']);
+interface ExampleContext {
+  readonly path: readonly string[];
+  /** Sections that the example does not show. */
+  readonly leftOut: ReadonlySet<string>;
+}
 
-function exampleOf(schema: SettingSchema, indent: string, path: readonly string[]): string {
+function exampleOf(schema: SettingSchema, indent: string, { path, leftOut }: ExampleContext): string {
   let text = '';
   for (const [name, one] of Object.entries(schema.properties ?? {})) {
     if (leftOut.has([...path, name].join('.'))) continue;
     const comment = one.description === undefined ? '' : `${indent}# ${one.description}${choices(one)}\n`;
     const gap = indent === '' && text !== '' ? '\n' : '';
     if (one.properties !== undefined)
-      text += `${gap}${comment}${indent}${name}:\n${exampleOf(one, `${indent}  `, [...path, name])}`;
+      text += `${gap}${comment}${indent}${name}:\n${exampleOf(one, `${indent}  `, { path: [...path, name], leftOut })}`;
     else if (one.items?.variants !== undefined)
       text += `${gap}${comment}${indent}${name}:\n${exampleList(one, indent)}`;
     else text += `${gap}${comment}${indent}${name}: ${exampleValue(name, one)}\n`;
@@ -124,7 +127,7 @@ function exampleList(list: SettingSchema, indent: string): string {
       const properties = Object.fromEntries(
         Object.entries(variant.properties ?? {}).filter(([name]) => name !== 'type'),
       );
-      return `${indent}  - type: ${type}\n${exampleOf({ properties }, `${indent}    `, [])}`;
+      return `${indent}  - type: ${type}\n${exampleOf({ properties }, `${indent}    `, { path: [], leftOut: new Set() })}`;
     })
     .join('');
 }

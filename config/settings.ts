@@ -34,6 +34,11 @@ export interface Settings {
   example(): string;
 }
 
+/** Engines that one machine does not use; examples/sluice-kafka-opensearch.yaml shows them. */
+function sharedSections({ topicLogs }: SettingKinds): string[] {
+  return topicLogs.filter(({ shared }) => shared).map(({ kind }) => `topics.${kind}`);
+}
+
 export function createSettings(kinds: SettingKinds): Settings {
   const schema = settingsSchemaOf(configSchemaOf(kinds));
   const checks = {
@@ -48,6 +53,6 @@ export function createSettings(kinds: SettingKinds): Settings {
     portConflict: (receiver, config) => portConflict(receiver, config, kinds),
     withoutSecrets: (config) => hideSecrets(schema, config),
     reference: () => settingsReference(schema),
-    example: () => exampleSettings(schema),
+    example: () => exampleSettings(schema, new Set([...sharedSections(kinds), 'store.opensearch'])),
   };
 }

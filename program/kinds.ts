@@ -2,15 +2,18 @@
 import { createSettings, type Settings } from '../config/settings.js';
 import type { ReceiverKind } from '../receivers/define.js';
 import { receiverKinds } from '../receivers/registry.js';
+import type { TopicLogKind } from '../topics/define.js';
+import { topicLogKinds } from '../topics/registry.js';
 
 export interface Kinds {
   readonly receivers: readonly ReceiverKind[];
+  readonly topicLogs: readonly TopicLogKind[];
   /** Settings with those of these kinds in them. */
   readonly settings: Settings;
 }
 
-export function composeKinds(parts: Omit<Kinds, 'settings'>): Kinds {
-  return { ...parts, settings: createSettings(parts) };
+export function composeKinds({ receivers, topicLogs }: Omit<Kinds, 'settings'>): Kinds {
+  return { receivers, topicLogs, settings: createSettings({ receivers, topicLogs }) };
 }
 
-export const registeredKinds: Kinds = composeKinds({ receivers: receiverKinds });
+export const registeredKinds: Kinds = composeKinds({ receivers: receiverKinds, topicLogs: topicLogKinds });

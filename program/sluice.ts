@@ -25,6 +25,7 @@ import { createSearcher } from '../search/searcher.js';
 import { createRun } from '../core/message-ids.js';
 import { pipelineErrors } from '../pipeline/errors.js';
 import { registeredKinds, type Kinds } from './kinds.js';
+import { createTopicLog, sharesTopics } from './topic-log.js';
 import { createReceivers, type Receivers } from './receivers.js';
 import { createRuntimeReceivers, type RuntimeReceivers } from './runtime-receivers.js';
 import { createDefinitionStore, type DefinitionStore } from '../definitions/definition-store.js';
@@ -39,7 +40,6 @@ import { deadLetterSet } from '../schemas/index-sets.js';
 import { createProcessor, type Processor } from './processor.js';
 import { createReceive, type Receive } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
-import { createTopicLog } from '../topics/registry.js';
 import { createView, type View } from '../pipeline/monitoring/view.js';
 import { createWatchedSink } from '../pipeline/monitoring/watched-sink.js';
 import { makeDataFolder, openDataFolder } from './upgrade/data-folder.js';
@@ -118,13 +118,13 @@ export class Sluice {
     this.#kinds = options.kinds ?? registeredKinds;
     this.receiverKinds = createReceivers(this.#kinds.receivers);
     const { config, roles, registry, log } = options;
-    if ((roles.receiver !== roles.processor || !roles.receiver) && config.topics.kind === 'embedded')
-      throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: 'embedded' });
+    if ((roles.receiver !== roles.processor || !roles.receiver) && !sharesTopics(config, this.#kinds.topicLogs))
+      throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: config.topics.kind });
     const inflater = createInflater();
     const decoder = createDecoder();
     this.inflaterName = inflater.name;
     makeDataFolder(config.data_folder);
-    this.topics = createTopicLog(config, { registry, log });
+    this.topics = createTopicLog(config, { registry, log }, this.#kinds.topicLogs);
     if (roles.api === true && !roles.processor && config.store.kind === 'embedded')
       throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'store.kind', got: 'embedded' });
     const stores = roles.processor || roles.api === true;
@@ -223,7 +223,11 @@ export class Sluice {
 
   async start(): Promise<void> {
     try {
-      await openDataFolder(this.#options.config, this.#options.log);
+      await openDataFolder(
+        this.#options.config,
+        !sharesTopics(this.#options.config, this.#kinds.topicLogs),
+        this.#options.log,
+      );
       if (this.state !== undefined) {
         await this.#begin(this.state, stopShares.engines);
         const state = this.state;
@@ -349,7 +353,7 @@ export class Sluice {
       largestMessage: (receiver) => this.receiverKinds.largestMessage(this.#receiverOptions(), receiver),
       forwarder: createForwarder({
         topics: this.topics,
-        specOf: (output) => outputTopicSpec(config, output),
+        specOf: (output) => outputTopicSpec(config, this.topics.capabilities(), output),
         limits: createLimits(config, this.topics),
         metrics: buildMetrics(registry, outputMetrics),
         log,

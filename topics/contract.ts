@@ -52,8 +52,8 @@ export interface Assignment {
   readonly earliest: number;
   /** Log end E at the assignment (protocol rule 4). */
   readonly logEnd: number;
-  /** Proof of ownership, as of a batch. Absent where nobody else can own the partition. */
-  readonly fence?: () => Promise<void>;
+  /** Proof of ownership, as of a batch. */
+  readonly fence: () => Promise<void>;
 }
 
 export interface ConsumeHandler {
@@ -94,7 +94,7 @@ export interface Consumer {
    * Commits what became certain later than its batch ended, or sooner (at most what has been delivered); rejects when the partition is not owned.
    * The caller sees to it that commits do not go backwards.
    */
-  commit?(topic: string, partition: number, offset: number, metadata: string): Promise<void>;
+  commit(topic: string, partition: number, offset: number, metadata: string): Promise<void>;
 }
 
 export interface TopicSpec {
@@ -114,9 +114,17 @@ export interface PartitionState {
 }
 
 export interface TopicLogCapabilities {
+  readonly name: string;
   /** Several processes may share one log. */
   readonly shared: boolean;
-  readonly name: 'embedded' | 'kafka';
+  /** Retention deletes only what every group has consumed. */
+  readonly keepsUnread: boolean;
+  /** It deletes in steps of so many bytes; undefined: as it likes. */
+  readonly deletionBytes: number | undefined;
+  /** Bytes that appends leave free on the disk of the data folder; undefined: its topics are elsewhere. */
+  readonly reserveBytes: number | undefined;
+  /** `partitions` tells bytes, and costs little: it may be asked often. */
+  readonly measuresBytes: boolean;
 }
 
 export interface TopicLog {

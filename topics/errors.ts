@@ -2,6 +2,7 @@
 import { defineErrors } from '../core/errors.js';
 
 export const topicErrors = defineErrors({
+  TOPIC_KIND_UNKNOWN: { retryable: false, summary: 'There is no topic log of this kind.' },
   TOPIC_UNKNOWN: { retryable: false, summary: 'The topic does not exist; ensureTopics creates it.' },
   TOPIC_PARTITION_UNKNOWN: { retryable: false, summary: 'The topic has no such partition.' },
   TOPIC_NAME_INVALID: { retryable: false, summary: 'The name of a topic or group cannot be used.' },

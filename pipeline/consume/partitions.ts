@@ -32,7 +32,7 @@ interface Held {
   readonly partition: number;
   readonly generation: number;
   /** Of the assignment, for proof of ownership before the first batch. */
-  readonly fence: (() => Promise<void>) | undefined;
+  readonly fence: () => Promise<void>;
   state: PartitionState;
   batch: ConsumedBatch | undefined;
   check: ResendCheck | undefined;
@@ -337,7 +337,7 @@ async function carryOut(
 /** Rule 2, asked after the record was read: a processor that was paused does not know by itself that its partition is another's now. */
 async function isStillOwner({ batch, fence }: Held): Promise<boolean> {
   try {
-    await (batch === undefined ? fence?.() : batch.fence());
+    await (batch === undefined ? fence() : batch.fence());
     return true;
   } catch (error) {
     if (isSluiceError(error) && error.code === 'TOPIC_PARTITION_REVOKED') return false;

@@ -56,7 +56,8 @@ interface State {
   samples: { readonly at: number; readonly logEnd: number }[];
 }
 
-const lookEveryMs = { embedded: 500, kafka: 5_000 } as const;
+/** A log that measures itself is asked more often. */
+const lookEveryMs = { measured: 500, estimated: 5_000 } as const;
 /** Samples kept for the age of the oldest message; it is known to this share of the allowed age. */
 const maxSamples = 100;
 /** Of the reserve that topics keep free: outputs stop taking messages before the topic logs have to. */
@@ -64,7 +65,8 @@ const reserveFactor = 2;
 
 export function createLimits(config: Config, topics: TopicLog, now: () => number = Date.now): Limits {
   const states = new Map<string, State>();
-  const kind = topics.capabilities().name;
+  const { measuresBytes, reserveBytes } = topics.capabilities();
+  const lookMs = measuresBytes ? lookEveryMs.measured : lookEveryMs.estimated;
 
   const stateOf = (id: string): State => {
     const known = states.get(id);
@@ -83,7 +85,8 @@ export function createLimits(config: Config, topics: TopicLog, now: () => number
     );
     state.bytesEach = backlog.bytesEach;
     state.refusal = undefined;
-    if (backlog.messages > 0 && kind === 'embedded' && (await isDiskLow(config))) state.refusal = 'disk';
+    if (backlog.messages > 0 && reserveBytes !== undefined && (await isDiskLow(config.data_folder, reserveBytes)))
+      state.refusal = 'disk';
     else if (output.on_full === 'drop_newest') {
       const age = ageOfOldest(state, backlog, now(), maxAgeMs(config, output));
       if (backlog.bytes >= maxWaitingBytes(config, output)) state.refusal = 'newest';
@@ -94,7 +97,7 @@ export function createLimits(config: Config, topics: TopicLog, now: () => number
   return {
     refusal(output) {
       const state = stateOf(output.id);
-      if (!state.looking && now() - state.lookedAt >= lookEveryMs[kind]) {
+      if (!state.looking && now() - state.lookedAt >= lookMs) {
         state.looking = true;
         // A topic that cannot be looked at is appended to as before.
         look(output, state)
@@ -110,7 +113,7 @@ export function createLimits(config: Config, topics: TopicLog, now: () => number
     },
     appended(output, messages, bytes) {
       const state = stateOf(output);
-      if (kind === 'kafka' && messages > 0) state.bytesEach += (bytes / messages - state.bytesEach) / 10;
+      if (!measuresBytes && messages > 0) state.bytesEach += (bytes / messages - state.bytesEach) / 10;
     },
   };
 }
@@ -124,7 +127,7 @@ function ageOfOldest(state: State, { messages, logEnd }: Backlog, at: number, al
   return state.samples[0] === undefined ? 0 : at - state.samples[0].at;
 }
 
-async function isDiskLow({ data_folder: folder, topics }: Config): Promise<boolean> {
+async function isDiskLow(folder: string, reserveBytes: number): Promise<boolean> {
   const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize < topics.embedded.reserve_bytes * reserveFactor;
+  return bavail * bsize < reserveBytes * reserveFactor;
 }

@@ -16,7 +16,7 @@ import type { Taps } from '../monitoring/taps.js';
 import { maxAgeMs, maxWaitingBytes } from './limits.js';
 import { outputMetrics } from './metrics.js';
 import { createPausedOutput, type PausedOutput } from './paused.js';
-import { outputGroup, outputTopicSpec } from './topics.js';
+import { outputGroup, outputTopic, outputTopicSpec } from './topics.js';
 import { OutputWorker } from './worker.js';
 import type { OutputStatus } from './contract.js';
 
@@ -61,7 +61,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
   let stopped = false;
 
   const startOne = async (settings: OutputSettings): Promise<void> => {
-    const spec: TopicSpec = outputTopicSpec(config, settings);
+    const spec: TopicSpec = outputTopicSpec(config, topics.capabilities(), settings);
     for (const warning of await topics.ensureTopics([spec])) log.warn(warning);
     const context = createContext(
       options,
@@ -102,7 +102,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
     const output = createPausedOutput({
       settings,
       topics,
-      topic: outputTopicSpec(config, settings).name,
+      topic: outputTopic(config, settings.id),
       group: outputGroup(config, id),
       last,
       metrics,

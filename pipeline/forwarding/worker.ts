@@ -324,7 +324,7 @@ export class OutputWorker {
   async #commitConfirmed(): Promise<void> {
     const { topic } = this.#options;
     const confirmed = this.#confirmed;
-    if (!this.#assigned || confirmed <= this.#committed || this.#consumer?.commit === undefined) return;
+    if (!this.#assigned || confirmed <= this.#committed || this.#consumer === undefined) return;
     this.#committed = confirmed;
     await this.#consumer.commit(topic, 0, confirmed, '').catch(() => undefined);
   }

@@ -42,7 +42,8 @@ async function warnOfReaders(folder: string, log: Log): Promise<void> {
  * Rejects with FORMAT_NEWER or FORMAT_TOO_OLD before anything was changed. Engines outside of the folder keep nothing in it that
  * could be migrated, so several processes may share it then without a lock.
  */
-export async function openDataFolder(config: Config, log: Log): Promise<void> {
+/** `ownTopics`: topics are files of this folder, which belong to one process. */
+export async function openDataFolder(config: Config, ownTopics: boolean, log: Log): Promise<void> {
   const folder = config.data_folder;
   await warnOfReaders(folder, log);
   const stamps = stampFile(folder);
@@ -50,7 +51,7 @@ export async function openDataFolder(config: Config, log: Log): Promise<void> {
   if (verdict.kind === 'refused') throw verdict.error;
   if (verdict.kind === 'fine') return;
   const isNew = await isEmpty(folder);
-  const embedded = config.topics.kind === 'embedded' || config.store.kind === 'embedded';
+  const embedded = ownTopics || config.store.kind === 'embedded';
   const lock = embedded ? await lockFolder(folder) : undefined;
   try {
     await bringUpToDate({

@@ -8,6 +8,7 @@ import type { Roles } from '../sluice.js';
 import type { Config } from '../../schemas/config/config.js';
 import { createAnswers } from './answers.js';
 import type { ProgramFacts, RunningProgram } from './contract.js';
+import { sharesTopics } from '../topic-log.js';
 import { workerErrors } from './errors.js';
 import { createMergedMetrics } from './merged-metrics.js';
 import { workerMetrics } from './metrics.js';
@@ -30,7 +31,7 @@ export interface WorkersOptions {
 
 /** How many processes these settings and roles ask for. */
 export function workerCount(config: Config, roles: Roles): number {
-  const shared = config.topics.kind === 'kafka' && (!roles.processor || config.store.kind === 'opensearch');
+  const shared = sharesTopics(config) && (!roles.processor || config.store.kind === 'opensearch');
   if (config.workers === 'auto') return shared ? availableParallelism() : 1;
   const count = Number(config.workers);
   if (count > 1 && !shared)

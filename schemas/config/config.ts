@@ -1,16 +1,19 @@
 /** All settings: `sluice.yaml` with `SLUICE_*` over it. */
 import { Type, type Static } from 'typebox';
 import type { ReceiverDescription } from '../receiver-kinds.js';
+import type { TopicLogDescription } from '../topic-log-kinds.js';
 import { accessOptions } from './access.js';
 import { apiOptions } from './api.js';
 import { flag, port, text } from './common.js';
-import { processingOptions, storeOptions, topicsOptions, watchesRules } from './engines.js';
+import { processingOptions, storeOptions, watchesRules } from './engines.js';
 import type { ReceiverOptions } from './receivers.js';
 import { searchOptions } from './search.js';
+import { topicsOptions } from './topics.js';
 
 /** Kinds of parts that bring their own settings along. The program hands in what its registries list. */
 export interface SettingKinds {
   readonly receivers: readonly ReceiverDescription[];
+  readonly topicLogs: readonly TopicLogDescription[];
 }
 
 const processSettings = {
@@ -69,7 +72,7 @@ export function configSchemaOf(kinds: SettingKinds) {
     {
       ...processSettings,
       receivers: receiversOptions(kinds.receivers),
-      topics: topicsOptions,
+      topics: topicsOptions(kinds.topicLogs),
       store: storeOptions,
       processing: processingOptions,
       search: searchOptions,

@@ -1,85 +1,6 @@
-/** Settings of the engines: topics and store. */
+/** Settings of the index store, and of what fills it. */
 import { Type, type Static } from 'typebox';
 import { bytes, clientTls, count, flag, milliseconds, secret, text } from './common.js';
-
-export const topicsOptions = Type.Object(
-  {
-    kind: Type.Union([Type.Literal('embedded'), Type.Literal('kafka')], {
-      description: 'Where topics live: segment files in the data folder, or Apache Kafka.',
-      default: 'embedded',
-    }),
-    prefix: text('Begins the name of every topic.', 'sluice.'),
-    partitions: count('Partitions of the topic logs when it is created.', 4, 1),
-    max_message_bytes: bytes('Largest record of a topic.', 9 * 2 ** 20),
-    retention_bytes: bytes(
-      'Bytes kept of each partition at the most. Embedded: never deletes what a group has not consumed.',
-      10 * 1e9,
-    ),
-    retention_ms: milliseconds('How long records are kept at the most.', 7 * 24 * 3_600_000),
-    batch_bytes: bytes('An append is sent when this many bytes wait for one partition.', 1 * 2 ** 20),
-    linger_ms: milliseconds('An append that somebody waits for (GELF HTTP) is sent at the latest after this time.', 5),
-    unanswered_linger_ms: milliseconds(
-      'The same where nobody is answered (GELF TCP and UDP). Larger: fewer, bigger appends.',
-      25,
-    ),
-    max_waiting_bytes: bytes(
-      'Received bytes that may wait for the topic; above it TCP is not read, UDP is shed, HTTP answers 429.',
-      64 * 2 ** 20,
-    ),
-    embedded: Type.Object(
-      {
-        segment_bytes: bytes('Size of one segment file.', 64 * 2 ** 20),
-        reserve_bytes: bytes('Free disk space that is never used: appends are refused before.', 256 * 2 ** 20),
-      },
-      { additionalProperties: false, default: {}, description: 'Segment files.' },
-    ),
-    kafka: Type.Object(
-      {
-        brokers: Type.Array(Type.String(), {
-          description: 'Bootstrap brokers, host:port.',
-          default: ['127.0.0.1:9092'],
-        }),
-        client_id: text('Client id shown to the brokers.', 'sluice'),
-        compression: Type.Union(
-          [
-            Type.Literal('none'),
-            Type.Literal('gzip'),
-            Type.Literal('snappy'),
-            Type.Literal('lz4'),
-            Type.Literal('zstd'),
-          ],
-          { description: 'Compression of record batches.', default: 'lz4' },
-        ),
-        replication: count("Replicas of created topics; 0: the broker's default.", 0),
-        session_timeout_ms: milliseconds('A processor that is silent for this long loses its partitions.', 6_000),
-        heartbeat_ms: milliseconds(
-          'Time between heartbeats. A processor learns with one that another has joined or left.',
-          500,
-        ),
-        request_timeout_ms: milliseconds('A request without an answer is repeated after this time.', 10_000),
-        tls: clientTls,
-        sasl: Type.Object(
-          {
-            mechanism: Type.Union(
-              [
-                Type.Literal('none'),
-                Type.Literal('plain'),
-                Type.Literal('scram-sha-256'),
-                Type.Literal('scram-sha-512'),
-              ],
-              { description: 'How to log in.', default: 'none' },
-            ),
-            username: text('User name.', ''),
-            password: secret('Password.'),
-          },
-          { additionalProperties: false, default: {}, description: 'Login at the brokers.' },
-        ),
-      },
-      { additionalProperties: false, default: {}, description: 'Apache Kafka.' },
-    ),
-  },
-  { additionalProperties: false, default: {}, description: 'Topics.' },
-);
 
 export const storeOptions = Type.Object(
   {
@@ -167,7 +88,6 @@ export const processingOptions = Type.Object(
 
 export const watchesRules = flag('Load rule files again when they change.', true);
 
-export type TopicsOptions = Static<typeof topicsOptions>;
 export type StoreOptions = Static<typeof storeOptions>;
 export type ProcessingOptions = Static<typeof processingOptions>;
 export type ClientTls = Static<typeof clientTls>;

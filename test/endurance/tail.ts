@@ -4,7 +4,7 @@ import { loadConfig } from '../../program/settings.js';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
 import type { TopicLog } from '../../topics/contract.js';
-import { createTopicLog } from '../../topics/registry.js';
+import { createTopicLog } from '../../program/topic-log.js';
 import type { Point } from './figures.js';
 import { readHonest } from './honest.js';
 

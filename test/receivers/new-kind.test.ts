@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { receiverRoutes } from '../../api/http/routes/definitions/receivers.js';
 import { problemLines } from '../../config/problem.js';
-import { composeKinds } from '../../program/kinds.js';
+import { composeKinds, registeredKinds } from '../../program/kinds.js';
 import { receiverKinds } from '../../receivers/registry.js';
 import { startRunning } from '../api/http/routes/running.js';
 import { testFolder } from '../program.js';
 import { lineReceiver } from './line-receiver.js';
 import { until } from './receiving.js';
 
-const kinds = composeKinds({ receivers: [...receiverKinds, lineReceiver] });
+const kinds = composeKinds({ ...registeredKinds, receivers: [...receiverKinds, lineReceiver] });
 
 t.test('its settings are taken, with their defaults, and told where they stand', async (t) => {
   const folder = testFolder(t);

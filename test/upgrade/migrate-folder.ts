@@ -5,4 +5,4 @@ import { openDataFolder } from '../../program/upgrade/data-folder.js';
 
 const { config } = loadConfig({ environment: {}, folder: '/nonexistent', overrides: { data_folder: process.argv[2] } });
 process.stdout.write('begins\n');
-await openDataFolder(config, createLog('info'));
+await openDataFolder(config, true, createLog('info'));

@@ -1,6 +1,7 @@
 /** A consumer of one group: it owns all partitions of its topics, and reads each with a loop of its own. */
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { createSemaphore, type Semaphore } from '../../core/semaphore.js';
 import type { ConsumedBatch, ConsumedRecord, ConsumeHandler, ConsumeOptions, Consumer } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import type { GroupOffsets } from './group-offsets.js';
@@ -35,7 +36,7 @@ export class EmbeddedConsumer implements Consumer {
   readonly #loops = new Map<Partition, Promise<void>>();
   readonly #readers = new Set<PartitionReader>();
   readonly #wakers = new Set<() => void>();
-  readonly #gate: Gate;
+  readonly #handlers: Semaphore;
   #stopping = false;
   #revoked = false;
   #failure: Error | undefined;
@@ -44,7 +45,7 @@ export class EmbeddedConsumer implements Consumer {
 
   constructor(parts: ConsumerParts) {
     this.#parts = parts;
-    this.#gate = new Gate(Math.max(1, parts.options.concurrency));
+    this.#handlers = createSemaphore(Math.max(1, parts.options.concurrency));
     this.finished = new Promise((resolve, reject) => {
       this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
@@ -139,7 +140,7 @@ export class EmbeddedConsumer implements Consumer {
         if (batch.records.length === 0 || this.#stopping) continue;
         const consumed = this.#describe(partition, batch.records, reader.offset);
         const result = await this.#insist(partition.topic, () =>
-          this.#gate.run(() => (this.#stopping ? Promise.resolve(undefined) : handler.batch(consumed))),
+          this.#handlers.run(() => (this.#stopping ? Promise.resolve(undefined) : handler.batch(consumed))),
         );
         if (result === undefined || this.#revoked) return;
         this.#commit(owned, consumed, result);
@@ -181,6 +182,7 @@ export class EmbeddedConsumer implements Consumer {
       committed,
       earliest: files.earliest,
       logEnd: files.logEnd,
+      fence: () => this.#fence(topic, number),
     };
     await this.#insist(topic, () => (this.#stopping ? Promise.resolve() : handler.assigned(assignment)));
     return position;
@@ -234,10 +236,12 @@ export class EmbeddedConsumer implements Consumer {
       logEnd: files.logEnd,
       groupGeneration: this.#parts.groupGeneration,
       revoked: () => this.#revoked,
-      fence: async () => {
-        if (this.#revoked) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `${topic}/${partition}` });
-      },
+      fence: () => this.#fence(topic, partition),
     };
+  }
+
+  async #fence(topic: string, partition: number): Promise<void> {
+    if (this.#revoked) throw topicErrors.create('TOPIC_PARTITION_REVOKED', { place: `${topic}/${partition}` });
   }
 
   #commit(
@@ -278,27 +282,5 @@ export class EmbeddedConsumer implements Consumer {
       if (milliseconds !== undefined) timer = setTimeout(done, milliseconds);
       if (partition !== undefined) forget = partition.onceAppended(done);
     });
-  }
-}
-
-/** At most `limit` handlers at the same time; the others wait in order. */
-class Gate {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(limit: number) {
-    this.#free = limit;
-  }
-
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
   }
 }

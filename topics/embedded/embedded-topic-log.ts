@@ -74,7 +74,15 @@ export class EmbeddedTopicLog implements TopicLog {
   }
 
   capabilities(): TopicLogCapabilities {
-    return { shared: false, name: 'embedded' };
+    const { segmentBytes, reserveBytes } = this.#options;
+    return {
+      name: 'embedded',
+      shared: false,
+      keepsUnread: true,
+      deletionBytes: segmentBytes,
+      reserveBytes,
+      measuresBytes: true,
+    };
   }
 
   async start(): Promise<void> {

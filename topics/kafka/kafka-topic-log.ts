@@ -19,7 +19,7 @@ import { KafkaAppender } from './appending/appender.js';
 import { createClient, errorType } from './client/client.js';
 import { codecByAttribute, loadCodecs } from './records/codecs.js';
 import { GroupConsumer } from './consuming/group-consumer.js';
-import type { KafkaSettings } from './options.js';
+import { kafkaCapabilities, type KafkaSettings } from './options.js';
 import { readPartition } from './reader.js';
 import { topicGeneration } from './client/topic-id.js';
 import { committedOffsets, deleteRecords, ensureTopics, partitionStates, withAdmin } from './topics.js';
@@ -51,7 +51,7 @@ export class KafkaTopicLog implements TopicLog {
   }
 
   capabilities(): TopicLogCapabilities {
-    return { shared: true, name: 'kafka' };
+    return kafkaCapabilities;
   }
 
   /** Waits for the first broker to answer, for `startPatienceMs`. */

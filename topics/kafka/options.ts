@@ -3,7 +3,17 @@ import type { ISocketFactory } from 'kafkajs';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
 import type { ClientTls } from '../../schemas/config/engines.js';
+import type { TopicLogCapabilities } from '../contract.js';
 import type { Compression } from './records/codecs.js';
+
+export const kafkaCapabilities: TopicLogCapabilities = {
+  name: 'kafka',
+  shared: true,
+  keepsUnread: false,
+  deletionBytes: undefined,
+  reserveBytes: undefined,
+  measuresBytes: false,
+};
 
 export interface KafkaSasl {
   readonly mechanism: 'none' | 'plain' | 'scram-sha-256' | 'scram-sha-512';

@@ -3,7 +3,7 @@ import kafkajs, { type Admin } from 'kafkajs';
 import { loadConfig } from '../../../program/settings.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { createTopicLog } from '../../../topics/registry.js';
+import { createTopicLog } from '../../../program/topic-log.js';
 import type { Progress } from '../world/world.js';
 
 export interface ProgressReader {

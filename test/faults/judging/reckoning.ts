@@ -6,7 +6,7 @@
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { loadConfig } from '../../../program/settings.js';
-import { createTopicLog } from '../../../topics/registry.js';
+import { createTopicLog } from '../../../program/topic-log.js';
 import type { Program } from '../../program.js';
 
 export interface Reckoning {

@@ -163,7 +163,7 @@ t.test(
     const limits = createLimits(config, kafka.topics, () => (time += 10_000));
     const forwarder = createForwarder({
       topics: kafka.topics,
-      specOf: (output) => outputTopicSpec(config, output),
+      specOf: (output) => outputTopicSpec(config, kafka.topics.capabilities(), output),
       limits,
       metrics,
       log: silentLog,

@@ -74,9 +74,9 @@ t.test('drop_oldest: what is older than max_age is dropped', async (t) => {
 
 const { config } = loadConfig({ folder: tmpdir(), environment: {}, overrides: { data_folder: tmpdir() } });
 /** A topic with so many messages of 1,000 bytes, of which so many are sent. */
-const topicWith = (state: { logEnd: number; committed: number; kafka?: boolean }): TopicLog =>
+const topicWith = (state: { logEnd: number; committed: number }, reserveBytes = 1): TopicLog =>
   ({
-    capabilities: () => ({ shared: false, name: 'embedded' }),
+    capabilities: () => ({ name: 'embedded', shared: false, measuresBytes: true, reserveBytes }),
     partitions: async () => [{ partition: 0, earliest: 0, logEnd: state.logEnd, bytes: state.logEnd * 1_000 }],
     committed: async () => new Map([[0, state.committed]]),
   }) as unknown as TopicLog;
@@ -106,11 +106,7 @@ t.test('hold: nothing is dropped, however much waits, until the disk itself runs
   const { bavail, bsize } = await statfs(tmpdir());
   const waits = async (reserve: number) => {
     let time = 0;
-    const scarce = {
-      ...config,
-      topics: { ...config.topics, embedded: { ...config.topics.embedded, reserve_bytes: reserve } },
-    };
-    const limits = createLimits(scarce, topicWith({ logEnd: 1e9, committed: 0 }), () => (time += 1_000));
+    const limits = createLimits(config, topicWith({ logEnd: 1e9, committed: 0 }, reserve), () => (time += 1_000));
     limits.refusal(outputOf({ max_waiting: '1 MB' }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     return limits.refusal(outputOf({ max_waiting: '1 MB' }));

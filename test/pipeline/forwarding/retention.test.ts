@@ -26,7 +26,13 @@ t.test('gaps between the committed and the earliest offset, and between batches'
   } as unknown as TopicLog;
   const world = await createWorld(t, [{ id: 'a', port: destination.port }], { topics: () => topics });
   const place = { topic: 'sluice.output.a', partition: 0, groupGeneration: 1, logEnd: 42 };
-  await handler?.assigned({ ...place, position: 25, committed: { offset: 10, metadata: '' }, earliest: 25 });
+  await handler?.assigned({
+    ...place,
+    position: 25,
+    committed: { offset: 10, metadata: '' },
+    earliest: 25,
+    fence: async () => undefined,
+  });
   t.equal(await world.metric('messages_dropped_total', 'a'), 15);
   const batch = (offsets: readonly number[]): ConsumedBatch => ({
     ...place,

@@ -129,7 +129,11 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
     },
     async append(output, values) {
       await topics.ensureTopics([
-        outputTopicSpec(config, { id: output, max_waiting_bytes: undefined, max_age_ms: undefined }),
+        outputTopicSpec(config, topics.capabilities(), {
+          id: output,
+          max_waiting_bytes: undefined,
+          max_age_ms: undefined,
+        }),
       ]);
       const records = values.map((value) => ({
         key: mintId(prefix, sequence++),

@@ -8,7 +8,7 @@ import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { unparkedRecord } from '../../../pipeline/parking/envelope.js';
 import type { ParkedSet } from '../../../pipeline/parking/parking.js';
-import { createTopicLog } from '../../../topics/registry.js';
+import { createTopicLog } from '../../../program/topic-log.js';
 import type { ConsumedRecord } from '../../../topics/contract.js';
 import { kafkaBrokers, openSearchNode } from '../../engines.js';
 import type { Program } from '../../program.js';

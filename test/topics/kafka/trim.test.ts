@@ -3,7 +3,7 @@ import t from 'tap';
 import { loadConfig } from '../../../program/settings.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { createTopicLog } from '../../../topics/registry.js';
+import { createTopicLog } from '../../../program/topic-log.js';
 import { kafkaBrokers, skipWithoutKafka } from '../../engines.js';
 
 t.test('records below an offset are removed, also all of them', skipWithoutKafka(), async (t) => {
