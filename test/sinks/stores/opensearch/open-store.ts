@@ -17,7 +17,7 @@ export async function openStore(test: Test, options: Partial<OpenSearchStoreOpti
     ...options,
   });
   const created = new Set<string>();
-  const createIndex = store.indices.create.bind(store);
+  const createIndex = store.indices.create.bind(store.indices);
   store.indices.create = async (name, indexOptions) => {
     created.add(name);
     await createIndex(name, indexOptions);
