@@ -1,6 +1,7 @@
 /**
- * GELF TCP to searchable, the whole program as one process: `node build/bench/end-to-end.js [embedded|cluster] [messages]`. The cluster form needs
- * SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH; sender and engines share the cores.
+ * GELF TCP to searchable, the whole program as one process:
+ * `node build/bench/end-to-end.js [embedded|cluster] [messages]`. The cluster form needs SLUICE_TEST_KAFKA and
+ * SLUICE_TEST_OPENSEARCH; sender and engines share the cores.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Appends to a real Kafka and reads back through a group: `node build/bench/kafka.js [seconds] [compression]`, with SLUICE_TEST_KAFKA.
- * One process; the broker shares the cores.
+ * Appends to a real Kafka and reads back through a group: `node build/bench/kafka.js [seconds] [compression]`, with
+ * SLUICE_TEST_KAFKA. One process; the broker shares the cores.
  */
 import { randomBytes } from 'node:crypto';
 import kafkajs from 'kafkajs';

@@ -1,4 +1,7 @@
-/** Outputs: topic to wire, one core: `node build/bench/outputs.js [messages] [rounds]`. The destination is a process of its own that takes everything. */
+/**
+ * Outputs: topic to wire, one core: `node build/bench/outputs.js [messages] [rounds]`. The destination is a process of
+ * its own that takes everything.
+ */
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -36,7 +39,7 @@ function message(number: number): Buffer {
 
 /** Before it is measured, each case is run with so many, so that compiling is not counted. */
 const warmUpMessages = 20_000;
-/** Of one run; a busy machine takes a tenth of it. */
+/** Time limit of one run; even a busy machine needs a tenth of it. */
 const deadlineMs = 60_000;
 
 interface Case {

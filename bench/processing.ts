@@ -1,4 +1,7 @@
-/** A topic that is filled before, and a processor that works it off into a store that only counts: CPU of the program's own work, engines left out. */
+/**
+ * A topic that is filled before, and a processor that works it off into a store that only counts: CPU of the program's
+ * own work, engines left out.
+ */
 import { randomBytes } from 'node:crypto';
 import kafkajs from 'kafkajs';
 import { Value } from 'typebox/value';

@@ -1,7 +1,8 @@
 /**
- * What the delivery protocol costs of a message's CPU: a topic is worked off, and the fence and the look at the sequences are switched off and on again
- * after every `stretch` messages, in the order on, off, off, on, so that a slow second of the machine falls on both. Each time that the topic is worked
- * off is one pair; the median of the pairs counts. `node build/bench/protocol.js [messages] [pairs]`, with SLUICE_TEST_KAFKA; the store only counts.
+ * What the delivery protocol costs of a message's CPU: a topic is worked off, and the fence and the look at the
+ * sequences are switched off and on again after every `stretch` messages, in the order on, off, off, on, so that a slow
+ * second of the machine falls on both. Each time that the topic is worked off is one pair; the median of the pairs
+ * counts. `node build/bench/protocol.js [messages] [pairs]`, with SLUICE_TEST_KAFKA; the store only counts.
  */
 import { fileURLToPath } from 'node:url';
 import { prefixWidth, sequenceOf } from '../core/message-ids.js';
@@ -24,21 +25,23 @@ export interface ProtocolCost {
   /** Microseconds of CPU a message, medians. */
   readonly withProtocol: number;
   readonly without: number;
-  /** Of each pair: what the protocol adds, as a share of the whole. */
+  /** What the protocol adds in each pair, as a share of the whole. */
   readonly shares: readonly number[];
   readonly share: number;
 }
 
 /** At its end some thousand messages have been fetched that are processed in the next one. */
 const stretch = 100_000;
-/** Of each time that the topic is worked off: connecting and the first fetches. */
+/** First stretches of each pass over the topic that do not count: connecting and the first fetches are in them. */
 const leftOut = 1;
 const order = [true, false, false, true];
 const protocolIn = (number: number): boolean => order[(number + order.length - leftOut) % order.length] as boolean;
 
 const nobody: ReadonlySet<number> = new Set();
 
-/** Takes every id for new; of one it keeps the sequence, so that no gap is found when the looking is switched on again. */
+/**
+ * Takes every id for new; of one it keeps the sequence, so that no gap is found when the looking is switched on again.
+ */
 const noCheck: typeof checkResends = (keys, before) => {
   const last = keys.at(-1)?.key ?? '';
   const sequence = sequenceOf(last);

@@ -1,4 +1,7 @@
-/** Messages a second that the receivers take, check and hand over; the sender is a process of its own. `node build/bench/receive.js [kind...]`. */
+/**
+ * Messages a second that the receivers take, check and hand over; the sender is a process of its own.
+ * `node build/bench/receive.js [kind...]`.
+ */
 import { execFile } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';

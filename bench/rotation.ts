@@ -1,7 +1,9 @@
 /**
  * How far from its size limit an index is when it is rotated at full rate, the whole program on embedded topics:
- * `node build/bench/rotation.js [messages] [limit in bytes] [embedded|opensearch|words]`, the latter but one with SLUICE_TEST_OPENSEARCH. Messages of about 1 kB of random text, which hardly gets smaller.
- * `words`: the embedded store with its index of words, which comes behind the writes and is waited for. Words of random text take more room than the text.
+ * `node build/bench/rotation.js [messages] [limit in bytes] [embedded|opensearch|words]`, the latter but one with
+ * SLUICE_TEST_OPENSEARCH. Messages of about 1 kB of random text, which hardly gets smaller. `words`: the embedded store
+ * with its index of words, which comes behind the writes and is waited for. Words of random text take more room than
+ * the text.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

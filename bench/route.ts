@@ -1,6 +1,6 @@
 /**
- * CPU of each step between a consumed record and the JSON text of its document: `node build/bench/route.js [rounds]`. It is processor time of the
- * process, garbage collection included, so other load on the machine changes it little.
+ * CPU of each step between a consumed record and the JSON text of its document: `node build/bench/route.js [rounds]`.
+ * It is processor time of the process, garbage collection included, so other load on the machine changes it little.
  */
 import { fileURLToPath } from 'node:url';
 import { createGenerator } from '../load/generator.js';

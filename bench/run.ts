@@ -1,4 +1,7 @@
-/** `npm run bench`: every benchmark, one after the other, each a process of its own; the output is kept in docs/benchmarks.md with --save. */
+/**
+ * `npm run bench`: every benchmark, one after the other, each a process of its own; the output is kept in
+ * docs/benchmarks.md with --save.
+ */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';

@@ -1,8 +1,10 @@
 /**
- * CPU a message of two processors against one, over the same filled topic: `node build/bench/scaling.js [messages] [rounds]`, with SLUICE_TEST_KAFKA
- * and SLUICE_TEST_OPENSEARCH (which keeps only the state here; the store only counts). Each processor is a process of its own, compiled and warm before it counts.
- * Cores that share caches and execution units make everything dearer that runs beside something else, so two strangers, each with a consumer
- * group of its own over the whole topic, run as a third: what two processors of one group cost beyond them is what sharing the work costs.
+ * CPU a message of two processors against one, over the same filled topic:
+ * `node build/bench/scaling.js [messages] [rounds]`, with SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH (which keeps
+ * only the state here; the store only counts). Each processor is a process of its own, compiled and warm before it
+ * counts. Cores that share caches and execution units make everything dearer that runs beside something else, so two
+ * strangers, each with a consumer group of its own over the whole topic, run as a third: what two processors of one
+ * group cost beyond them is what sharing the work costs.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -85,7 +87,10 @@ async function worker({ prefix, group, stateIndex }: Order): Promise<void> {
   process.disconnect();
 }
 
-/** Microseconds of CPU a message, of all processors together, and what each stored. Strangers each work the whole topic off. */
+/**
+ * Microseconds of CPU a message, of all processors together, and what each stored. Strangers each work the whole topic
+ * off.
+ */
 async function round(
   prefix: string,
   processors: number,

@@ -1,5 +1,6 @@
 /**
- * Searches and exports of the real program over its API: `node build/bench/search.js [embedded|opensearch] [--messages N] [--seconds S]`.
+ * Searches and exports of the real program over its API:
+ * `node build/bench/search.js [embedded|opensearch] [--messages N] [--seconds S]`.
  *
  *   --span H       hours that the messages are spread over (default: 1 up to a million messages, 24 beyond)
  *   --range S      seconds back that the searches under load look (default: 3600)

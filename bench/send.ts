@@ -1,4 +1,7 @@
-/** The sending half of the receive bench, run as a child process: `node send.js <kind> <port> <messages>`. Prints how many it sent. */
+/**
+ * The sending half of the receive bench, run as a child process: `node send.js <kind> <port> <messages>`. Prints how
+ * many it sent.
+ */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
@@ -14,7 +17,10 @@ export function benchMessage(index: number): string {
 
 /** Datagrams sent before the receiver gets a turn: its buffer of 4 MiB holds 3,000. */
 const burst = 64;
-/** What the sender fell behind by more than this is not caught up: a burst at its own full speed would measure the sender. */
+/**
+ * What the sender fell behind by more than this is not caught up: a burst at its own full speed would measure the
+ * sender.
+ */
 const maxLateSeconds = 0.002;
 const tcpBlockMessages = 400;
 
@@ -35,7 +41,9 @@ async function sendTcp(port: number, messages: number, pack: (text: string) => B
   return sent;
 }
 
-/** Rises to `rate` a second within the first second, so that the receiver is compiled before it is measured; in bursts. */
+/**
+ * Rises to `rate` a second within the first second, so that the receiver is compiled before it is measured; in bursts.
+ */
 async function sendUdp(
   port: number,
   messages: number,

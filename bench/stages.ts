@@ -1,6 +1,7 @@
 /**
- * CPU of each stage of a message's way, from the socket's bytes to the written document, in one table: `node build/bench/stages.js [messages]`. Embedded
- * engines, one process; processor time of all its threads, garbage collection included. The share of the protocol over Kafka is measured by protocol.ts.
+ * CPU of each stage of a message's way, from the socket's bytes to the written document, in one table:
+ * `node build/bench/stages.js [messages]`. Embedded engines, one process; processor time of all its threads, garbage
+ * collection included. The share of the protocol over Kafka is measured by protocol.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** Documents per second into the embedded store, JSON parsing and durable commits included, and what searches take then. */
+/**
+ * Documents per second into the embedded store, JSON parsing and durable commits included, and what searches take then.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +26,9 @@ function pick<T>(list: readonly T[], random: number): T {
   return list[random % list.length] as T;
 }
 
-/** About 420 bytes as a GELF message, 700 as a routed document; a small linear generator makes it the same every time. */
+/**
+ * About 420 bytes as a GELF message, 700 as a routed document; a small linear generator makes it the same every time.
+ */
 function createGenerator(): (at: number) => string {
   let state = 42;
   const next = () => {

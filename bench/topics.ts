@@ -1,4 +1,6 @@
-/** Messages per second appended to the embedded topics and consumed from them: `node build/bench/topics.js [seconds]`. */
+/**
+ * Messages per second appended to the embedded topics and consumed from them: `node build/bench/topics.js [seconds]`.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

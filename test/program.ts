@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
 import { packageRoot } from '../core/process/package-root.js';
-import { patience } from './patience.js';
+import { slowness } from './deadlines.js';
 
 /** The compiled command line beside the running test. */
 export const commandLine = join(import.meta.dirname, '..', 'cli.js');
@@ -56,7 +56,10 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
-/** Node.js for `spawn`, without the hooks that the test runner adds to the variables of every child: `env` replaces itself with it. */
+/**
+ * Node.js for `spawn`, without the hooks that the test runner adds to the variables of every child: `env` replaces
+ * itself with it.
+ */
 export const node: readonly [command: string, ...leading: readonly string[]] = [
   '/usr/bin/env',
   '-u',
@@ -174,7 +177,7 @@ export async function until<Value>(
   deadlineMs: number,
   explain: () => string,
 ): Promise<Value> {
-  const deadline = Date.now() + deadlineMs * patience;
+  const deadline = Date.now() + deadlineMs * slowness;
   for (;;) {
     const value = await probe();
     if (value !== undefined) return value;

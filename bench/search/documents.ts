@@ -1,6 +1,7 @@
 /**
- * Log messages as the forwarders of a cluster send them. Words come as often as words do (Zipf: the n-th word n times rarer than the first), pods and
- * request ids are many, some fields are on some messages only. The seed and the number of a message decide all of it but its time.
+ * Log messages as the forwarders of a cluster send them. Words come as often as words do (Zipf: the n-th word n times
+ * rarer than the first), pods and request ids are many, some fields are on some messages only. The seed and the number
+ * of a message decide all of it but its time.
  */
 import { createRandom, hash, pick, type Random } from '../../load/random.js';
 

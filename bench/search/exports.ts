@@ -20,7 +20,10 @@ const newline = 0x0a;
 /** `"2026-11-21T13:00:00.000Z"` at the beginning of each row. */
 const timeLength = 26;
 
-/** Counts rows of a CSV file, whose line ends within quotes are none, and those whose first cell is later than that of the row before. */
+/**
+ * Counts rows of a CSV file, whose line ends within quotes are none, and those whose first cell is later than that of
+ * the row before.
+ */
 export function createCounter(): { take(piece: Buffer): void; end(): Counted } {
   let [lines, bytes, outOfOrder, within] = [0, 0, 0, false];
   let head = '';
@@ -48,7 +51,10 @@ export interface ExportOptions {
 }
 
 const fields = ['timestamp', 'source', 'message', 'namespace', 'pod', 'level'];
-/** A process that has just started takes its heaps and its engine's pages with the first work of any kind: that is told apart. */
+/**
+ * A process that has just started takes its heaps and its engine's pages with the first work of any kind: that is told
+ * apart.
+ */
 const warmRows = 100_000;
 /** What searches before have left behind is given back first. */
 const settleMs = 2_000;

@@ -1,4 +1,7 @@
-/** Fills a store by its own write path with what the pipeline would write: decoded, routed by the rules that ship, made to fit. It goes on where it was stopped. */
+/**
+ * Fills a store by its own write path with what the pipeline would write: decoded, routed by the rules that ship, made
+ * to fit. It goes on where it was stopped.
+ */
 import { idPrefix, mintId } from '../../core/message-ids.js';
 import type { Epoch } from '../../pipeline/delivery/records.js';
 import { emptyRouted, routeMessages, type IndexBatch, type RouteContext } from '../../pipeline/route/route.js';

@@ -1,4 +1,7 @@
-/** Searches that arrive on their own clock while messages come in: how long they take from when they should have begun, and what they cost the others. */
+/**
+ * Searches that arrive on their own clock while messages come in: how long they take from when they should have begun,
+ * and what they cost the others.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../../load/random.js';
 import { loadInChild } from '../../test/endurance/load-process.js';
@@ -8,7 +11,7 @@ import { createAsker, drawKind, kinds, type Asker } from './queries.js';
 import type { World } from './world.js';
 
 export interface LoadOptions {
-  /** Of the windows with searches, together; those without take as long. */
+  /** Length of all windows with searches together; those without are as long. */
   readonly seconds: number;
   readonly searchesPerSecond: number;
   readonly messagesPerSecond: number;

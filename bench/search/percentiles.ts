@@ -1,4 +1,7 @@
-/** How far the percentiles of a store are from the exact ones, in ranks: the exact ones come from an export of the values. */
+/**
+ * How far the percentiles of a store are from the exact ones, in ranks: the exact ones come from an export of the
+ * values.
+ */
 import { percentile } from './figures.js';
 import type { World } from './world.js';
 

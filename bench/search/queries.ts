@@ -5,7 +5,7 @@ import { apps, drawWord, namespaces, words } from './documents.js';
 
 export interface SearchKind {
   readonly name: string;
-  /** Of 100 searches. */
+  /** How many of 100 searches are of this kind. */
   readonly share: number;
   /** Undefined: a message that was shown before, by its id. */
   readonly body: ((random: Random) => readonly SearchType[]) | undefined;

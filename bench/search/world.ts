@@ -1,4 +1,7 @@
-/** The real program, filled, with users of its own; on OpenSearch with engines of its own too, since shared ones hold what others wrote. */
+/**
+ * The real program, filled, with users of its own; on OpenSearch with engines of its own too, since shared ones hold
+ * what others wrote.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A field that occurs only in messages that may not be read answers as one that occurs nowhere: on both stores, however it is asked for. */
+/**
+ * A field that occurs only in messages that may not be read answers as one that occurs nowhere: on both stores, however
+ * it is asked for.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Whatever is typed: permissions never open what is kept, names keep their meaning, and nothing throws what is not declared. */
+/**
+ * Whatever is typed: permissions never open what is kept, names keep their meaning, and nothing throws what is not
+ * declared.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import { defaultRoles, type Role } from '../../access/rights/default-roles.js';

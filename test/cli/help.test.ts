@@ -1,4 +1,7 @@
-/** Every verb: its help with examples that parse, the switches that scripts count on, and an answer to a slip of the pen. */
+/**
+ * Every verb: its help with examples that parse, the switches that scripts count on, and an answer to a slip of the
+ * pen.
+ */
 import type { Command } from 'commander';
 import t from 'tap';
 import { reportFailure } from '../../cli/failure.js';
@@ -47,7 +50,10 @@ async function run(program: Command, words: readonly string[]): Promise<{ said: 
   }
 }
 
-/** What follows `sluice` in a line of examples: no pipe before it, nothing of a next command or a file behind it, no explanation behind two spaces. */
+/**
+ * What follows `sluice` in a line of examples: no pipe before it, nothing of a next command or a file behind it, no
+ * explanation behind two spaces.
+ */
 function wordsOf(example: string): string[] {
   const text = (/(?:^|\| )sluice ?(.*)$/.exec(example.trim())?.[1] ?? '').replace(/ {2,}.*$/, '');
   const words = [...text.matchAll(/'([^']*)'|(\S+)/g)];

@@ -1,6 +1,7 @@
 /**
- * The two failures of simpler embedded protocols (E1, E2): killed between the store's commit and the offset's, with rotation and other
- * rules at the next start; and topics whose files were deleted and made again while the store holds their documents.
+ * The two failures of simpler embedded protocols (E1, E2): killed between the store's commit and the offset's, with
+ * rotation and other rules at the next start; and topics whose files were deleted and made again while the store holds
+ * their documents.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Power cuts under load, on the embedded engines: what was not synced is gone, or there in part. Everything that was answered with 202
- * is there afterwards, nothing is there twice. `SLUICE_FAULT_ROUNDS` cuts, the seed is printed.
+ * Power cuts under load, on the embedded engines: what was not synced is gone, or there in part. Everything that was
+ * answered with 202 is there afterwards, nothing is there twice. `SLUICE_FAULT_ROUNDS` cuts, the seed is printed.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** Starts the attackers' process, at the lowest priority: in a network they would not take the receiver's processor time for their own work. */
+/**
+ * Starts the attackers' process, at the lowest priority: in a network they would not take the receiver's processor time
+ * for their own work.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';

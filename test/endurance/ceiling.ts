@@ -11,7 +11,10 @@ export interface Ceiling {
   readonly seconds: number;
 }
 
-/** Four connections as fast as TCP lets them; the time runs until the last message is stored. The first second, in which code is compiled, is a run of its own. */
+/**
+ * Four connections as fast as TCP lets them; the time runs until the last message is stored. The first second, in which
+ * code is compiled, is a run of its own.
+ */
 export async function measureCeiling(
   scope: Pick<Scope, 'teardown'>,
   program: Program,

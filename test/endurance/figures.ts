@@ -1,4 +1,7 @@
-/** Figures of a running program: its metrics, its memory and files as the kernel sees them, and how they change over time. */
+/**
+ * Figures of a running program: its metrics, its memory and files as the kernel sees them, and how they change over
+ * time.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 
@@ -40,7 +43,10 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Bytes of established IPv4 connections to this port that the kernel holds: not yet read by the receiver, and not yet taken from the senders. Fields of /proc/net/tcp. */
+/**
+ * Bytes of established IPv4 connections to this port that the kernel holds: not yet read by the receiver, and not yet
+ * taken from the senders. Fields of /proc/net/tcp.
+ */
 export function kernelQueues(port: number): { readonly unread: number; readonly unsent: number } {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
   let unread = 0;
@@ -86,7 +92,10 @@ export function machine(): string {
 
 const receivers = ['gelf-tcp', 'gelf-udp', 'gelf-http'] as const;
 
-/** Per receiver: received = decoded + refused + shed, and decoded = appended + waiting. The sentences say what is not so. */
+/**
+ * Per receiver: received = decoded + refused + shed, and decoded = appended + waiting. The sentences say what is not
+ * so.
+ */
 export function unbalanced(samples: Samples): string[] {
   return receivers.flatMap((receiver) => {
     const count = (what: string): number => samples(`sluice_messages_${what}_total`, { receiver });

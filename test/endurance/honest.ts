@@ -1,6 +1,7 @@
 /**
- * Well-behaved senders: TCP connections with numbered messages, HTTP requests that wait for 202, UDP at a modest rate. What they sent is
- * compared with what an independent reader finds in the topic; their latencies are kept with the time at which they were seen.
+ * Well-behaved senders: TCP connections with numbered messages, HTTP requests that wait for 202, UDP at a modest rate.
+ * What they sent is compared with what an independent reader finds in the topic; their latencies are kept with the time
+ * at which they were seen.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -151,7 +152,10 @@ async function createUdp(port: number, failures: string[]): Promise<Part> {
   };
 }
 
-/** Each lane posts one message after the other, at its pace; a request that is answered late delays the next one, and is what is measured. */
+/**
+ * Each lane posts one message after the other, at its pace; a request that is answered late delays the next one, and is
+ * what is measured.
+ */
 function createHttp(port: number, accepted: Point[], failures: string[]): Part {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const stopped = new AbortController();

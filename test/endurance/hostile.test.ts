@@ -1,6 +1,6 @@
 /**
- * The short form of `npm run hostile`: what must hold at any speed. Latencies are printed and not compared here, since nine seconds
- * beside other tests on the same cores measure those tests; the command compares them.
+ * The short form of `npm run hostile`: what must hold at any speed. Latencies are printed and not compared here, since
+ * nine seconds beside other tests on the same cores measure those tests; the command compares them.
  */
 import t from 'tap';
 import { complaints, runHostile, summary } from './hostile.js';

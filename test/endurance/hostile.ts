@@ -1,6 +1,7 @@
 /**
- * Hostile senders against the real program, with well-behaved ones beside them. First the honest senders alone, then the attacks, one after the
- * other (those that work by lasting run beside all). `npm run hostile -- --for 10m [--seed 1] [--only <part of a name>]`.
+ * Hostile senders against the real program, with well-behaved ones beside them. First the honest senders alone, then
+ * the attacks, one after the other (those that work by lasting run beside all).
+ * `npm run hostile -- --for 10m [--seed 1] [--only <part of a name>]`.
  */
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -44,7 +45,7 @@ interface Latency {
 export interface HostileReport extends HonestReckoning {
   readonly alone: { readonly http: Latency; readonly tcp: Latency };
   readonly attacked: { readonly http: Latency; readonly tcp: Latency };
-  /** Of the 99th percentiles; what is below `floorMs` counts as that. */
+  /** Ratios of the 99th percentiles. A percentile below `floorMs` counts as `floorMs`. */
   readonly ratio: { readonly http: number; readonly tcp: number };
   readonly failures: readonly string[];
   /** Counts that do not add up. */
@@ -66,7 +67,10 @@ export interface HostileReport extends HonestReckoning {
 const floorMs = 10;
 /** Messages of the honest senders that may be on their way at any moment. */
 const honestLag = 2_000;
-/** No bound of the receivers is above it: 256 MiB of unfinished frames, 128 MiB of chunks, 128 MiB of bodies, 64 MiB waiting, beside the store's own. */
+/**
+ * No bound of the receivers is above it: 256 MiB of unfinished frames, 128 MiB of chunks, 128 MiB of bodies, 64 MiB
+ * waiting, beside the store's own.
+ */
 export const memoryBoundMegabytes = 1_400;
 
 export async function runHostile(scope: Pick<Scope, 'teardown'>, options: HostileOptions): Promise<HostileReport> {
@@ -118,7 +122,10 @@ export async function runHostile(scope: Pick<Scope, 'teardown'>, options: Hostil
   }
 }
 
-/** Once more when the attacks are over and worked off: whatever else the machine does changes with time, and the slower of both is what they are compared with. */
+/**
+ * Once more when the attacks are over and worked off: whatever else the machine does changes with time, and the slower
+ * of both is what they are compared with.
+ */
 async function aloneAgain(
   program: Program,
   honest: Honest,
@@ -283,7 +290,10 @@ function memoryOf(memory: readonly Point[], from: number): Pick<HostileReport, '
   };
 }
 
-/** On a machine with several times more to do than it has cores, the scheduler decides latencies, and nothing is said about them. */
+/**
+ * On a machine with several times more to do than it has cores, the scheduler decides latencies, and nothing is said
+ * about them.
+ */
 export function latencyCounts(): boolean {
   return (loadavg()[0] ?? 0) <= 3 * cpus().length;
 }

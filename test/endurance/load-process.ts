@@ -1,4 +1,7 @@
-/** One load run as a process of its own: options as JSON in the first argument, the run as one JSON line on standard output. */
+/**
+ * One load run as a process of its own: options as JSON in the first argument, the run as one JSON line on standard
+ * output.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +14,10 @@ import type { StalledRun } from './stall-process.js';
 export type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> &
   Partial<Pick<LoadOptions, 'count' | 'bytes' | 'host'>>;
 
-/** Rejects when the child fails; it is killed with the scope, and ends early, with what it sent, when the signal says so. */
+/**
+ * Rejects when the child fails; it is killed with the scope, and ends early, with what it sent, when the signal says
+ * so.
+ */
 export function loadInChild(scope: Pick<Scope, 'teardown'>, load: ChildLoad, signal?: AbortSignal): Promise<LoadRun> {
   return runChild(scope, join(import.meta.dirname, 'load-process.js'), [JSON.stringify(load)], signal).then(
     (text) => JSON.parse(text) as LoadRun,
@@ -33,7 +39,10 @@ export function datagramsInChild(
   ]).then(Number);
 }
 
-/** TCP senders that are held back when the receiver does not read, with what they offered, what they could write, and how long they waited. */
+/**
+ * TCP senders that are held back when the receiver does not read, with what they offered, what they could write, and
+ * how long they waited.
+ */
 export function stalledInChild(
   scope: Pick<Scope, 'teardown'>,
   port: number,

@@ -1,4 +1,7 @@
-/** The short form of `npm run overload`; the time to full speed is printed and not judged, since other tests run beside it. */
+/**
+ * The short form of `npm run overload`; the time to full speed is printed and not judged, since other tests run beside
+ * it.
+ */
 import t from 'tap';
 import { complaints, runOverload, summary } from './overload.js';
 

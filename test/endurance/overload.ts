@@ -1,6 +1,7 @@
 /**
- * Three times what the program can take, over UDP and TCP at once: UDP sheds and every datagram is counted, TCP stalls its senders, memory stays
- * where it is, and the moment the load falls back everything is taken again. `npm run overload -- --for 60s`.
+ * Three times what the program can take, over UDP and TCP at once: UDP sheds and every datagram is counted, TCP stalls
+ * its senders, memory stays where it is, and the moment the load falls back everything is taken again.
+ * `npm run overload -- --for 60s`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -42,9 +43,12 @@ export interface OverloadReport {
     readonly shed: number;
   };
   readonly tcp: StalledRun & {
-    /** Of the senders of the overload: what the receiver counted. */
+    /** What the receiver counted of the overload. */
     readonly received: number;
-    /** Most connections at a time that the receiver did not read, and most bytes that the kernel held for it and for the senders. */
+    /**
+     * Most connections at a time that the receiver did not read, and most bytes that the kernel held for it and for the
+     * senders.
+     */
     readonly paused: number;
     readonly unreadBytes: number;
     readonly unsentBytes: number;
@@ -59,15 +63,19 @@ export interface OverloadReport {
 }
 
 /**
- * A topic on disk takes far more than the rules and the store behind it, until it is full: it keeps this much of each partition, and refuses to
- * append while it holds what is not processed yet. So overload reaches the senders within a second instead of within an hour.
+ * A topic on disk takes far more than the rules and the store behind it, until it is full: it keeps this much of each
+ * partition, and refuses to append while it holds what is not processed yet. So overload reaches the senders within a
+ * second instead of within an hour.
  */
 const topics = {
   max_waiting_bytes: 8 * 2 ** 20,
   retention_bytes: 8 * 2 ** 20,
   embedded: { segment_bytes: 2 * 2 ** 20 },
 };
-/** The embedded store keeps blocks in memory up to its limit, with the default for as long as the overload lasts: a rise would measure that. */
+/**
+ * The embedded store keeps blocks in memory up to its limit, with the default for as long as the overload lasts: a rise
+ * would measure that.
+ */
 const store = { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
 export const memoryRiseMegabytes = 400;
 
@@ -171,7 +179,10 @@ const tcpReceived = (samples: Samples): number => samples('sluice_messages_recei
 
 const recoveryDatagrams = 2_000;
 
-/** A load that the program can take: how long until a whole second passes in which all that is offered is appended and nothing is lost. */
+/**
+ * A load that the program can take: how long until a whole second passes in which all that is offered is appended and
+ * nothing is lost.
+ */
 async function recovery(
   scope: Pick<Scope, 'teardown'>,
   program: Program,

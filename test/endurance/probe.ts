@@ -1,4 +1,6 @@
-/** One message after the other over HTTP, ten a second: how long each waits for its 202 while others load the program. */
+/**
+ * One message after the other over HTTP, ten a second: how long each waits for its 202 while others load the program.
+ */
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 

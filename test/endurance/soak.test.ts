@@ -1,4 +1,7 @@
-/** The short form of `npm run soak`: a few seconds, too short for slopes, and beside other tests, so that latencies say nothing. `SLUICE_SOAK_MS=60000` makes it a minute. */
+/**
+ * The short form of `npm run soak`: a few seconds, too short for slopes, and beside other tests, so that latencies say
+ * nothing. `SLUICE_SOAK_MS=60000` makes it a minute.
+ */
 import t from 'tap';
 import { runSoak, soakLimits, summary } from './soak.js';
 

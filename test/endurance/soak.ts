@@ -24,7 +24,7 @@ import { durationOption, numberOption, runInScope, type Scope } from './scope.js
 
 export interface SoakOptions {
   readonly forMs: number;
-  /** Of the ceiling, where no rate is given. */
+  /** Share of the ceiling, where no rate is given. */
   readonly share: number;
   readonly rate?: number | undefined;
   readonly ceilingMs: number;
@@ -98,12 +98,16 @@ export interface SoakReport {
 }
 
 /**
- * The embedded store keeps rows in memory until a checkpoint, and blocks up to its limit: with the defaults that is a sawtooth of a gigabyte and many
- * minutes, and a slope over half an hour would say where on it the run began and ended. Smaller bounds are reached in the first fifth of the run.
+ * The embedded store keeps rows in memory until a checkpoint, and blocks up to its limit: with the defaults that is a
+ * sawtooth of a gigabyte and many minutes, and a slope over half an hour would say where on it the run began and ended.
+ * Smaller bounds are reached in the first fifth of the run.
  */
 const store = { embedded: { checkpoint_bytes: 8 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
 
-/** An address of this run alone: what another program on the machine sends to a port of 127.0.0.1 that was its own before would be counted here. */
+/**
+ * An address of this run alone: what another program on the machine sends to a port of 127.0.0.1 that was its own
+ * before would be counted here.
+ */
 const host = '127.0.0.77';
 const receivers = ['gelf_tcp', 'gelf_udp', 'gelf_http'].map((type) => ({ type, host, port: 0 }));
 

@@ -1,6 +1,7 @@
 /**
- * TCP senders that wait when they are held back, as a process of its own: port, connections, messages a second and milliseconds as arguments, what
- * became of it as one JSON line. A message that comes due while the kernel still has the write before is held back, and never sent.
+ * TCP senders that wait when they are held back, as a process of its own: port, connections, messages a second and
+ * milliseconds as arguments, what became of it as one JSON line. A message that comes due while the kernel still has
+ * the write before is held back, and never sent.
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -14,7 +15,7 @@ export interface StalledRun {
   /** What the kernel took, all of it before the end. */
   readonly sent: number;
   readonly sentBytes: number;
-  /** Of all the connections' time, how much they waited for a write longer than `stallMs`. */
+  /** Share of the connections' time in which a write took longer than `stallMs`. */
   readonly stalledShare: number;
   readonly longestStallMs: number;
 }
@@ -73,7 +74,8 @@ async function run(port: number, connections: number, rate: number, forMs: numbe
     for (const lane of lanes) {
       const fresh = ((now - last) * rate) / 1000 / connections;
       lane.offered += fresh;
-      // What comes due in a stall is held back for good; otherwise the sender would only begin to measure its own backlog.
+      // What comes due in a stall is held back for good; otherwise the sender would only begin to measure its own
+      // backlog.
       lane.due = lane.writingSince !== undefined && now - lane.writingSince > stallMs ? 0 : lane.due + fresh;
       if (lane.writingSince === undefined) writeDue(lane);
     }

@@ -4,7 +4,9 @@ import { seenOf, type TopicView } from './tail.js';
 
 export interface HonestReckoning {
   readonly honest: Readonly<Record<'tcp' | 'udp' | 'http', { readonly sent: number; readonly seen: number }>>;
-  /** Honest messages that stand twice in the topic under different ids, and those of a connection behind a later one. */
+  /**
+   * Honest messages that stand twice in the topic under different ids, and those of a connection behind a later one.
+   */
   readonly doubled: number;
   readonly outOfOrder: number;
   /** Ids of the topic that no index set holds, and those that one holds twice. */

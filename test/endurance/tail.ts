@@ -1,4 +1,7 @@
-/** Reads the topic while it is written, as an independent reader: when honest messages were seen there, and what there is of them in the end. */
+/**
+ * Reads the topic while it is written, as an independent reader: when honest messages were seen there, and what there
+ * is of them in the end.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../../program/settings.js';
 import { silentLog } from '../../core/log.js';

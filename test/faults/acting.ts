@@ -25,7 +25,7 @@ export async function inTime<Value>(promise: Promise<Value>, what: string): Prom
     return await Promise.race([
       promise,
       new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`${what}: not within ${patienceMs / 1000} s`)), patienceMs);
+        timer = setTimeout(() => reject(new Error(`${what}: not within ${waitMostMs / 1000} s`)), waitMostMs);
       }),
     ]);
   } finally {
@@ -33,8 +33,8 @@ export async function inTime<Value>(promise: Promise<Value>, what: string): Prom
   }
 }
 
-/** Of one step of a row. */
-const patienceMs = 60_000;
+/** The longest that one step of a row may take. */
+const waitMostMs = 60_000;
 
 /** kill -9 again and again; the last start is left to `startAgain`. */
 export async function killAgainAndAgain(world: World, process: Process): Promise<void> {
@@ -87,7 +87,7 @@ export async function caughtUp(world: World): Promise<void> {
       const progress = await world.progress().catch(() => undefined);
       return progress !== undefined && progress.lag < world.rate * 1.5 ? true : undefined;
     },
-    patienceMs,
+    waitMostMs,
     () => 'nobody works on the topic',
   );
 }
@@ -159,7 +159,10 @@ export async function retire(world: World): Promise<void> {
 
 /** Retention runs only when a row asks for it, so that what it removes is known. */
 export const retentionByRequest = { processing: { retention_check_ms: 24 * 3_600_000 } };
-/** More documents than a row sends: an index that is rotated by itself between the look at its ids and its removal would take some along that nobody saw. */
+/**
+ * More documents than a row sends: an index that is rotated by itself between the look at its ids and its removal would
+ * take some along that nobody saw.
+ */
 export const rotatedOnlyByRequest = 100_000_000;
 export const parkSoon = { processing: { park_after_ms: 2_000 } };
 

@@ -1,4 +1,7 @@
-/** The short form of the fault table on a Kafka and an OpenSearch of its own. `npm run faults -- --engines cluster` runs all of it. */
+/**
+ * The short form of the fault table on a Kafka and an OpenSearch of its own. `npm run faults -- --engines cluster` runs
+ * all of it.
+ */
 import t from 'tap';
 import { skipWithoutEngines } from '../engines.js';
 import { testRows } from './short-form.js';

@@ -1,4 +1,7 @@
-/** `npm run faults`: the fault table from the command line. Ends with 1 when a row lost, doubled or reordered anything, or took too long. */
+/**
+ * `npm run faults`: the fault table from the command line. Ends with 1 when a row lost, doubled or reordered anything,
+ * or took too long.
+ */
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The short form of the rows about destinations of outputs, on the embedded engines. `npm run faults -- --rows output-down-20` and the others run more. */
+/**
+ * The short form of the rows about destinations of outputs, on the embedded engines.
+ * `npm run faults -- --rows output-down-20` and the others run more.
+ */
 import t from 'tap';
 import { testRows } from './short-form.js';
 

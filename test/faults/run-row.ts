@@ -30,9 +30,9 @@ export interface RowResult {
   readonly outOfOrder: number;
   /** Answered with 202 and not in the topic. */
   readonly unaccepted: number;
-  /** Of rows about outputs. */
+  /** Only for rows about outputs. */
   readonly outputs?: OutputReckoning | undefined;
-  /** Undefined: not within the patience. */
+  /** Undefined: not within the time that was waited. */
   readonly seconds: number | undefined;
   /** Undefined: nothing failed. */
   readonly error: string | undefined;

@@ -1,4 +1,7 @@
-/** Runs rows one after the other: engines once for each set of them, a world for rows that need the same one, a result for each row. */
+/**
+ * Runs rows one after the other: engines once for each set of them, a world for rows that need the same one, a result
+ * for each row.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -34,7 +37,7 @@ export interface TableOptions {
 
 /** A world is left when this many messages stand in it: they all take part in each reckoning. */
 const mostInWorld = 500_000;
-/** Of the measured ceiling: what full load offers, so that it is the fault that makes the backlog. */
+/** Share of the measured ceiling that full load offers. Below 1, so that only the fault makes a backlog. */
 const fullShare = 0.9;
 const floodMs = 4_000;
 const floodRate = 100_000;

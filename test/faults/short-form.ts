@@ -16,7 +16,10 @@ export interface ShortForm {
   readonly seed: number;
 }
 
-/** Other tests run beside this one, so that only what must hold at any speed is asserted: nothing missing, doubled or out of order, and full speed again. */
+/**
+ * Other tests run beside this one, so that only what must hold at any speed is asserted: nothing missing, doubled or
+ * out of order, and full speed again.
+ */
 export async function testRows(t: Test, { set, names, rounds, awayMs, seed }: ShortForm): Promise<void> {
   const folder = testFolder(t);
   const results: RowResult[] = [];

@@ -163,7 +163,10 @@ async function scrape(port: number): Promise<Scrape> {
   };
 }
 
-/** What moves the metrics of a program in good health: all receivers, good and bad messages, a rotation, changed rules, a search. */
+/**
+ * What moves the metrics of a program in good health: all receivers, good and bad messages, a rotation, changed rules,
+ * a search.
+ */
 async function ordinaryDay(program: Program, query: Query): Promise<void> {
   const tcp = connect(program.port('gelf-tcp'), '127.0.0.1');
   for (let number = 0; number < 300; number += 1)

@@ -1,4 +1,7 @@
-/** What is done to index sets and dead letters through a process of the API alone, while another one receives, processes and stores. */
+/**
+ * What is done to index sets and dead letters through a process of the API alone, while another one receives, processes
+ * and stores.
+ */
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createOpenSearchClient } from '../../core/opensearch-client.js';
@@ -21,7 +24,7 @@ const [indexSets, indices, deadLetters, deflector] = [
   '/api/dead-letters',
   `/api/system/deflector/${set}/cycle`,
 ];
-const patienceMs = 60_000;
+const waitMostMs = 60_000;
 
 interface Answer {
   readonly status: number;
@@ -34,7 +37,7 @@ interface World {
   readonly source: string;
   ask(method: string, path: string, body?: object): Promise<Answer>;
   send(texts: readonly string[]): Promise<void>;
-  /** Of this world's messages: how often each text is found. */
+  /** How often each text of this world is found. */
   found(expected: number): Promise<ReadonlyMap<string, number>>;
   current(): Promise<string>;
   stateOf(index: string): Promise<string | undefined>;
@@ -87,7 +90,7 @@ async function createWorld(t: Test): Promise<World> {
           const now = await texts();
           return now.length >= expected ? now : undefined;
         },
-        patienceMs,
+        waitMostMs,
         () => `no ${expected} messages are found\n${worker.output().slice(-3_000)}`,
       );
       return new Map([...new Set(all)].map((text) => [text, all.filter((one) => one === text).length]));
@@ -110,7 +113,7 @@ t.test(
     t.same(await ask('POST', deflector), { status: 204, body: {} });
     await until(
       async () => ((await current()) === first ? undefined : true),
-      patienceMs,
+      waitMostMs,
       () => 'the processor does not follow',
     );
 
@@ -142,7 +145,7 @@ t.test(
     t.same(await world.api.control.request('POST', '/rotate', { index_set: set }), { rotated: true });
     await until(
       async () => ((await current()) === before ? undefined : true),
-      patienceMs,
+      waitMostMs,
       () => 'the processor does not follow',
     );
   },
@@ -165,7 +168,7 @@ t.test(
     t.equal((await ask('POST', deflector)).status, 204);
     await until(
       async () => ((await current()) === first ? undefined : true),
-      patienceMs,
+      waitMostMs,
       () => 'the processor does not follow',
     );
     const inState = (index: string, state: string | undefined) =>
@@ -174,7 +177,7 @@ t.test(
           await send(['goes on']);
           return (await stateOf(index)) === state ? true : undefined;
         },
-        patienceMs,
+        waitMostMs,
         () =>
           `${index} does not become ${state}\n${world.worker.output().slice(-3_000)}\n${world.api.output().slice(-3_000)}`,
       );
@@ -187,7 +190,7 @@ t.test(
     });
     await until(
       async () => ((await world.found(2)).get('in the first') === 1 ? true : undefined),
-      patienceMs,
+      waitMostMs,
       () =>
         `a message of the index is not found\n${world.worker.output().slice(-3_000)}\n${world.api.output().slice(-3_000)}`,
     );
@@ -199,7 +202,7 @@ t.test(
     t.match(await ask('POST', indexSets, { index_prefix: own, title: 'Own' }), { status: 200 });
     await until(
       async () => ((await ask('POST', `/api/system/deflector/${own}/cycle`)).status === 204 ? true : undefined),
-      patienceMs,
+      waitMostMs,
       () => 'no processor takes the set over',
     );
     t.equal(await stateOf(`${own}_1`), 'open');
@@ -215,7 +218,7 @@ t.test(
         await send(['goes on']);
         return (await listed()) === 0 ? true : undefined;
       },
-      patienceMs,
+      waitMostMs,
       () => `its indices stay\n${world.worker.output().slice(-3_000)}`,
     );
   },
@@ -249,7 +252,7 @@ t.test('dead letters are listed, shown, replayed and dropped by the API', { skip
         const { body } = await ask('GET', `${deadLetters}/jobs/${String(begun.body['id'])}`);
         return body['state'] === 'running' ? undefined : body;
       },
-      patienceMs,
+      waitMostMs,
       () => `the job does not end\n${api.output().slice(-3_000)}`,
     );
   };
@@ -263,7 +266,7 @@ t.test('dead letters are listed, shown, replayed and dropped by the API', { skip
       const now = await list();
       return now.length === 2 ? now : undefined;
     },
-    patienceMs,
+    waitMostMs,
     () => `no letters\n${worker.output().slice(-3_000)}`,
   );
   const refused = open.find(({ document }) => document['code'] === 'STORE_DOCUMENT_REFUSED');

@@ -1,4 +1,7 @@
-/** Receivers and processors as programs of their own on shared engines, with names unlike any other test's, removed with the test. */
+/**
+ * Receivers and processors as programs of their own on shared engines, with names unlike any other test's, removed with
+ * the test.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import kafkajs, { type Admin } from 'kafkajs';

@@ -73,7 +73,10 @@ t.test(
   },
 );
 
-/** Both are told to rotate at the same moment, again and again: compare-and-set decides, and every epoch names indices that were never used before. */
+/**
+ * Both are told to rotate at the same moment, again and again: compare-and-set decides, and every epoch names indices
+ * that were never used before.
+ */
 async function rotateTogether(t: Test, programs: readonly Program[]): Promise<void> {
   const used = new Set<string>();
   let before = await epochOf(programs);

@@ -1,4 +1,7 @@
-/** Records the golden bytes of the real senders: `node build/test/receivers/capture-senders.js`. The README beside them says the versions. */
+/**
+ * Records the golden bytes of the real senders: `node build/test/receivers/capture-senders.js`. The README beside them
+ * says the versions.
+ */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { createGelfTcpReceiver, type GelfTcpOptions } from '../../receivers/gelf-tcp.js';
 import { connectTo, gelf, reconcile, sendOverTcp, startReceiver, until } from './receiving.js';
-import { patience } from '../patience.js';
+import { slowness } from '../deadlines.js';
 
 t.test('a message that ends with NUL arrives byte for byte, with its sender', async (t) => {
   const { sink, port } = await startReceiver(t, 'gelf_tcp');
@@ -275,7 +275,7 @@ t.test('stop ends at its deadline when the topic never answers', async (t) => {
   await until('the message', () => sink.texts().length === 1);
   const began = Date.now();
   await receiver.stop(100);
-  t.ok(Date.now() - began < 2_000 * patience);
+  t.ok(Date.now() - began < 2_000 * slowness);
 });
 
 t.test('a pipeline that has stopped closes the connection and says so', async (t) => {

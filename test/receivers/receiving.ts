@@ -1,4 +1,7 @@
-/** What the receiver tests share: a sink that remembers, receivers that are stopped after the test, and counters by name. */
+/**
+ * What the receiver tests share: a sink that remembers, receivers that are stopped after the test, and counters by
+ * name.
+ */
 import { createConnection, type Socket } from 'node:net';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -13,7 +16,7 @@ import { createReceivers } from '../../program/receivers.js';
 import { receiverKinds } from '../../receivers/registry.js';
 import type { ReceiverOptions } from '../../schemas/config/receivers.js';
 import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
-import { patience } from '../patience.js';
+import { slowness } from '../deadlines.js';
 
 const { create: createReceiver } = createReceivers(receiverKinds);
 
@@ -155,9 +158,9 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   deadlineMs = 10_000,
 ): Promise<void> {
-  const end = Date.now() + deadlineMs * patience;
+  const end = Date.now() + deadlineMs * slowness;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`not within ${deadlineMs * patience} ms: ${what}`);
+    if (Date.now() > end) throw new Error(`not within ${deadlineMs * slowness} ms: ${what}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });

@@ -214,7 +214,7 @@ interface PeerNode {
 }
 const peer = createRequire(import.meta.url)('lucene') as { parse(text: string): PeerNode };
 
-/** The peer's tree in our words, for the subset both read alike. */
+/** The tree of the package 'lucene' in our words, for the subset that both read alike. */
 function translate(node: PeerNode): unknown {
   if (node.operator !== undefined && node.left !== undefined && node.right !== undefined) {
     const operator = node.operator;

@@ -1,4 +1,7 @@
-/** The suite that every topic log passes. An adapter's test file calls `testTopicLog` (or its two halves) with a harness. */
+/**
+ * The suite that every topic log passes. An adapter's test file calls `testTopicLog` (or its two halves) with a
+ * harness.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { TopicLog, TopicRecord } from '../../topics/contract.js';
@@ -9,7 +12,10 @@ export { testConsuming };
 
 /** Ground for one test: an empty folder, or unique names on a shared engine. Removed at the test's teardown. */
 export interface TopicPlace {
-  /** A started log on this ground. At most one is open at a time; after its stop the next one is a restart. Stopped at teardown. */
+  /**
+   * A started log on this ground. At most one is open at a time; after its stop the next one is a restart. Stopped at
+   * teardown.
+   */
   open(): Promise<TopicLog>;
   /** A second log that only reads the same ground, as another process would, while the first one writes. */
   openReader(): Promise<TopicLog>;

@@ -1,4 +1,7 @@
-/** Versions of what programs share on Kafka and OpenSearch: adopted, or refused with exit code 2 and a sentence, at the start and while running. */
+/**
+ * Versions of what programs share on Kafka and OpenSearch: adopted, or refused with exit code 2 and a sentence, at the
+ * start and while running.
+ */
 import t, { type Test } from 'tap';
 import { packageVersion } from '../../core/process/package-root.js';
 import { silentLog } from '../../core/log.js';

@@ -1,4 +1,7 @@
-/** Data of other versions on the embedded engines: adopted, migrated, or refused with exit code 2 and a sentence. Fixtures are made by hand from data of this version. */
+/**
+ * Data of other versions on the embedded engines: adopted, migrated, or refused with exit code 2 and a sentence.
+ * Fixtures are made by hand from data of this version.
+ */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** A newer version of the program, for tests: a copy of this build with another package version and with formats raised to version 2. */
+/**
+ * A newer version of the program, for tests: a copy of this build with another package version and with formats raised
+ * to version 2.
+ */
 import {
   appendFileSync,
   cpSync,

@@ -1,6 +1,7 @@
 /**
- * A rolling restart from this program to a newer one, under load, on Kafka and OpenSearch: the receiver and two processors one by
- * one, then newer rules while there is a backlog. Ids are compared with an independent reader of the topic.
+ * A rolling restart from this program to a newer one, under load, on Kafka and OpenSearch: the receiver and two
+ * processors one by one, then newer rules while there is a backlog. Ids are compared with an independent reader of the
+ * topic.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

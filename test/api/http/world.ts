@@ -51,7 +51,10 @@ export const people: Readonly<Record<string, Identity>> = {
   reader: identity('reader'),
 };
 
-/** Names of `people`, each with the password `<name>-password`; sessions `<name>-session`, tokens `<name>-token`. `throttled` is asked to wait. */
+/**
+ * Names of `people`, each with the password `<name>-password`; sessions `<name>-session`, tokens `<name>-token`.
+ * `throttled` is asked to wait.
+ */
 export const fakeAccess: Access = {
   start: async () => undefined,
   stop: async () => undefined,

@@ -1,4 +1,7 @@
-/** Connected pipelines come to rules that do what the pipelines say: stages in order, conditions of a stage before its actions, the next stage as `match` says. */
+/**
+ * Connected pipelines come to rules that do what the pipelines say: stages in order, conditions of a stage before its
+ * actions, the next stage as `match` says.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import { pipelineProblems } from '../../../definitions/graylog/pipeline-problems.js';

@@ -1,4 +1,7 @@
-/** Hostile senders. Each runs until it is stopped; what it did is counted, so that the program's own counts can be compared. */
+/**
+ * Hostile senders. Each runs until it is stopped; what it did is counted, so that the program's own counts can be
+ * compared.
+ */
 export interface Target {
   readonly tcp: number;
   readonly udp: number;

@@ -3,14 +3,19 @@ import { connect, type Socket } from 'node:net';
 import * as zlib from 'node:zlib';
 import { attackerAddress, every, type Attack, type AttackContext } from './contract.js';
 
-/** In the text of messages that must never be accepted: they stand where only a misread request would find a message. */
+/**
+ * In the text of messages that must never be accepted: they stand where only a misread request would find a message.
+ */
 export const smuggledMark = 'smuggled-message';
 
 const smuggled = `{"host":"h","short_message":"${smuggledMark}"}`;
 const inner = `POST /gelf HTTP/1.1\r\nHost: h\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`;
 const good = '{"host":"h","short_message":"carrier"}';
 
-/** Requests that two readers could cut in two ways; each is answered with an error, or its connection is closed, before the hidden message. */
+/**
+ * Requests that two readers could cut in two ways; each is answered with an error, or its connection is closed, before
+ * the hidden message.
+ */
 const ambiguous: readonly string[] = [
   `POST /gelf HTTP/1.1\r\nHost: h\r\nContent-Length: ${smuggled.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
   `POST /gelf HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5c\r\n${smuggled}\r\n0\r\n\r\n`,

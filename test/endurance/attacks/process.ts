@@ -1,4 +1,7 @@
-/** The attackers' own process, so that their work is not done by the honest senders' event loop: told by messages what to start and stop. */
+/**
+ * The attackers' own process, so that their work is not done by the honest senders' event loop: told by messages what
+ * to start and stop.
+ */
 import { randomFillSync } from 'node:crypto';
 import { createRandom } from '../../../load/random.js';
 import type { AttackContext, Target } from './contract.js';

@@ -1,4 +1,7 @@
-/** Against the GELF UDP port. Every datagram that the kernel took is counted: the program's count and the kernel's drops must add up to it. */
+/**
+ * Against the GELF UDP port. Every datagram that the kernel took is counted: the program's count and the kernel's drops
+ * must add up to it.
+ */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { deflateSync, gzipSync } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Hosts on one machine: a network namespace each, with a link to the engines and a link to the senders that can be cut one by one.
- * Needs root and `ip`; everything that it makes carries a name of its own and is removed again.
+ * Hosts on one machine: a network namespace each, with a link to the engines and a link to the senders that can be cut
+ * one by one. Needs root and `ip`; everything that it makes carries a name of its own and is removed again.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,7 +1,8 @@
 /**
- * A power cut, injected: of everything that a program wrote into its data folder only what it had made durable is left. Its calls are
- * watched by a preloaded library (`power-cut.c`, needs a C compiler and the system's dynamic C library); after `kill -9` the folder is put
- * together again from the bytes and names that were synced, and, if wanted, from some of the others, as a disk may have written them.
+ * A power cut, injected: of everything that a program wrote into its data folder only what it had made durable is left.
+ * Its calls are watched by a preloaded library (`power-cut.c`, needs a C compiler and the system's dynamic C library);
+ * after `kill -9` the folder is put together again from the bytes and names that were synced, and, if wanted, from some
+ * of the others, as a disk may have written them.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -29,8 +30,8 @@ export interface PowerCut {
   /** Before each start of the program: what the folder holds now counts as durable. */
   begin(): void;
   /**
-   * After the program is gone by SIGKILL: the folder becomes what a power cut leaves. `kept` decides for each page of 4 KiB and each
-   * change of a name that was not synced whether the disk happens to have it; without it none is there.
+   * After the program is gone by SIGKILL: the folder becomes what a power cut leaves. `kept` decides for each page of 4
+   * KiB and each change of a name that was not synced whether the disk happens to have it; without it none is there.
    */
   cut(kept?: () => boolean): CutResult;
   close(): void;
@@ -155,7 +156,10 @@ function apply(names: Map<string, string>, { kind, first, second }: Change, remo
   }
 }
 
-/** Metadata reaches the disk in the order of the calls: a sync of any file or folder takes along every change of a name before it, as journaling file systems do. */
+/**
+ * Metadata reaches the disk in the order of the calls: a sync of any file or folder takes along every change of a name
+ * before it, as journaling file systems do.
+ */
 function durableNames(
   changes: readonly Change[],
   kept: () => boolean,
@@ -172,7 +176,9 @@ function durableNames(
 
 const isOpening = (change: Change | undefined): boolean => change?.kind === 'E';
 
-/** Pages of `written` that `target` lacks are taken over where `kept` says so. Returns the bytes that differ afterwards. */
+/**
+ * Pages of `written` that `target` lacks are taken over where `kept` says so. Returns the bytes that differ afterwards.
+ */
 function keepPages(target: string, written: string, kept: () => boolean): number {
   const [to, from] = [openSync(target, 'r+'), openSync(written, 'r')];
   const [ours, theirs] = [Buffer.alloc(pageBytes), Buffer.alloc(pageBytes)];

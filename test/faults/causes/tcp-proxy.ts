@@ -1,4 +1,7 @@
-/** A TCP proxy that cuts, delays and holds connections, and that can cut one between Kafka's append and its acknowledgement. */
+/**
+ * A TCP proxy that cuts, delays and holds connections, and that can cut one between Kafka's append and its
+ * acknowledgement.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const produceKey = 0;
@@ -15,8 +18,9 @@ export interface TcpProxy {
   /** Bytes pass this much later, in milliseconds. */
   delay(milliseconds: number): void;
   /**
-   * Kafka only: of the next Produce answers every `every`-th, `count` in all, is not passed on; its connection is ended instead. The
-   * broker has appended by then, the client does not know. `onCut` is called before the client can hear of it.
+   * Kafka only: of the next Produce answers every `every`-th, `count` in all, is not passed on; its connection is ended
+   * instead. The broker has appended by then, the client does not know. `onCut` is called before the client can hear of
+   * it.
    */
   cutAcknowledgementsOf(count: number, every: number, onCut?: () => void): void;
   close(): Promise<void>;

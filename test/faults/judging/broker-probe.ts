@@ -1,4 +1,7 @@
-/** When a cluster of brokers serves again after a fault, as a client sees it that shares nothing with the program under test. */
+/**
+ * When a cluster of brokers serves again after a fault, as a client sees it that shares nothing with the program under
+ * test.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { until } from '../../program.js';
@@ -13,7 +16,7 @@ const replicas = [
 ];
 const againMs = 100;
 /** Longer than the brokers need to give a silent one up (9 s), elect a controller and do it again. */
-const patienceMs = 60_000;
+const waitMostMs = 60_000;
 
 const topicOf = (world: World): string => `${world.topicPrefix}probe`;
 
@@ -31,8 +34,8 @@ export async function createProbe(world: World): Promise<void> {
 }
 
 /**
- * Resolves when whatever any of the brokers led has a leader that acknowledges from all replicas in sync, every partition of the topics tells its end,
- * and the processors' group has a coordinator.
+ * Resolves when whatever any of the brokers led has a leader that acknowledges from all replicas in sync, every
+ * partition of the topics tells its end, and the processors' group has a coordinator.
  */
 export async function brokersServe(world: World): Promise<void> {
   await Promise.all(replicas.map((_, partition) => appended(world, partition)));
@@ -42,20 +45,23 @@ export async function brokersServe(world: World): Promise<void> {
         () => true as const,
         () => undefined,
       ),
-    patienceMs,
+    waitMostMs,
     () => 'the brokers do not tell offsets',
   );
 }
 
-/** A client of its own each time knows nothing from before the fault. A leader that waits for its replicas is waited for. */
+/**
+ * A client of its own each time knows nothing from before the fault. A leader that waits for its replicas is waited
+ * for.
+ */
 async function appended(world: World, partition: number): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; ; ) {
+  for (const deadline = Date.now() + waitMostMs; ; ) {
     const kafka = new kafkajs.Kafka({
       clientId: 'fault-table',
       brokers: [...(world.own?.brokers ?? [])],
       logLevel: kafkajs.logLevel.NOTHING,
       connectionTimeout: 1_000,
-      requestTimeout: patienceMs,
+      requestTimeout: waitMostMs,
       retry: { retries: 2, initialRetryTime: 50 },
     });
     const producer = kafka.producer({
@@ -68,7 +74,7 @@ async function appended(world: World, partition: number): Promise<void> {
       await producer.send({
         topic: topicOf(world),
         acks: -1,
-        timeout: patienceMs,
+        timeout: waitMostMs,
         messages: [{ value: 'probe', partition }],
       });
       return;

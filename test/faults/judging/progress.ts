@@ -18,7 +18,7 @@ interface Counted {
 }
 
 /** An answer that takes longer says nothing about now. */
-const patienceMs = 3_000;
+const waitMostMs = 3_000;
 
 export function createEmbeddedProgress(settingsFile: string): ProgressReader {
   const { config } = loadConfig({ file: settingsFile, environment: {} });
@@ -50,8 +50,8 @@ export function createKafkaProgress(brokers: readonly string[], prefix: string, 
     clientId: 'fault-table',
     brokers: [...brokers],
     logLevel: kafkajs.logLevel.NOTHING,
-    requestTimeout: patienceMs,
-    connectionTimeout: patienceMs,
+    requestTimeout: waitMostMs,
+    connectionTimeout: waitMostMs,
     retry: { retries: 1, initialRetryTime: 50 },
   });
   const count = async (admin: Admin, topic: string): Promise<Counted> => {
@@ -92,7 +92,7 @@ async function withPatience<Value>(answer: Promise<Value>): Promise<Value> {
     return await Promise.race([
       answer,
       new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error('the topics do not answer in time')), patienceMs);
+        timer = setTimeout(() => reject(new Error('the topics do not answer in time')), waitMostMs);
       }),
     ]);
   } finally {

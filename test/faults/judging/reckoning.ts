@@ -1,7 +1,7 @@
 /**
- * Compares what an independent reader finds in the topic with what the store holds. Every accepted id must be exactly once in
- * `sluice_default` or (while the rules move messages) in `fault_moved`, and those that the rules also send there exactly once in
- * `fault_side`; a dead letter counts for the index set that it was meant for.
+ * Compares what an independent reader finds in the topic with what the store holds. Every accepted id must be exactly
+ * once in `sluice_default` or (while the rules move messages) in `fault_moved`, and those that the rules also send
+ * there exactly once in `fault_side`; a dead letter counts for the index set that it was meant for.
  */
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';

@@ -15,7 +15,7 @@ export interface Speed {
 const sampleMs = 300;
 /** A speed is that of this time. */
 const windowMs = 1_000;
-/** Of the speed before: what counts as full. */
+/** Share of the speed before the fault that counts as full speed. */
 const fullShare = 0.8;
 
 const processedOf = ({ accepted, lag }: Progress): number => accepted - lag;
@@ -31,19 +31,19 @@ export async function measureSpeed(read: () => Promise<Progress>, milliseconds: 
 }
 
 /**
- * Seconds from `since` (of `performance.now()`) to full speed: messages are accepted and processed as fast as before, and the backlog is below one second
- * of load, at the beginning of a second and at its end: just after a fault there is none yet. At full load, where no time is left to work off what the
- * fault kept back, the backlog does not count.
+ * Seconds from `since` (of `performance.now()`) to full speed: messages are accepted and processed as fast as before,
+ * and the backlog is below one second of load, at the beginning of a second and at its end: just after a fault there is
+ * none yet. At full load, where no time is left to work off what the fault kept back, the backlog does not count.
  */
 export async function secondsToFullSpeed(
   read: () => Promise<Progress>,
   before: Speed,
   since: number,
   atFullLoad: boolean,
-  patienceMs: number,
+  waitMostMs: number,
 ): Promise<number | undefined> {
   const samples: Sample[] = [];
-  while (performance.now() < since + patienceMs) {
+  while (performance.now() < since + waitMostMs) {
     const progress = await read().catch(() => undefined);
     if (progress !== undefined) samples.push({ ...progress, at: performance.now() });
     const found = samples.find((sample) => isFull(sample, samples, before, atFullLoad));

@@ -1,4 +1,6 @@
-/** What came to one destination: which numbered messages, how often, and in which order they came for the first time. */
+/**
+ * What came to one destination: which numbered messages, how often, and in which order they came for the first time.
+ */
 import { splitFrames } from '../../sinks/outputs/receivers.js';
 
 /** Names of messages as `<connection>/<sequence>`, apart by connection. */
@@ -14,7 +16,9 @@ export interface Judgement {
 }
 
 export interface Deliveries {
-  /** Bytes of one connection, in any pieces. GELF ends with NUL, syslog with a newline; neither holds the other's end. */
+  /**
+   * Bytes of one connection, in any pieces. GELF ends with NUL, syslog with a newline; neither holds the other's end.
+   */
   take(bytes: Buffer, connection: number): void;
   /** Different messages so far. */
   count(): number;

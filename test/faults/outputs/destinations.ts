@@ -1,4 +1,7 @@
-/** Destinations of outputs for a world: GELF and SYSLOG over TCP by turns; the first half has the fault, the others must not notice. */
+/**
+ * Destinations of outputs for a world: GELF and SYSLOG over TCP by turns; the first half has the fault, the others must
+ * not notice.
+ */
 import { readFileSync } from 'node:fs';
 import type { TlsOptions } from 'node:tls';
 import { createCertificates, type Certificates } from '../../receivers/certificates.js';
@@ -27,8 +30,11 @@ export interface Destinations {
   readonly certificates: Certificates | undefined;
 }
 
-/** So that a destination that is taken for gone is connected anew within the fault, and the pauses between attempts do not decide the seconds. */
-const patience = { write_timeout_ms: 2_000, connect_timeout_ms: 2_000, retry_most_ms: 2_000, confirm_after_ms: 500 };
+/**
+ * So that a destination that is taken for gone is connected anew within the fault, and the pauses between attempts do
+ * not decide the seconds.
+ */
+const timing = { write_timeout_ms: 2_000, connect_timeout_ms: 2_000, retry_most_ms: 2_000, confirm_after_ms: 500 };
 
 export function tlsOf({ server }: Certificates): TlsOptions {
   return { cert: readFileSync(server.cert), key: readFileSync(server.key) };
@@ -55,7 +61,7 @@ export async function createDestinations(
       host: '127.0.0.1',
       port: stream.port,
       streams: ['all-messages'],
-      ...patience,
+      ...timing,
       ...(syslog ? { syslog: { framing: 'newline' } } : {}),
       ...(certificates === undefined ? {} : { tls: { ca_file: certificates.authority.cert } }),
     });

@@ -26,7 +26,7 @@ const growthAllowed = (outputs: number): number => 200 * 2 ** 20 + outputs * 12 
 const sampleMs = 500;
 /** Bytes of padding of a message; at 1,000 a second the systems' buffers are full after two to four seconds. */
 const largePadding = (outputs: number): number => (outputs === 1 ? 1_800 : 700);
-/** Of the speed before: what counts as full. */
+/** Share of the speed before the fault that counts as full speed. */
 const fullShare = 0.8;
 
 export function outputRows(fault: OutputFault): readonly Row[] {

@@ -4,7 +4,10 @@ import { freePorts, startEngines, type Engines } from '../../engines.js';
 import { createNetwork, type Network } from '../causes/network.js';
 import { createTcpProxy, type TcpProxy } from '../causes/tcp-proxy.js';
 
-/** What a row runs on. `brokers`: Kafka as three replicated brokers. `hosts`: programs in network namespaces of their own. */
+/**
+ * What a row runs on. `brokers`: Kafka as three replicated brokers. `hosts`: programs in network namespaces of their
+ * own.
+ */
 export type EngineSet = 'embedded' | 'cluster' | 'brokers' | 'hosts';
 
 export interface OwnEngines {

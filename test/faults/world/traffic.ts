@@ -1,6 +1,6 @@
 /**
- * Numbered messages over TCP and HTTP, at a set rate, that go on through resets and restarts of the receiver as forwarders do: what
- * was written to a TCP connection is not sent again, what HTTP did not acknowledge is.
+ * Numbered messages over TCP and HTTP, at a set rate, that go on through resets and restarts of the receiver as
+ * forwarders do: what was written to a TCP connection is not sent again, what HTTP did not acknowledge is.
  */
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -26,7 +26,9 @@ export interface TrafficOptions {
   readonly http?: (() => Target) | undefined;
   /** TCP connections. */
   readonly connections: number;
-  /** Messages a second, all TCP connections together; HTTP adds what its two connections can carry, at most 5 % of it. */
+  /**
+   * Messages a second, all TCP connections together; HTTP adds what its two connections can carry, at most 5 % of it.
+   */
   readonly rate: number;
   readonly padding?: number;
   /** A new number for each connection, so that order is judged within one. */
@@ -37,7 +39,7 @@ export interface TrafficOptions {
 const tickMs = 20;
 const httpLanes = 2;
 const httpShare = 0.05;
-/** A forwarder's patience with one answer. */
+/** How long a forwarder waits for one answer. */
 const httpTimeoutMs = 10_000;
 const stopPatienceMs = 15_000;
 

@@ -1,4 +1,7 @@
-/** A dead letter that is appended twice (a crash between the append and the commit) is in its index set once, on the embedded store too. */
+/**
+ * A dead letter that is appended twice (a crash between the append and the commit) is in its index set once, on the
+ * embedded store too.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +49,7 @@ function batchOf(index: string, ids: readonly string[], first: number, code = 'S
   };
 }
 
-t.test('letters that are there already are left out, whichever index has them', async (t) => {
+t.test('dead letters that are there already are left out, whichever index has them', async (t) => {
   const store = await openStore(t);
   const registry = new Registry();
   const known = createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics));

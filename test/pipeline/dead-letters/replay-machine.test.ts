@@ -15,9 +15,9 @@ t.test(
 );
 
 const rules: readonly (readonly [name: string, drops: Drops])[] = [
-  ['the target that the letter recorded', { recordedTarget: true }],
-  ['the revision of the stub that the letter recorded', { recordedTombstones: true }],
-  ['the stub that is written anew after a refusal', { renewedTombstones: true }],
+  ['the target that the dead letter recorded', { recordedTarget: true }],
+  ['the revision of the tombstone that the dead letter recorded', { recordedTombstones: true }],
+  ['the tombstone that is written anew after a refusal', { renewedTombstones: true }],
 ];
 
 for (const [name, drops] of rules) {

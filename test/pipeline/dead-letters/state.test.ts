@@ -42,7 +42,7 @@ t.test('a state comes back from its document as it was, whatever stood there bef
   t.same(stateOf({ code: 'X' }), { state: 'open', replays: 0 }, 'a letter from before there were states is open');
 });
 
-t.test('the message of a letter', async (t) => {
+t.test('the message of a dead letter', async (t) => {
   t.equal(messageIdOf('0190-0001-02@sluice_default'), '0190-0001-02');
   t.equal(messageIdOf('0190-ffff-02'), '0190-ffff-02');
   t.equal(messageIdOf('sluice.logs/0/2/17@'), 'sluice.logs/0/2/17');

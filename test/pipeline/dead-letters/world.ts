@@ -1,7 +1,7 @@
 /**
- * A small world around the replay of one dead letter: indices of two sets that rotate and retire, operators that replay side by
- * side, pause, wake up and crash, writes that are applied late, mappings that refuse and do not. Everything is decided by
- * a seeded generator, so a failure is replayed by its seed.
+ * A small world around the replay of one dead letter: indices of two sets that rotate and retire, operators that replay
+ * side by side, pause, wake up and crash, writes that are applied late, mappings that refuse and do not. Everything is
+ * decided by a seeded generator, so a failure is replayed by its seed.
  */
 import {
   idleReplay,
@@ -66,7 +66,9 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   const random = createRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
   const trace: string[] = [];
-  /** A dead letter of a refused document has one set, one of input that could not be decoded as many as it is routed to. */
+  /**
+   * A dead letter of a refused document has one set, one of input that could not be decoded as many as it is routed to.
+   */
   const sets = random() < 0.5 ? ['a'] : ['a', 'b'];
   const refusedDocument = sets.length === 1 && random() < 0.7;
   const indices: Index[] = sets.map((set) => ({
@@ -225,7 +227,8 @@ export function simulateReplay(seed: number, drops: Drops = {}): string | undefi
   };
 
   for (let turn = 0; turn < 150; turn += 1) act();
-  // At rest: what is on its way arrives, paused operators go on, nothing refuses any more, and replays are repeated until the dead letter is settled.
+  // At rest: what is on its way arrives, paused operators go on, nothing refuses any more, and replays are repeated
+  // until the dead letter is settled.
   for (const write of late.splice(0)) apply(write);
   for (const index of indices) index.refuses = false;
   unusable = 0;

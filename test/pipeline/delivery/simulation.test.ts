@@ -23,7 +23,10 @@ t.test('a seed always plays the same world', (t) => {
   t.end();
 });
 
-/** A seed that fails without the rule. Another, after a change of the simulation: `npm run simulate -- --without <rule>`. */
+/**
+ * A seed that fails without the rule. Another, after a change of the simulation:
+ * `npm run simulate -- --without <rule>`.
+ */
 const failing: Partial<Record<Switch, number>> = {
   'rule-1': 1,
   'rule-2': 175,

@@ -1,4 +1,7 @@
-/** The policies for waiting messages on a real Kafka. Messages are numbered as their offsets, so that the offsets tell what must have been counted. */
+/**
+ * The policies for waiting messages on a real Kafka. Messages are numbered as their offsets, so that the offsets tell
+ * what must have been counted.
+ */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import kafkajs from 'kafkajs';
@@ -20,7 +23,7 @@ import { createStreamDestination, type StreamDestination } from '../../sinks/out
 import { metricValue } from '../../topics/embedded/folder.js';
 import { createWorld, firstNumbers, numbered, type Settings, type World } from './world.js';
 
-const patienceMs = 60_000;
+const waitMostMs = 60_000;
 const fill = `,"_fill":"${'x'.repeat(900)}"`;
 const options = { ...skipWithoutKafka(), timeout: 150_000 };
 
@@ -65,7 +68,7 @@ async function onKafka(t: Test, output: Settings): Promise<OnKafka> {
         const numbers = firstNumbers(destination.frames(0));
         return numbers.at(-1) === logEnd - 1 ? numbers : undefined;
       },
-      patienceMs,
+      waitMostMs,
       () => `not everything came: ${JSON.stringify(world.logged.slice(-5))}`,
     );
   };
@@ -90,7 +93,7 @@ const dropped = (world: World): Promise<number> => world.metric('messages_droppe
 const committedAt = (kafka: OnKafka, offset: number): Promise<true> =>
   until(
     async () => (((await kafka.offsets()).committed ?? -1) >= offset ? true : undefined),
-    patienceMs,
+    waitMostMs,
     () => `offset ${offset} is not committed`,
   );
 
@@ -99,7 +102,7 @@ t.test('hold: however much waits, nothing is dropped, and all of it leaves in or
   await kafka.world.append('a', numbered(0, 2_000, fill));
   await until(
     async () => ((await kafka.world.status('a')).lastError === undefined ? undefined : true),
-    patienceMs,
+    waitMostMs,
     () => 'no attempt',
   );
   await kafka.destination.listen();
@@ -121,7 +124,7 @@ t.test('drop_oldest: what is given up and what is sent are all offsets', options
     await kafka.world.append('a', numbered(round * 1_000, round * 1_000 + 1_000, fill));
   await until(
     async () => ((await dropped(kafka.world)) > 4_500 ? true : undefined),
-    patienceMs,
+    waitMostMs,
     () => JSON.stringify(kafka.world.logged.slice(-5)),
   );
   await committedAt(kafka, 4_500);
@@ -196,7 +199,7 @@ t.test(
       metricValue(registry, 'sluice_output_messages_dropped_total', { output: 'a' });
     await until(
       async () => ((await deliver()) === 0 ? true : undefined),
-      patienceMs,
+      waitMostMs,
       () => 'nothing was refused',
     );
     const { logEnd } = await kafka.offsets();
@@ -210,7 +213,7 @@ t.test(
     await committedAt(kafka, logEnd);
     await until(
       async () => ((await deliver()) === 200 ? true : undefined),
-      patienceMs,
+      waitMostMs,
       () => 'nothing is taken again',
     );
     t.equal(await refused(), given - (await kafka.offsets()).logEnd);
@@ -230,12 +233,12 @@ t.test(
     await kafka.world.restart();
     await until(
       async () => ((await dropped(kafka.world)) === 1_000 ? true : undefined),
-      patienceMs,
+      waitMostMs,
       () => 'the gap before the first message is not counted',
     );
     await until(
       async () => ((await kafka.world.status('a')).lastError === undefined ? undefined : true),
-      patienceMs,
+      waitMostMs,
       () => 'no attempt',
     );
     await kafka.world.append('a', numbered(5_000, 9_000, fill));

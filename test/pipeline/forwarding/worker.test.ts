@@ -7,7 +7,10 @@ import { node } from '../../program.js';
 const moduleOf = (...path: readonly string[]): string =>
   JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', ...path)).href);
 
-/** A process that only sends: hands so many messages to an output whose destination never answers, and tells its young generation before and behind. */
+/**
+ * A process that only sends: hands so many messages to an output whose destination never answers, and tells its young
+ * generation before and behind.
+ */
 const script = (messages: number): string => `
 import { getHeapSpaceStatistics } from 'node:v8';
 const { holdYoungGeneration } = await import(${moduleOf('core', 'process', 'young-generation.js')});

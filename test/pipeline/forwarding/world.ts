@@ -1,4 +1,7 @@
-/** The role output on embedded topics, without receivers and processors: messages are put into the topics of the outputs directly. */
+/**
+ * The role output on embedded topics, without receivers and processors: messages are put into the topics of the outputs
+ * directly.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

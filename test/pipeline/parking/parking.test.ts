@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { until } from '../../program.js';
 import { drained, parkingFolder, reconciles, startParkingRig } from './rig.js';
-import { patience } from '../../patience.js';
+import { slowness } from '../../deadlines.js';
 
 t.test('a blocked index set is parked, the others go on, and it drains when it answers', async (t) => {
   const rig = await startParkingRig(t, parkingFolder(t));
@@ -34,7 +34,7 @@ t.test('a blocked index set is parked, the others go on, and it drains when it a
   const answered = Date.now();
   rig.blocked.clear();
   await drained(rig);
-  t.ok(Date.now() - answered < 4_000 * patience, `drained after ${Date.now() - answered} ms`);
+  t.ok(Date.now() - answered < 4_000 * slowness, `drained after ${Date.now() - answered} ms`);
   sent.push(...both);
   await until(
     () =>

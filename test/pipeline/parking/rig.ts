@@ -25,7 +25,10 @@ import { until } from '../../program.js';
 const never = 3_600_000;
 const large = { type: 'size', max_size: '1 GB' };
 
-/** Messages with `_set: other` go to the set `other`, those with `_set: both` there too, all others to `sluice_default` alone. */
+/**
+ * Messages with `_set: other` go to the set `other`, those with `_set: both` there too, all others to `sluice_default`
+ * alone.
+ */
 export function parkingRules(retention: Readonly<Record<string, unknown>> = { type: 'none' }): RuleSet {
   const text = stringify({
     index_sets: ['sluice_default', 'other', 'sluice_dead_letters'].map((id) => ({ id, rotation: large, retention })),

@@ -1,4 +1,7 @@
-/** A document that the store refuses for good: a tombstone keeps its id in the index, the message becomes one dead letter, the others are stored. */
+/**
+ * A document that the store refuses for good: a tombstone keeps its id in the index, the message becomes one dead
+ * letter, the others are stored.
+ */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createOpenSearchClient } from '../../../core/opensearch-client.js';
@@ -66,10 +69,10 @@ t.test(
     t.same(
       stored.hits.map(({ document }) => document['message']).sort(),
       ['first good', 'second good'],
-      'the stub is not found',
+      'the tombstone is not found',
     );
     const messageId = deadLetter?._id.split('@')[0] as string;
     const tombstone = await client.request({ method: 'GET', path: `/${index}/_doc/${messageId}` });
-    t.match(tombstone, { status: 200, body: { found: true } }, 'a late copy of the message meets the stub');
+    t.match(tombstone, { status: 200, body: { found: true } }, 'a late copy of the message meets the tombstone');
   },
 );

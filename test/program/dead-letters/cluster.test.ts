@@ -1,4 +1,7 @@
-/** Documents that OpenSearch refuses: dead-lettered once, replayed once, whatever is killed, rotated or replayed beside it. */
+/**
+ * Documents that OpenSearch refuses: dead-lettered once, replayed once, whatever is killed, rotated or replayed beside
+ * it.
+ */
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createOpenSearchClient, type OpenSearchClient } from '../../../core/opensearch-client.js';
@@ -19,7 +22,7 @@ interface World {
   send(program: Program, texts: readonly string[]): Promise<void>;
   /** From now on the index refuses messages with the word poison, for a text in a number field, or no more. */
   poison(index: string, on: boolean): Promise<void>;
-  /** Of this world's messages: how often each text is stored, by index. */
+  /** How often each text of this world is stored, by index. */
   stored(program: Program): Promise<Map<string, string[]>>;
 }
 
@@ -125,7 +128,7 @@ t.test(
     t.match(
       Object.fromEntries(await world.stored(program)),
       { good: [first], 'poison 1': [first] },
-      'the stub gave way',
+      'the tombstone gave way',
     );
     await world.poison(first, true);
     await program.control.request('POST', '/rotate', { index_set: 'sluice_default' });
@@ -135,7 +138,7 @@ t.test(
     t.same(
       Object.fromEntries(await world.stored(program)),
       { good: [first], 'poison 1': [first], 'poison 2': [second], [large]: [second] },
-      'each is stored once, the stubs of the others stay hidden',
+      'each is stored once, the tombstones of the others stay hidden',
     );
     t.same(
       (await listDeadLetters(program, { ...own, state: 'replayed' })).map(({ target_epoch: epoch }) => typeof epoch),
@@ -198,7 +201,7 @@ t.test(
   },
 );
 
-for (const when of ['before the stub', 'after the stub'] as const) {
+for (const when of ['before the tombstone', 'after the tombstone'] as const) {
   t.test(
     `C6: killed ${when} of a refusal, with the refusal's cause gone at the next delivery`,
     { skip: skip.skip },
@@ -216,7 +219,7 @@ for (const when of ['before the stub', 'after the stub'] as const) {
       });
       const never = new Promise<void>(() => undefined);
       const fault =
-        when === 'before the stub'
+        when === 'before the tombstone'
           ? ({ kind: 'held', released: never, onHeld: reached } as const)
           : ({
               kind: 'cut',
@@ -235,7 +238,7 @@ for (const when of ['before the stub', 'after the stub'] as const) {
       await world.poison(first, false);
       const again = await world.start();
       await workedOff(again);
-      if (when === 'before the stub') {
+      if (when === 'before the tombstone') {
         t.same(
           Object.fromEntries(await world.stored(again)),
           { good: [first], poison: [first] },
@@ -246,7 +249,7 @@ for (const when of ['before the stub', 'after the stub'] as const) {
       }
       const deadLetters = await untilDeadLetters(again, 1, own);
       t.match(deadLetters, [{ _id: /@sluice_default$/, replays: 0 }]);
-      t.equal(deadLetters.length, 1, 'the stub says that it was refused: one dead letter');
+      t.equal(deadLetters.length, 1, 'the tombstone says that it was refused: one dead letter');
       t.same(Object.fromEntries(await world.stored(again)), { good: [first] }, 'and it is not stored');
       t.match(await deadLettersVerb(again, 'replay', [], own), { code: 0, out: '1 dead letter: 1 replayed.' });
       t.same(Object.fromEntries(await world.stored(again)), { good: [first], poison: [first] });

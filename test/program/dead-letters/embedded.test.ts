@@ -1,4 +1,7 @@
-/** Dead letters as an operator meets them, on the embedded engines: seen, shown, replayed after their cause is gone, dropped. */
+/**
+ * Dead letters as an operator meets them, on the embedded engines: seen, shown, replayed after their cause is gone,
+ * dropped.
+ */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';

@@ -1,4 +1,7 @@
-/** What the tests of dead letters share: the command line as a user calls it, messages that are refused, and counting what is stored. */
+/**
+ * What the tests of dead letters share: the command line as a user calls it, messages that are refused, and counting
+ * what is stored.
+ */
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
@@ -82,7 +85,10 @@ function watched(control: ControlClient, onProgress: (done: number) => void): Co
   };
 }
 
-/** A verb of `sluice dead-letters` without a process of its own, which takes a second; interrupted when so many dead letters are done. */
+/**
+ * A verb of `sluice dead-letters` without a process of its own, which takes a second; interrupted when so many dead
+ * letters are done.
+ */
 export async function deadLettersVerb(
   program: Pick<Program, 'control'>,
   verb: 'list' | 'show' | 'replay' | 'drop',

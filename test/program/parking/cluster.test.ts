@@ -7,7 +7,7 @@ import { skipWithoutKafka, skipWithoutOpenSearch } from '../../engines.js';
 import { startTraffic } from '../../faults/world/traffic.js';
 import { cleanEnvironment, commandLine, node, until, type Program } from '../../program.js';
 import { createParkingWorld, parkAfterMs, type ParkingWorld } from './world.js';
-import { patience } from '../../patience.js';
+import { slowness } from '../../deadlines.js';
 
 /** Low, because the drain must be faster on a busy machine. */
 const rate = 300;
@@ -87,7 +87,7 @@ t.test(
     const answered = Date.now();
     await until(async () => ((await world.documents(current)) > before ? true : undefined), 10_000, explain);
     const begun = Date.now() - answered;
-    t.ok(begun < 3_000 * patience, `the drain begins ${begun} ms after the index answers`);
+    t.ok(begun < 3_000 * slowness, `the drain begins ${begun} ms after the index answers`);
     const states = async (): Promise<readonly (string | undefined)[]> => [
       (await world.parked(first))?.state,
       (await world.parked(second))?.state,

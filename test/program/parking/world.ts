@@ -1,4 +1,6 @@
-/** Receiver and processors on shared engines with two index sets of this test's own, and what is needed to judge them. */
+/**
+ * Receiver and processors on shared engines with two index sets of this test's own, and what is needed to judge them.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

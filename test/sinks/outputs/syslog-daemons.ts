@@ -1,4 +1,7 @@
-/** rsyslog and syslog-ng as receivers of the tests. Both write what they took, one line a message, in a form of the test's choice. */
+/**
+ * rsyslog and syslog-ng as receivers of the tests. Both write what they took, one line a message, in a form of the
+ * test's choice.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -113,7 +116,10 @@ export async function startRsyslog(t: Teardown, transport: Transport, certificat
 const linesOf = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 
-/** syslog-ng and rsyslog exclude each other as packages, so its files are taken out of the package without installing it. */
+/**
+ * syslog-ng and rsyslog exclude each other as packages, so its files are taken out of the package without installing
+ * it.
+ */
 const kept = join(packageRoot, 'node_modules', '.cache', 'sluice-syslog-ng');
 
 export const syslogNgMissing = (() => {

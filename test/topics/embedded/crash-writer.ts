@@ -1,4 +1,7 @@
-/** A process to be killed: appends to two partitions without end and prints what was acknowledged, `<partition> <next offset>` a line. With a number of bytes it keeps so many of each partition. */
+/**
+ * A process to be killed: appends to two partitions without end and prints what was acknowledged,
+ * `<partition> <next offset>` a line. With a number of bytes it keeps so many of each partition.
+ */
 import { writeSync } from 'node:fs';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';

@@ -9,7 +9,10 @@ import { createFolder, createLog, startLog } from './folder.js';
 const writer = fileURLToPath(new URL('./crash-writer.js', import.meta.url));
 const rounds = 10;
 
-/** Runs the writer until it has acknowledged so many appends, kills it, and returns the acknowledged end of each partition. */
+/**
+ * Runs the writer until it has acknowledged so many appends, kills it, and returns the acknowledged end of each
+ * partition.
+ */
 async function writeAndKill(folder: string, acknowledgements: number): Promise<Map<number, number>> {
   const child = spawn(process.execPath, [writer, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ends = new Map<number, number>();

@@ -83,7 +83,9 @@ t.test('a frame is closed at its largest size, and a larger record has one for i
   test.end();
 });
 
-/** A log with one topic whose one segment was written by appends of these sizes; `ends` are the file sizes after each. */
+/**
+ * A log with one topic whose one segment was written by appends of these sizes; `ends` are the file sizes after each.
+ */
 async function createSegment(
   test: Test,
   sizes: readonly number[],

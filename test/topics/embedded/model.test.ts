@@ -1,4 +1,7 @@
-/** Random lives of an embedded log: appends, failures, restarts, retention, consumers that commit late. Nothing is missing, nothing out of order. */
+/**
+ * Random lives of an embedded log: appends, failures, restarts, retention, consumers that commit late. Nothing is
+ * missing, nothing out of order.
+ */
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import type { EmbeddedLog } from '../../../topics/embedded.js';

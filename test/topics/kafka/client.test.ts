@@ -40,7 +40,7 @@ t.test('each login mechanism is handed on', async (test) => {
   }
 });
 
-t.test('start says so when no broker answers within its patience, and stop is safe afterwards', async (test) => {
+t.test('start says so when no broker answers within its deadline, and stop is safe afterwards', async (test) => {
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);

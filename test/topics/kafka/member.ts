@@ -1,14 +1,17 @@
-/** A process to be killed: a member of a group that the coordinator would wait ten minutes for. Prints its member id. Arguments: brokers, data folder, group, topic. */
+/**
+ * A process to be killed: a member of a group that the coordinator would wait ten minutes for. Prints its member id.
+ * Arguments: brokers, data folder, group, topic.
+ */
 import { writeSync } from 'node:fs';
 import kafkajs from 'kafkajs';
 import { createMemberNotes } from '../../../topics/kafka/consuming/member-notes.js';
 
 const [, , brokers = '', dataFolder = '', group = '', topic = ''] = process.argv;
 const notes = createMemberNotes(dataFolder, group);
-const patience = { sessionTimeout: 600_000, rebalanceTimeout: 600_000, heartbeatInterval: 500 };
+const memberTimes = { sessionTimeout: 600_000, rebalanceTimeout: 600_000, heartbeatInterval: 500 };
 const consumer = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING }).consumer({
   groupId: group,
-  ...patience,
+  ...memberTimes,
 });
 await consumer.connect();
 await consumer.subscribe({ topics: [topic], fromBeginning: true });

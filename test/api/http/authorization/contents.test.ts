@@ -1,4 +1,7 @@
-/** What may be read by whom, in every answer: each message has a mark in all its texts, and no answer holds a mark that its asker may not see. */
+/**
+ * What may be read by whom, in every answer: each message has a mark in all its texts, and no answer holds a mark that
+ * its asker may not see.
+ */
 import t from 'tap';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import { until } from '../../../access/support.js';
@@ -196,7 +199,6 @@ t.test('numbers of index sets count what may be read', async (t) => {
   }
 });
 
-/** Of two askers who see the same, the answers about a field that exists where they do not see, and about one that exists nowhere. */
 t.test('a field that occurs only in hidden messages answers as one that is nowhere', async (t) => {
   const strange = 'markzzzzz';
   for (const asker of ['reader', 'reads-alpha', 'Operator']) {

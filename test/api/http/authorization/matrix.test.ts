@@ -81,7 +81,7 @@ t.test('without the header that no form can send, no change passes, whoever asks
 type Statuses = Readonly<Record<string, number>> & { readonly others: number };
 type OwnRow = readonly [method: string, path: string, statuses: Statuses, body?: unknown];
 
-/** Of the routes that anybody who is known may ask: what they check for themselves. `somebody` is a user without any right. */
+/** Routes that every known user may ask, and what they check for themselves. `somebody` is a user without any right. */
 const ownChecks: readonly OwnRow[] = [
   ['GET', '/api/users/somebody', { Admin: 200, 'can-users-edit': 200, others: 403 }],
   ['GET', '/api/users/id/SOMEBODY', { Admin: 200, 'can-users-edit': 200, others: 403 }],

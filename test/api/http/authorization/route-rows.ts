@@ -1,9 +1,12 @@
-/** Every route of the API: which permission it declares, and what of stored messages its answers may hold. A route that is not in here fails the matrix. */
+/**
+ * Every route of the API: which permission it declares, and what of stored messages its answers may hold. A route that
+ * is not in here fails the matrix.
+ */
 import type { Permission } from '../../../../api/http/contract.js';
 
 /**
- * `messages`: contents, names of fields or counts of what the asker may read. `letters`: dead letters. `numbers`: counts of the system, which only those
- * see who may read everything. `nothing`: no message, whoever asks.
+ * `messages`: contents, names of fields or counts of what the asker may read. `letters`: dead letters. `numbers`:
+ * counts of the system, which only those see who may read everything. `nothing`: no message, whoever asks.
  */
 export type Shows = 'messages' | 'letters' | 'numbers' | 'nothing';
 

@@ -1,4 +1,7 @@
-/** All routes over a running pipeline, with real users of every kind of right and a message in every place that a right can open. */
+/**
+ * All routes over a running pipeline, with real users of every kind of right and a message in every place that a right
+ * can open.
+ */
 import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { accessSources } from '../../../../program/api/access-sources.js';

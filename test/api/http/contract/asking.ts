@@ -17,9 +17,12 @@ export interface Asker {
 }
 
 /** Slow machines included; what takes longer hangs. */
-const patienceMs = 60_000;
+const waitMostMs = 60_000;
 
-/** An event stream is left after its first bytes. Rejects when the connection ends without a whole answer, or none comes. */
+/**
+ * An event stream is left after its first bytes. Rejects when the connection ends without a whole answer, or none
+ * comes.
+ */
 export function createAsker(port: number): Asker {
   const agent = new Agent({ keepAlive: true });
   return {
@@ -65,7 +68,7 @@ export function createAsker(port: number): Asker {
           clearTimeout(timer);
           reject(error);
         };
-        const timer = setTimeout(() => sending.destroy(new Error(`no answer within ${patienceMs} ms`)), patienceMs);
+        const timer = setTimeout(() => sending.destroy(new Error(`no answer within ${waitMostMs} ms`)), waitMostMs);
         sending.on('error', failed);
         sending.end(body);
       }),

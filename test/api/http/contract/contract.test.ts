@@ -1,4 +1,7 @@
-/** Every route over a running program: a success of each, the errors that it can give, and each answer as the served description says. */
+/**
+ * Every route over a running program: a success of each, the errors that it can give, and each answer as the served
+ * description says.
+ */
 import t, { type Test } from 'tap';
 import { createAsker, type Asker } from './asking.js';
 import { contractRows } from './rows.js';

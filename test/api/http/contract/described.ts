@@ -1,4 +1,6 @@
-/** The served description of the API as tests use it: its operations, and whether an answer is one that it describes. */
+/**
+ * The served description of the API as tests use it: its operations, and whether an answer is one that it describes.
+ */
 import { createRequire } from 'node:module';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';

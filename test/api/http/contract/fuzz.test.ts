@@ -1,6 +1,7 @@
 /**
- * Requests for every operation of the served description, fitting, nearly fitting and junk, as an administrator, a reader and nobody. No answer is a fault
- * of ours, each is one that the description has, and the server lives on. SLUICE_TEST_FUZZ: how many requests; SLUICE_TEST_FUZZ_SEED: another seed.
+ * Requests for every operation of the served description, fitting, nearly fitting and junk, as an administrator, a
+ * reader and nobody. No answer is a fault of ours, each is one that the description has, and the server lives on.
+ * SLUICE_TEST_FUZZ: how many requests; SLUICE_TEST_FUZZ_SEED: another seed.
  */
 import t from 'tap';
 import { createAsker, type Asker, type Sent } from './asking.js';

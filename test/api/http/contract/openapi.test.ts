@@ -1,4 +1,6 @@
-/** The description that the running program serves, under every rule of spectral for OpenAPI, warnings and hints too. */
+/**
+ * The description that the running program serves, under every rule of spectral for OpenAPI, warnings and hints too.
+ */
 import { createRequire } from 'node:module';
 import t from 'tap';
 import { createMemorySearcher } from '../search/memory-searcher.js';
@@ -18,7 +20,9 @@ const require = createRequire(import.meta.url);
 const { Spectral: SpectralClass } = require('@stoplight/spectral-core') as { readonly Spectral: new () => Spectral };
 const { oas } = require('@stoplight/spectral-rulesets') as { readonly oas: object };
 
-/** Not on: who operates a Sluice is known to nobody who writes it, and what is not licensed has no address of a license. */
+/**
+ * Not on: who operates a Sluice is known to nobody who writes it, and what is not licensed has no address of a license.
+ */
 const leftOut = { 'contact-properties': 'off', 'license-url': 'off' } as const;
 
 t.test('spectral finds nothing', { timeout: 300_000 }, async (t) => {

@@ -1,4 +1,6 @@
-/** One success of every route at least, and the errors that are its own, in an order in which each finds what it needs. */
+/**
+ * One success of every route at least, and the errors that are its own, in an order in which each finds what it needs.
+ */
 import { programRows } from './rows/program.js';
 import { accessRows } from './rows/access.js';
 import { searchesRows } from './rows/searches.js';

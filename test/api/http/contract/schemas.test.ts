@@ -1,4 +1,7 @@
-/** Schemas are compiled when they are first needed: here all of them are. And no request that fits the description, or nearly does, is answered with a fault of ours. */
+/**
+ * Schemas are compiled when they are first needed: here all of them are. And no request that fits the description, or
+ * nearly does, is answered with a fault of ours.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import type { FastifySchema } from 'fastify';

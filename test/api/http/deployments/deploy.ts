@@ -1,4 +1,7 @@
-/** A whole deployment: inputs, streams, rules, a pipeline, its connection, a content pack. Asked twice, it changes what is there. */
+/**
+ * A whole deployment: inputs, streams, rules, a pipeline, its connection, a content pack. Asked twice, it changes what
+ * is there.
+ */
 import type { Test } from 'tap';
 import { deployInputs } from './deploy-inputs.js';
 import type { Deployer } from './deployer.js';

@@ -1,4 +1,7 @@
-/** The calls that existing deployments make, against the real program, with the statuses that they insist on; and what these calls leave in Audit logs. */
+/**
+ * The calls that existing deployments make, against the real program, with the statuses that they insist on; and what
+ * these calls leave in Audit logs.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

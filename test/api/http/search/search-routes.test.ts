@@ -63,7 +63,7 @@ t.test('one GET searches by a relative, an absolute or a keyword time range', as
       `absolute?query=*&from=${new Date(now - 25_000).toISOString().replace('T', '%20').replace('Z', '')}&to=now`,
     ),
     2,
-    'as peers write times',
+    'as Graylog writes times',
   );
   t.equal(await total('absolute?query=*&from=x&to=y'), 400);
   t.equal(await total('keyword?query=*&keyword=last%20five%20minutes'), 3);

@@ -1,4 +1,4 @@
-/** Statements in the language of peers do what they do there. */
+/** Statements of Graylog pipeline rules do what they do there. */
 import t from 'tap';
 import type { LogDocument } from '../../../../schemas/messages.js';
 import { problemOf, ruleText, runRule } from './support.js';

@@ -1,4 +1,4 @@
-/** Conditions in the language of peers hold for the messages that they hold for there. */
+/** Conditions of Graylog pipeline rules hold for the messages for which they hold there. */
 import t from 'tap';
 import type { LogDocument } from '../../../../schemas/messages.js';
 import { problemOf, ruleText, runRule } from './support.js';

@@ -1,4 +1,4 @@
-/** Rules in the language of peers, run as the rules that they come to. */
+/** Graylog pipeline rules, translated and run. */
 import { isSluiceError } from '../../../../core/errors.js';
 import { withGrokPatterns } from '../../../../definitions/graylog/grok-patterns.js';
 import { textProblemsOf } from '../../../../definitions/graylog/contract.js';

@@ -19,7 +19,10 @@ async function isBlocked(world: World): Promise<boolean> {
   );
 }
 
-/** Above its high watermark OpenSearch makes no index either, and takes that back by itself somewhat later than the blocks of the indices. */
+/**
+ * Above its high watermark OpenSearch makes no index either, and takes that back by itself somewhat later than the
+ * blocks of the indices.
+ */
 async function makesNoIndex(world: World): Promise<boolean> {
   return JSON.stringify(await world.openSearch('GET', '/_cluster/state/blocks')).includes('create-index blocked');
 }

@@ -23,7 +23,7 @@ export const refusedThenTaken: Row = {
       times: 1,
       matches: isTombstones,
     });
-    await inTime(gone, 'a stub of a refused document');
+    await inTime(gone, 'a tombstone of a refused document');
     await world.http.heal();
   },
   heal: (world) => startAgain(world.processors[0]),

@@ -3,7 +3,10 @@ import { opensslMissing } from '../../../receivers/certificates.js';
 import { tlsOf, type Destinations } from '../../outputs/destinations.js';
 import { outputRows } from '../../outputs/row.js';
 
-/** With TLS 1.3 the client learns that it is refused only after it took itself for connected, and may have written by then. */
+/**
+ * With TLS 1.3 the client learns that it is refused only after it took itself for connected, and may have written by
+ * then.
+ */
 async function demand({ faulty, certificates }: Destinations, certificate: boolean): Promise<void> {
   if (certificates === undefined) throw new Error('this world has no certificates');
   for (const { stream } of faulty) {

@@ -1,4 +1,7 @@
-/** One bulk on its way to one index, and what its sender does with the answer: tombstones and dead letters for what was refused. */
+/**
+ * One bulk on its way to one index, and what its sender does with the answer: tombstones and dead letters for what was
+ * refused.
+ */
 import { applyItem, applyTransaction, sync, writeTombstone, type Item, type ItemOutcome } from './store.js';
 import { deadLetterKey, type IndexSet, type Partition, type World } from './world.js';
 
@@ -7,7 +10,7 @@ export interface Bulk {
   readonly set: IndexSet;
   readonly index: string;
   readonly items: readonly Item[];
-  /** Of the batch, where offsets deduplicate. */
+  /** Where the batch ends; used only where offsets deduplicate. */
   readonly place: { readonly partition: Partition; readonly generation: number; readonly next: number };
   /** Revision of the tombstone that gives way to a replayed message. */
   readonly replaces: number | undefined;
@@ -124,8 +127,8 @@ function answer(world: World, bulk: Bulk): void {
 }
 
 /**
- * Rule 10: what met its own id may have met the tombstone of an earlier refusal. Rule 12: it is synced before it is looked at, for a store that died
- * since the answer may have lost it.
+ * Rule 10: what met its own id may have met the tombstone of an earlier refusal. Rule 12: it is synced before it is
+ * looked at, for a store that died since the answer may have lost it.
  */
 function lookAtTombstones(world: World, bulk: Bulk): void {
   bulk.tombstoneless = world.without.has('rule-10') || world.kind === 'marker' ? [] : bulk.refused;
@@ -159,9 +162,9 @@ function keepRefused(world: World, bulk: Bulk): void {
   const [item, ...rest] = bulk.tombstoneless;
   if (item !== undefined) {
     const stands = writeTombstone(world, bulk.index, item.key);
-    world.note?.(`${bulk.sender}: stub of ${item.key} in ${bulk.index}: ${String(stands)}`);
+    world.note?.(`${bulk.sender}: tombstone of ${item.key} in ${bulk.index}: ${String(stands)}`);
     if (stands === undefined) {
-      // Of an index that is gone on purpose a redelivery counts everything as done.
+      // When an index is gone on purpose, a redelivery to it counts everything as done.
       if (isGone(world, bulk.index)) bulk.stage = 'done';
       return;
     }

@@ -1,4 +1,7 @@
-/** Carries out `deliver` and `park`: fence, route by epoch, park what is to be parked, send the bulks and work off their answers. */
+/**
+ * Carries out `deliver` and `park`: fence, route by epoch, park what is to be parked, send the bulks and work off their
+ * answers.
+ */
 import type { DeliveryCommand } from '../../../../pipeline/delivery/machine.js';
 import { advanceBulk, createBulk, type Bulk } from './bulk.js';
 import type { ParkedRecord } from './drain.js';
@@ -89,7 +92,10 @@ function send(world: World, session: Session, delivery: Delivery): void {
   delivery.stage = 'work';
 }
 
-/** A dead letter may stand in its topic twice: a batch with a refused message was delivered again. What came before it is stored, or in this batch. */
+/**
+ * A dead letter may stand in its topic twice: a batch with a refused message was delivered again. What came before it
+ * is stored, or in this batch.
+ */
 function isKept(
   world: World,
   session: Session,

@@ -85,7 +85,9 @@ export function advanceDrainer(world: World, drainer: Drainer): void {
   }
 }
 
-/** By origin and index. Where messages stand in the topic again another group begins: a marker passes what comes later. */
+/**
+ * By origin and index. Where messages stand in the topic again another group begins: a marker passes what comes later.
+ */
 function bulksOf(world: World, drainer: Drainer, records: readonly ParkedRecord[]): Bulk[] {
   const groups: ParkedRecord[][] = [];
   const open = new Map<string, ParkedRecord[]>();

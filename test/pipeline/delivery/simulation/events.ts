@@ -1,4 +1,7 @@
-/** What happens to a world from outside: messages, rotations, rule changes, faults. Each returns false when it cannot happen now. */
+/**
+ * What happens to a world from outside: messages, rotations, rule changes, faults. Each returns false when it cannot
+ * happen now.
+ */
 import { createRun, idPrefix, mintId } from '../../../../core/message-ids.js';
 import type { Epoch } from '../../../../pipeline/delivery/records.js';
 import { endDrainer, rebalanceDrainers } from './drain.js';

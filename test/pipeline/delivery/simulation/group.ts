@@ -22,7 +22,10 @@ export function resetGroup(world: World): void {
   rebalance(world);
 }
 
-/** A processor hears of the newest generation and begins with its partitions; what it still does for the former ones may go on for a while. */
+/**
+ * A processor hears of the newest generation and begins with its partitions; what it still does for the former ones may
+ * go on for a while.
+ */
 export function join(world: World, processor: Processor): void {
   if (processor.term === world.group.term) return;
   processor.term = world.group.term;

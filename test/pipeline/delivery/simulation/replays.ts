@@ -1,4 +1,7 @@
-/** An operator's replay of one dead letter (rule 13), as `pipeline/dead-letters/replayer.ts` carries it out: a step at a time, others in between. */
+/**
+ * An operator's replay of one dead letter (rule 13), as `pipeline/dead-letters/replayer.ts` carries it out: a step at a
+ * time, others in between.
+ */
 import {
   idleReplay,
   stepReplay,

@@ -1,4 +1,7 @@
-/** Retention as `sinks/index-sets/retention/retirement.ts` does it, one read or write at a time; several processors may run it at once. */
+/**
+ * Retention as `sinks/index-sets/retention/retirement.ts` does it, one read or write at a time; several processors may
+ * run it at once.
+ */
 import { isPassed, type PartitionRecord } from '../../../../pipeline/delivery/records.js';
 import { removeIndex, setOfIndex } from './store.js';
 import { latestEpoch, type IndexSet, type Partition, type World } from './world.js';
@@ -94,7 +97,10 @@ function mayGo(world: World, run: RetentionRun, name: string): boolean {
   return isPassed(name, epochs, writing) && isPassed(name, epochs, formerlyParked(world, set));
 }
 
-/** A topic that was made again left its parked messages behind. Its ranges have no end that matters: only what is parked holds an index. */
+/**
+ * A topic that was made again left its parked messages behind. Its ranges have no end that matters: only what is parked
+ * holds an index.
+ */
 function formerlyParked(
   world: World,
   set: IndexSet,

@@ -1,4 +1,7 @@
-/** One assignment of one partition to one processor: does what the state machine commands, a step at a time, as `pipeline/consume/partitions.ts` does. */
+/**
+ * One assignment of one partition to one processor: does what the state machine commands, a step at a time, as
+ * `pipeline/consume/partitions.ts` does.
+ */
 import {
   step,
   unassigned,
@@ -34,7 +37,7 @@ export interface Session {
   readonly generation: number;
   readonly term: number;
   readonly log: readonly Entry[];
-  /** Of the assignment, then `run`. */
+  /** First the steps of the assignment, then `run`. */
   stage: 'refresh' | 'position' | 'end' | 'run' | 'over';
   state: PartitionState;
   queue: DeliveryCommand[];
@@ -45,7 +48,7 @@ export interface Session {
   delivery: Delivery | undefined;
   /** Log end of the parking topic, read after this session's last append to it. */
   readonly parkedEnd: Map<string, number>;
-  /** Of the epochs there were when its last batch was sent; for worlds without rule 1. */
+  /** The newest epoch when its last batch was sent; for worlds without rule 1. */
   newest: number;
   /** A record whose write was not answered. */
   unanswered: Extract<DeliveryCommand, { type: 'write_record' }> | undefined;

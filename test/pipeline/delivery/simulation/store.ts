@@ -1,4 +1,7 @@
-/** The index store: recognises a document by its id, or by its offset against a marker; a crash loses what was not synced. */
+/**
+ * The index store: recognises a document by its id, or by its offset against a marker; a crash loses what was not
+ * synced.
+ */
 import type { DeadLetterState } from '../../../../pipeline/dead-letters/replay-machine.js';
 import type { IndexSet, Message, Partition, World } from './world.js';
 
@@ -8,7 +11,7 @@ export interface Doc {
   copies: number;
   durable: boolean;
   revision: number;
-  /** Of a dead letter. */
+  /** Only for dead letters. */
   deadLetter: DeadLetterState | undefined;
   /** The tombstone in whose place it was written: what a crash before the sync leaves. */
   readonly replaced: Doc | undefined;
@@ -52,7 +55,10 @@ function writable(world: World, name: string): Index | ItemOutcome {
 const refuses = (world: World, item: Item): boolean =>
   item.message?.poison === true && (world.reason !== undefined || world.kind === 'marker');
 
-/** A `create` of one document with its own id; with `replaces` in the place of the tombstone of that revision. The mapping is checked before the id. */
+/**
+ * A `create` of one document with its own id; with `replaces` in the place of the tombstone of that revision. The
+ * mapping is checked before the id.
+ */
 export function applyItem(world: World, name: string, item: Item, durable: boolean, replaces?: number): ItemOutcome {
   const index = writable(world, name);
   if (typeof index === 'string') return index;
@@ -100,7 +106,10 @@ export function applyTransaction(
   return outcomes;
 }
 
-/** Whether a tombstone of this id stands in the index afterwards; undefined while the index takes no writes. A tombstone of the revision `renews` is written anew. */
+/**
+ * Whether a tombstone of this id stands in the index afterwards; undefined while the index takes no writes. A tombstone
+ * of the revision `renews` is written anew.
+ */
 export function writeTombstone(world: World, name: string, key: string, renews?: number): boolean | undefined {
   const index = writable(world, name);
   if (typeof index === 'string') return undefined;

@@ -12,7 +12,7 @@ export const switches = {
   'rule-7-former': 'what a former generation of a topic has parked does not hold an index',
   'rule-8': 'parked messages are drained to the newest index of their set',
   'rule-9': 'a new owner does not know what is parked',
-  'rule-10': 'no stub stands for a refused message',
+  'rule-10': 'no tombstone stands for a refused message',
   'rule-10-id': 'the id of a dead letter holds the code',
   'rule-10-look': 'what met the id of a refused message is not looked at',
   'rule-10-stored': 'a message that is stored already becomes a dead letter when the store refuses it later',

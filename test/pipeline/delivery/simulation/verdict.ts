@@ -99,8 +99,8 @@ export function violation(world: World): string | undefined {
 const none: Counts = { there: 0, removed: 0 };
 
 /**
- * Not covered by the protocol: retention removed the index with a dead letter that was replayed, before a second copy of the dead letter came out of its
- * topic. The dead letter is open again.
+ * Not covered by the protocol: retention removed the index with a dead letter that was replayed, before a second copy
+ * of the dead letter came out of its topic. The dead letter is open again.
  */
 const isForgotten = (world: World, key: string, set: IndexSet): boolean =>
   [...world.removed, ...world.indices.values()].some(
@@ -117,7 +117,8 @@ function judge(
   stored: Counts = none,
   deadLetters: Counts = none,
 ): string | undefined {
-  // A dead letter that retention has removed may come once more, with a late copy of it; so may a message that was replayed to an index that is gone.
+  // A dead letter that retention has removed may come once more, with a late copy of it; so may a message that was
+  // replayed to an index that is gone.
   const copies = world.replayed.has(message.key) ? atLast(stored) : stored.there + stored.removed;
   const dead = atLast(deadLetters);
   const found = `is in ${set} ${copies} times (${placesOf(world, message.key)}) and ${dead} times among the dead letters`;

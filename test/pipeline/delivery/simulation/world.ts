@@ -1,4 +1,7 @@
-/** What a simulated world consists of: topics, index sets, processors, a consumer group, an index store. No I/O, no clock. */
+/**
+ * What a simulated world consists of: topics, index sets, processors, a consumer group, an index store. No I/O, no
+ * clock.
+ */
 import { createRun, idPrefix } from '../../../../core/message-ids.js';
 import type { VersionedRecord } from '../../../../pipeline/delivery/machine.js';
 import type { Epoch, PartitionRecord } from '../../../../pipeline/delivery/records.js';
@@ -41,7 +44,7 @@ export interface Partition {
   generation: number;
   log: Entry[];
   record: VersionedRecord | undefined;
-  /** Of former generations, as they were left. */
+  /** Partition records of former generations, as they were left. */
   readonly former: PartitionRecord[];
   committed: { readonly offset: number; readonly metadata: string } | undefined;
   prefix: string;

@@ -116,7 +116,7 @@ export async function aggregations(test: Test, store: IndexStore): Promise<void>
   });
 }
 
-/** Of the two indices the first lacks some fields that the second has. */
+/** Two indices; the first lacks some fields that the second has. */
 function aggregateDocument(at: number): StoredDocument {
   const time = new Date(Date.UTC(2026, 1, 27, 22) + at * 613_000).toISOString();
   return {
@@ -268,7 +268,7 @@ const anyGroup = fc.oneof(
     ),
   }),
 );
-/** Of fields that every document has: engines sort buckets without a value each in its own way. */
+/** Only fields that every document has: each engine sorts buckets without a value in its own way. */
 const anyMetric = fc.record({
   kind: fc.constantFrom(
     'count' as const,

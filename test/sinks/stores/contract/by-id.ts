@@ -1,4 +1,6 @@
-/** What a replay needs of every index store: documents by id, compare-and-set, writes that ids alone decide, tombstones. */
+/**
+ * What a replay needs of every index store: documents by id, compare-and-set, writes that ids alone decide, tombstones.
+ */
 import type { Test } from 'tap';
 import type { IndexStore, WriteRequest } from '../../../../sinks/stores/contract.js';
 import { batchOf, createFilled, idOf, samples, type StoredDocument } from './contract.js';
@@ -137,11 +139,11 @@ export async function byId(test: Test, store: IndexStore): Promise<void> {
     }
     await store.indices.delete(index);
   });
-  if (store.capabilities().deduplicates === 'id') await test.test('stubs', (t) => tombstones(t, store));
+  if (store.capabilities().deduplicates === 'id') await test.test('tombstones', (t) => tombstones(t, store));
 }
 
 async function tombstones(test: Test, store: IndexStore): Promise<void> {
-  await test.test('a stub keeps a late copy out, and gives way to a replay that knows it', async (t) => {
+  await test.test('a tombstone keeps a late copy out, and gives way to a replay that knows it', async (t) => {
     const index = await createFilled(store, []);
     t.same(await store.documents.writeTombstones(index, [{ id: id(0) }]), [true]);
     t.same(await store.documents.writeTombstones(index, [{ id: id(0) }]), [true], 'once more changes nothing');
@@ -163,7 +165,7 @@ async function tombstones(test: Test, store: IndexStore): Promise<void> {
       'the late copy still meets the id',
     );
   });
-  await test.test('a stub that was written anew does not give way to who knew it before', async (t) => {
+  await test.test('a tombstone that was written anew does not give way to who knew it before', async (t) => {
     const index = await createFilled(store, []);
     await store.documents.writeTombstones(index, [{ id: id(0) }]);
     const first = (await store.documents.read(index, [id(0)])).get(id(0))?.revision ?? '';
@@ -179,13 +181,13 @@ async function tombstones(test: Test, store: IndexStore): Promise<void> {
     });
     t.match((await store.documents.read(index, [id(0)])).get(id(0)), { tombstone: true });
   });
-  await test.test('where the document itself stands no stub is written', async (t) => {
+  await test.test('where the document itself stands no tombstone is written', async (t) => {
     const index = await createFilled(store, samples(1));
     t.same(await store.documents.writeTombstones(index, [{ id: id(0) }]), [false]);
     t.same(await store.documents.writeTombstones(index, [{ id: id(0), renews: '7/1' }]), [false]);
     t.match((await store.documents.read(index, [id(0)])).get(id(0)), { tombstone: false, document: samples(1)[0] });
   });
-  await test.test('many stubs at once, new, older, renewed and none among documents', async (t) => {
+  await test.test('many tombstones at once, new, older, renewed and none among documents', async (t) => {
     const index = await createFilled(store, samples(2));
     t.same(await store.documents.writeTombstones(index, []), []);
     t.same(await store.documents.writeTombstones(index, [{ id: id(2) }, { id: id(3) }]), [true, true]);
@@ -220,7 +222,7 @@ async function tombstones(test: Test, store: IndexStore): Promise<void> {
       'late copies meet them',
     );
   });
-  await test.test('stubs for a missing or closed index are refused as a whole', async (t) => {
+  await test.test('tombstones for a missing or closed index are refused as a whole', async (t) => {
     const index = await createFilled(store, []);
     await store.indices.close(index);
     await t.rejects(store.documents.writeTombstones(index, [{ id: id(0) }, { id: id(1) }]), {

@@ -15,7 +15,10 @@ export interface StoreHarness {
   open(test: Test): Promise<IndexStore>;
   /** Stops the store and starts another one on the same data; absent where that says nothing. */
   reopen?(test: Test, store: IndexStore): Promise<IndexStore>;
-  /** The adapter takes documents as they come, without fitting before: conflicting types, 1,200 fields, values over 32,766 bytes. */
+  /**
+   * The adapter takes documents as they come, without fitting before: conflicting types, 1,200 fields, values over
+   * 32,766 bytes.
+   */
   readonly storesUnfitted: boolean;
 }
 

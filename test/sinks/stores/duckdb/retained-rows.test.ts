@@ -1,4 +1,7 @@
-/** The same searches again and again while messages come in: what is kept of the searches before never shows in an answer. */
+/**
+ * The same searches again and again while messages come in: what is kept of the searches before never shows in an
+ * answer.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

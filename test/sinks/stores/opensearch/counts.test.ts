@@ -1,4 +1,7 @@
-/** The total of a range of time comes in an answer of its own: what that answer lacks is said as what the other one lacks. */
+/**
+ * The total of a range of time comes in an answer of its own: what that answer lacks is said as what the other one
+ * lacks.
+ */
 import t from 'tap';
 import type { SearchRequest } from '../../../../schemas/query.js';
 import { search } from '../../../../sinks/stores/opensearch/search.js';

@@ -7,7 +7,7 @@ import { createOpenSearchStore, type OpenSearchStoreOptions } from '../../../../
 import { openSearchNode, skipWithoutOpenSearch } from '../../../engines.js';
 import { startHttpProxy, type HttpProxy } from '../../../faults/causes/http-proxy.js';
 import { batchOf, indexOptions, newPrefix, samples } from '../contract/contract.js';
-import { patience } from '../../../patience.js';
+import { slowness } from '../../../deadlines.js';
 
 const node = openSearchNode() ?? '';
 
@@ -107,7 +107,7 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
       code: 'STORE_UNAVAILABLE',
       retryable: true,
     });
-    test.ok(Date.now() - start < 3_000 * patience);
+    test.ok(Date.now() - start < 3_000 * slowness);
   });
 
   await suite.test('429 for some documents leaves those to be written again', async (test) => {
@@ -181,7 +181,7 @@ await t.test('the OpenSearch store under faults', skipWithoutOpenSearch(), async
     test.ok(proxy.bulks - before >= 3);
   });
 
-  await suite.test('a stub keeps a late copy of its message out, and is seen by nobody else', async (test) => {
+  await suite.test('a tombstone keeps a late copy of its message out, and is seen by nobody else', async (test) => {
     const { store, index } = await openBehindProxy(test);
     const batch = batchOf(index, samples(2));
     const [id = ''] = batch.ids;

@@ -1,4 +1,7 @@
-/** Names and ids of what really exists, read from the lists of the API, and examples for members whose schema says little. */
+/**
+ * Names and ids of what really exists, read from the lists of the API, and examples for members whose schema says
+ * little.
+ */
 import type { Asker } from '../asking.js';
 import type { Description } from '../described.js';
 

@@ -1,4 +1,7 @@
-/** Whatever is sent to sessions, users, roles, tokens and the directory: no answer is 500, and every error is JSON with type and message. */
+/**
+ * Whatever is sent to sessions, users, roles, tokens and the directory: no answer is 500, and every error is JSON with
+ * type and message.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import { createAccessWorld } from './world.js';

@@ -1,4 +1,4 @@
-/** The obfuscation as scripts of the peer's plugin ask for it: forms, plain texts, the word Success. */
+/** The obfuscation as scripts of Graylog's plugin ask for it: forms, plain texts, the word Success. */
 import t from 'tap';
 import { apiRoutes } from '../../../../../api/http/routes.js';
 import { startRunning } from '../running.js';

@@ -1,10 +1,10 @@
 /** The index of words of the embedded store, which is made behind the writes. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from '../../../../../core/metrics.js';
-import { patience } from '../../../../patience.js';
+import { slowness } from '../../../../deadlines.js';
 import { metricValue } from '../../../../topics/embedded/folder.js';
 
-const usualDeadlineMs = 10_000 * patience;
+const usualDeadlineMs = 10_000 * slowness;
 
 /** Resolves when no more than so many documents have words that are not known. */
 export async function wordsKnown(registry: Registry, most: number, deadlineMs = usualDeadlineMs): Promise<void> {

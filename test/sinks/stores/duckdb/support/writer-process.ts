@@ -1,4 +1,7 @@
-/** Writes batches to the index `crash_0` of the store in the folder given until it is killed; says each acknowledged offset on standard output. */
+/**
+ * Writes batches to the index `crash_0` of the store in the folder given until it is killed; says each acknowledged
+ * offset on standard output.
+ */
 import { silentLog } from '../../../../../core/log.js';
 import { Registry } from '../../../../../core/metrics.js';
 import { createDuckStore } from '../../../../../sinks/stores/duckdb/store.js';
