@@ -1,6 +1,6 @@
 /** The API of one process, and what the command line asks it over the control socket. */
 import { createApi, type Api } from '../../api/api.js';
-import { controlRoutes } from '../../api/control-routes.js';
+import { controlRoutes } from '../../api/control/control-routes.js';
 import type { ControlRoutes } from '../../api/control/contract.js';
 import { userControlRoutes } from '../../api/control/users.js';
 import { controlPorts, type ProgramParts } from './ports.js';

@@ -10,7 +10,7 @@ import type { SearchHit } from '../../../schemas/query.js';
 import type { SearchQuestion } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import { apiMetrics } from '../metrics.js';
-import { createSharedWork } from '../objects/shared-work.js';
+import { createSharedWork } from '../objects/long-work/shared-work.js';
 import { sharedStateOf, type ApiServices } from '../services.js';
 import { zoneShift } from './time-zones.js';
 import { messageRow } from './message-lists.js';

@@ -11,8 +11,8 @@ import {
   showExtractor,
   takeExtractor,
   type ExtractorBody,
-} from '../../objects/extractor-shape.js';
-import { knownReceivers } from '../../objects/known-receivers.js';
+} from '../../objects/rules/extractor-shape.js';
+import { knownReceivers } from '../../objects/receivers/known-receivers.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

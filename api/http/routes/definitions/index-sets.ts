@@ -5,14 +5,14 @@ import { has, type Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure, invalidMembers } from '../../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../../objects/changing.js';
-import { indexCounts, sumOf } from '../../objects/index-counts.js';
+import { indexCounts, sumOf } from '../../objects/index-sets/index-counts.js';
 import {
   indexSetAnswer,
   indexSetBody,
   showIndexSet,
   statsAnswer,
   takeIndexSet,
-} from '../../objects/index-set-shape.js';
+} from '../../objects/index-sets/index-set-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import { operationsOf } from '../../objects/operations.js';
 import type { ApiServices } from '../../services.js';

@@ -5,8 +5,8 @@ import { has, type Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { assertChangeable } from '../../objects/changing.js';
-import { outputAnswer, outputBody, outputState, outputTypes } from '../../objects/output-shape.js';
-import { createOutputStore, type OutputStore } from '../../objects/output-store.js';
+import { outputAnswer, outputBody, outputState, outputTypes } from '../../objects/outputs/output-shape.js';
+import { createOutputStore, type OutputStore } from '../../objects/outputs/output-store.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

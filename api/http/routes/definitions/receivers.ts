@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import type { ReceiverDescription } from '../../../../schemas/receiver-kinds.js';
 import type { ApiServer } from '../../contract.js';
-import { inputAnswer, inputBodyOf, inputStateAnswer } from '../../objects/input-shape.js';
-import { createInputStore, type InputStore } from '../../objects/input-store.js';
+import { inputAnswer, inputBodyOf, inputStateAnswer } from '../../objects/receivers/input-shape.js';
+import { createInputStore, type InputStore } from '../../objects/receivers/input-store.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

@@ -5,10 +5,10 @@ import type { RuleSet } from '../../../../rules/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { found, storing } from '../../objects/changing.js';
-import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/history.js';
+import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/dry-runs/history.js';
 import { objectId } from '../../objects/shapes.js';
-import { rulesOf, showRules, streamFields, takeStream } from '../../objects/stream-shape.js';
-import { createStreamStore } from '../../objects/stream-store.js';
+import { rulesOf, showRules, streamFields, takeStream } from '../../objects/streams/stream-shape.js';
+import { createStreamStore } from '../../objects/streams/stream-store.js';
 import {
   dryRunOf,
   explained,
@@ -17,7 +17,7 @@ import {
   rulesNotLoaded,
   streamsOfDryRun,
   visibleStreams,
-} from '../../objects/dry-runs.js';
+} from '../../objects/dry-runs/message.js';
 import type { ApiServices } from '../../services.js';
 
 const tags = ['Streams'];

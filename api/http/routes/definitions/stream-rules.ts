@@ -12,8 +12,8 @@ import {
   streamRuleBody,
   takeRule,
   type StreamRule,
-} from '../../objects/stream-shape.js';
-import { createStreamStore } from '../../objects/stream-store.js';
+} from '../../objects/streams/stream-shape.js';
+import { createStreamStore } from '../../objects/streams/stream-store.js';
 import type { ApiServices } from '../../services.js';
 
 const tags = ['Streams'];

@@ -6,8 +6,8 @@ import type { ApiServer } from '../../contract.js';
 import { isFailure } from '../../failure.js';
 import { assertRemovable } from '../../objects/changing.js';
 import { nothing, objectId } from '../../objects/shapes.js';
-import { streamAnswer, streamBody, streamFields } from '../../objects/stream-shape.js';
-import { createStreamStore, type StreamStore } from '../../objects/stream-store.js';
+import { streamAnswer, streamBody, streamFields } from '../../objects/streams/stream-shape.js';
+import { createStreamStore, type StreamStore } from '../../objects/streams/stream-store.js';
 import type { ApiServices } from '../../services.js';
 
 const tags = ['Streams'];

@@ -6,7 +6,7 @@ import { membersOf, someOf, type Audited } from '../../audited.js';
 import { takingTexts } from '../../bodies.js';
 import type { ApiServer } from '../../contract.js';
 import { failure, invalidMembers } from '../../failure.js';
-import { createGrokStore, type GrokStore, type NamedPattern } from '../../objects/grok-store.js';
+import { createGrokStore, type GrokStore, type NamedPattern } from '../../objects/rules/grok-store.js';
 import { nothing, nullable, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

@@ -4,8 +4,13 @@ import { Type } from 'typebox';
 import { takingForms, takingTexts } from '../../bodies.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
-import { auditedAttempt, auditedChange, obfuscationSection, syncModeOf } from '../../objects/obfuscation-section.js';
-import { pluginBody, showPlugin, starReplacer, takePlugin } from '../../objects/obfuscation-plugin.js';
+import {
+  auditedAttempt,
+  auditedChange,
+  obfuscationSection,
+  syncModeOf,
+} from '../../objects/obfuscation/obfuscation-section.js';
+import { pluginBody, showPlugin, starReplacer, takePlugin } from '../../objects/obfuscation/obfuscation-plugin.js';
 import type { ApiServices } from '../../services.js';
 
 const tags = ['Obfuscation'];

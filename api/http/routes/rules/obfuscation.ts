@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
-import { auditedAttempt, auditedChange, obfuscationSection } from '../../objects/obfuscation-section.js';
+import { auditedAttempt, auditedChange, obfuscationSection } from '../../objects/obfuscation/obfuscation-section.js';
 import { nothing } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

@@ -13,7 +13,7 @@ import {
   objectsOf,
   showConnection,
   type PipelinePorts,
-} from '../../objects/pipeline-shape.js';
+} from '../../objects/rules/pipeline-shape.js';
 import { listOf, objectId } from '../../objects/shapes.js';
 
 const tags = ['Pipelines'];

@@ -5,9 +5,9 @@ import { titleOf } from '../../../../definitions/graylog/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { storing } from '../../objects/changing.js';
-import { showActions } from '../../objects/hidden-streams.js';
+import { showActions } from '../../objects/streams/hidden-streams.js';
 import { idFromTitle } from '../../objects/id-from-title.js';
-import { knownReceivers } from '../../objects/known-receivers.js';
+import { knownReceivers } from '../../objects/receivers/known-receivers.js';
 import {
   objectOf,
   objectsOf,
@@ -16,7 +16,7 @@ import {
   showPipelineRule,
   sourceBody,
   usersOf,
-} from '../../objects/pipeline-shape.js';
+} from '../../objects/rules/pipeline-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

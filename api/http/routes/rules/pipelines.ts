@@ -14,7 +14,7 @@ import {
   showPipeline,
   sourceBody,
   type PipelinePorts,
-} from '../../objects/pipeline-shape.js';
+} from '../../objects/rules/pipeline-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 
 const tags = ['Pipelines'];

@@ -6,9 +6,9 @@ import type { Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../../objects/changing.js';
-import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/history.js';
+import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/dry-runs/history.js';
 import { idFromTitle } from '../../objects/id-from-title.js';
-import { ruleAnswer, ruleBody, ruleFields, showRule, takeRuleSettings } from '../../objects/rule-shape.js';
+import { ruleAnswer, ruleBody, ruleFields, showRule, takeRuleSettings } from '../../objects/rules/rule-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
 import {
   dryRunOf,
@@ -17,7 +17,7 @@ import {
   requestSignal,
   streamsOfDryRun,
   visibleStreams,
-} from '../../objects/dry-runs.js';
+} from '../../objects/dry-runs/message.js';
 import type { ApiServices } from '../../services.js';
 
 const tags = ['Rules'];

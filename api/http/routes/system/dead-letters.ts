@@ -5,9 +5,9 @@ import { someOf, textOf, type Audited } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { found } from '../../objects/changing.js';
-import { createJobs, jobKeptMs, type Job } from '../../objects/jobs.js';
+import { createJobs, jobKeptMs, type Job } from '../../objects/long-work/jobs.js';
 import { operationsOf } from '../../objects/operations.js';
-import { createSharedWork } from '../../objects/shared-work.js';
+import { createSharedWork } from '../../objects/long-work/shared-work.js';
 import { nothing, nullable } from '../../objects/shapes.js';
 import { sharedStateOf, type ApiServices } from '../../services.js';
 

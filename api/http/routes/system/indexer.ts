@@ -7,7 +7,7 @@ import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { operationsOf } from '../../objects/operations.js';
 import { selectionOf } from '../../../control/dead-letters.js';
-import { countsAll } from '../../objects/index-counts.js';
+import { countsAll } from '../../objects/index-sets/index-counts.js';
 import { nothing, nullable, textOf } from '../../objects/shapes.js';
 import type { ApiServices } from '../../services.js';
 

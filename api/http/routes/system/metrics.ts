@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { deadLetterSet } from '../../../../schemas/index-sets.js';
 import type { ApiServer } from '../../contract.js';
-import { countsAll } from '../../objects/index-counts.js';
+import { countsAll } from '../../objects/index-sets/index-counts.js';
 import { nullable } from '../../objects/shapes.js';
 import { thisProcess } from '../../objects/this-process.js';
 import type { ApiServices } from '../../services.js';

@@ -1,13 +1,13 @@
 /** Dry runs: what a message meets, without being stored. */
 import { Type, type Static } from 'typebox';
 import type { FastifyReply } from 'fastify';
-import { isSluiceError } from '../../../core/errors.js';
-import { apiIdOf } from '../../../core/object-ids.js';
-import type { MessageDryRun } from '../../../definitions/contract.js';
-import type { RuleSet } from '../../../rules/contract.js';
-import { mayReadStream, type Identity } from '../../../schemas/access.js';
-import { failure } from '../failure.js';
-import type { ApiServices } from '../services.js';
+import { isSluiceError } from '../../../../core/errors.js';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import type { MessageDryRun } from '../../../../definitions/contract.js';
+import type { RuleSet } from '../../../../rules/contract.js';
+import { mayReadStream, type Identity } from '../../../../schemas/access.js';
+import { failure } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
 
 export const messageBody = {
   message: Type.Unsafe<Readonly<Record<string, unknown>>>({

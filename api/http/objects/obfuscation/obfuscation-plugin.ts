@@ -1,9 +1,9 @@
 /** The obfuscation in the words of the peer's plugin. Its patterns have numbers where ours have names. */
 import { Type, type Static } from 'typebox';
-import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
-import type { RuleFileObfuscation } from '../../../schemas/rule-files.js';
-import { invalidMembers } from '../failure.js';
-import { given, textOf } from './shapes.js';
+import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
+import type { RuleFileObfuscation } from '../../../../schemas/rule-files.js';
+import { invalidMembers } from '../../failure.js';
+import { given, textOf } from '../shapes.js';
 
 const finder = {
   id: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ maxLength: 100 })]),

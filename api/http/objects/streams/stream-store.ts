@@ -1,12 +1,12 @@
 /** Reading and changing streams for those who may. */
-import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
-import { mayEditStream, mayReadStream, unrestrictedScope, type Identity } from '../../../schemas/access.js';
-import { failure, invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
-import { assertChangeable, found, storing } from './changing.js';
-import { idFromTitle } from './id-from-title.js';
-import { listOf, textOf } from './shapes.js';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
+import { mayEditStream, mayReadStream, unrestrictedScope, type Identity } from '../../../../schemas/access.js';
+import { failure, invalidMembers } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
+import { assertChangeable, found, storing } from '../changing.js';
+import { idFromTitle } from '../id-from-title.js';
+import { listOf, textOf } from '../shapes.js';
 import { showStream, takeStream, type StreamBody } from './stream-shape.js';
 
 type Settings = Readonly<Record<string, unknown>>;

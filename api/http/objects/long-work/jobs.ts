@@ -1,7 +1,7 @@
 /** Long work that a request begins and others look at, in any process of the API: progress, outcome, cancelled on request. Bounded; the oldest ended ones are forgotten. */
 import { randomUUID } from 'node:crypto';
-import { errorText, isSluiceError } from '../../../core/errors.js';
-import { failure } from '../failure.js';
+import { errorText, isSluiceError } from '../../../../core/errors.js';
+import { failure } from '../../failure.js';
 import type { SharedWork } from './shared-work.js';
 
 export interface Job {

@@ -1,14 +1,14 @@
 /** Long work behind a balancer: two servers on one state, as two processes have it. */
 import t from 'tap';
-import { createMemoryState } from '../../../bench/memory-state.js';
-import { createJobs, type Job, type Jobs } from '../../../api/http/objects/jobs.js';
-import { createSharedWork } from '../../../api/http/objects/shared-work.js';
-import { exportRoutes } from '../../../api/http/routes/search/export.js';
-import { silentLog } from '../../../core/log.js';
-import { stateErrors } from '../../../state/errors.js';
-import { until } from '../../program.js';
-import { createMemorySearcher, document, type MemorySearcher } from './search/memory-searcher.js';
-import { basic, createWorld, type World } from './world.js';
+import { createMemoryState } from '../../../../../bench/memory-state.js';
+import { createJobs, type Job, type Jobs } from '../../../../../api/http/objects/long-work/jobs.js';
+import { createSharedWork } from '../../../../../api/http/objects/long-work/shared-work.js';
+import { exportRoutes } from '../../../../../api/http/routes/search/export.js';
+import { silentLog } from '../../../../../core/log.js';
+import { stateErrors } from '../../../../../state/errors.js';
+import { until } from '../../../../program.js';
+import { createMemorySearcher, document, type MemorySearcher } from '../../search/memory-searcher.js';
+import { basic, createWorld, type World } from '../../world.js';
 
 const settings = {
   'store.kind': 'opensearch',

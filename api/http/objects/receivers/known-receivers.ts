@@ -1,5 +1,5 @@
 /** Receivers of the settings file and of the API, by id and title. */
-import type { ApiServices } from '../services.js';
+import type { ApiServices } from '../../services.js';
 
 export function knownReceivers({
   config,

@@ -1,10 +1,10 @@
 /** Reading and changing the named grok patterns. All of them are one definition: a change is checked with everything that uses them. */
-import { apiIdOf } from '../../../core/object-ids.js';
-import { sectionId } from '../../../definitions/contract.js';
-import type { GrokTable } from '../../../definitions/graylog/contract.js';
-import { failure, invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
-import { found, storing } from './changing.js';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import { sectionId } from '../../../../definitions/contract.js';
+import type { GrokTable } from '../../../../definitions/graylog/contract.js';
+import { failure, invalidMembers } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
+import { found, storing } from '../changing.js';
 
 export interface NamedPattern {
   readonly name: string;

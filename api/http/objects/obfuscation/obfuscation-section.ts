@@ -1,12 +1,12 @@
 /** What is obfuscated: of the rule files and of what people changed here together. */
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyRequest } from 'fastify';
-import type { RuleFileObfuscation } from '../../../schemas/rule-files.js';
-import { membersOf, type Audited } from '../audited.js';
-import type { ApiServices } from '../services.js';
-import { storing } from './changing.js';
+import type { RuleFileObfuscation } from '../../../../schemas/rule-files.js';
+import { membersOf, type Audited } from '../../audited.js';
+import type { ApiServices } from '../../services.js';
+import { storing } from '../changing.js';
 import { isTitleOf } from './obfuscation-plugin.js';
-import { given, listOf } from './shapes.js';
+import { given, listOf } from '../shapes.js';
 
 type Changes = RuleFileObfuscation;
 const auditedObject = 'obfuscation';

@@ -1,8 +1,8 @@
 /** Actions name the stream that they route to. Who may not read it sees that the action is there, and neither its id nor its title. */
-import type { Catalog } from '../../../definitions/contract.js';
-import { mayReadStream, type Identity } from '../../../schemas/access.js';
-import { invalidMembers } from '../failure.js';
-import { textOf } from './shapes.js';
+import type { Catalog } from '../../../../definitions/contract.js';
+import { mayReadStream, type Identity } from '../../../../schemas/access.js';
+import { invalidMembers } from '../../failure.js';
+import { textOf } from '../shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 type Actions = readonly Settings[];

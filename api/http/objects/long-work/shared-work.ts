@@ -3,9 +3,9 @@
  * old; the work itself, and what comes of it, stay with the process that began it.
  */
 import { randomUUID } from 'node:crypto';
-import { errorText, isSluiceError } from '../../../core/errors.js';
-import type { Log } from '../../../core/log.js';
-import type { StateStore } from '../../../state/contract.js';
+import { errorText, isSluiceError } from '../../../../core/errors.js';
+import type { Log } from '../../../../core/log.js';
+import type { StateStore } from '../../../../state/contract.js';
 
 /** How often a process says how far its work is, and looks whether it was cancelled. Every change is read by all processes that watch the state. */
 const tellMs = 3_000;

@@ -1,12 +1,12 @@
 /** Reading and changing receivers: those of the settings file, which stand there, and those of the API. */
 import type { Static } from 'typebox';
-import { findId } from '../../../core/object-ids.js';
-import type { Definitions } from '../../../definitions/contract.js';
-import { receiverTypes } from '../../../schemas/receiver-kinds.js';
-import { failure, invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
-import { found, storing } from './changing.js';
-import { idFromTitle } from './id-from-title.js';
+import { findId } from '../../../../core/object-ids.js';
+import type { Definitions } from '../../../../definitions/contract.js';
+import { receiverTypes } from '../../../../schemas/receiver-kinds.js';
+import { failure, invalidMembers } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
+import { found, storing } from '../changing.js';
+import { idFromTitle } from '../id-from-title.js';
 import { showInput, takeInput, type inputAnswer, type InputBody, type inputStateAnswer } from './input-shape.js';
 
 type Input = Static<typeof inputAnswer>;

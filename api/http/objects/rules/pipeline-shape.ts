@@ -1,21 +1,21 @@
 /** Pipelines, their rules and connections as the API shows and takes them. */
 import { Type, type Static } from 'typebox';
-import { isSluiceError } from '../../../core/errors.js';
-import { apiIdOf, findId } from '../../../core/object-ids.js';
-import type { StoredDefinition } from '../../../definitions/contract.js';
+import { isSluiceError } from '../../../../core/errors.js';
+import { apiIdOf, findId } from '../../../../core/object-ids.js';
+import type { StoredDefinition } from '../../../../definitions/contract.js';
 import {
   longestText,
   pipelineIdsOf,
   stagesOf,
   textProblemsOf,
   titleOf,
-} from '../../../definitions/graylog/contract.js';
-import { mayReadStream, type Identity } from '../../../schemas/access.js';
-import { failure } from '../failure.js';
-import type { ApiServices } from '../services.js';
-import { found, storing } from './changing.js';
-import { routesToHidden, showActions } from './hidden-streams.js';
-import { nullable, textOf } from './shapes.js';
+} from '../../../../definitions/graylog/contract.js';
+import { mayReadStream, type Identity } from '../../../../schemas/access.js';
+import { failure } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
+import { found, storing } from '../changing.js';
+import { routesToHidden, showActions } from '../streams/hidden-streams.js';
+import { nullable, textOf } from '../shapes.js';
 
 export const sourceBody = Type.Object(
   {

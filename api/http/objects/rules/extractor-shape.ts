@@ -1,8 +1,8 @@
 /** Extractors of inputs as the API shows and takes them. */
 import { Type, type Static } from 'typebox';
-import type { StoredDefinition } from '../../../definitions/contract.js';
-import type { ExtractorSettings } from '../../../definitions/graylog/contract.js';
-import { listOf, nullable, textOf } from './shapes.js';
+import type { StoredDefinition } from '../../../../definitions/contract.js';
+import type { ExtractorSettings } from '../../../../definitions/graylog/contract.js';
+import { listOf, nullable, textOf } from '../shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,13 @@
 /** Tries a condition on what is stored: how many of the newest messages it would take, with samples. Bounded in messages and time, ended with the request. */
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
-import { isSluiceError } from '../../../core/errors.js';
-import type { Matcher } from '../../../definitions/contract.js';
-import type { Identity } from '../../../schemas/access.js';
-import type { LogDocument } from '../../../schemas/messages.js';
-import { someOf, type Audited } from '../audited.js';
-import { failure, invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
+import { isSluiceError } from '../../../../core/errors.js';
+import type { Matcher } from '../../../../definitions/contract.js';
+import type { Identity } from '../../../../schemas/access.js';
+import type { LogDocument } from '../../../../schemas/messages.js';
+import { someOf, type Audited } from '../../audited.js';
+import { failure, invalidMembers } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
 
 const most = 1_000_000;
 const mostSeconds = 120;

@@ -1,9 +1,9 @@
 /** Index sets as the API shows and takes them: rotation and retention as strategies with their settings. */
 import { Type, type Static } from 'typebox';
-import type { CatalogItem } from '../../../definitions/contract.js';
-import type { RuleSet } from '../../../rules/contract.js';
-import { invalidMembers } from '../failure.js';
-import { given, nullable, originFields, originOf, textOf } from './shapes.js';
+import type { CatalogItem } from '../../../../definitions/contract.js';
+import type { RuleSet } from '../../../../rules/contract.js';
+import { invalidMembers } from '../../failure.js';
+import { given, nullable, originFields, originOf, textOf } from '../shapes.js';
 
 type IndexSet = RuleSet['indexSets'][number];
 

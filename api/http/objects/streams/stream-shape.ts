@@ -1,11 +1,11 @@
 /** Streams and their rules as the API shows and takes them; in rule files the same facts have other names. */
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
-import { apiIdOf } from '../../../core/object-ids.js';
-import type { CatalogItem } from '../../../definitions/contract.js';
-import type { RuleFileStreamRule } from '../../../schemas/rule-files.js';
-import { failure } from '../failure.js';
-import { flagOf, given, listOf, nullable, objectId, originFields, originOf, textOf } from './shapes.js';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import type { CatalogItem } from '../../../../definitions/contract.js';
+import type { RuleFileStreamRule } from '../../../../schemas/rule-files.js';
+import { failure } from '../../failure.js';
+import { flagOf, given, listOf, nullable, objectId, originFields, originOf, textOf } from '../shapes.js';
 
 export type StreamRule = RuleFileStreamRule;
 

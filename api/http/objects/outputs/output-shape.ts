@@ -1,11 +1,11 @@
 /** Outputs as the API shows and takes them. Secrets go in and never come out. */
 import { Type, type Static } from 'typebox';
-import { apiIdOf } from '../../../core/object-ids.js';
-import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
-import { has, mayReadStream, type Identity } from '../../../schemas/access.js';
-import type { OutputStatus } from '../../../pipeline/forwarding/contract.js';
-import { invalidMembers } from '../failure.js';
-import { given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
+import { has, mayReadStream, type Identity } from '../../../../schemas/access.js';
+import type { OutputStatus } from '../../../../pipeline/forwarding/contract.js';
+import { invalidMembers } from '../../failure.js';
+import { given, listOf, nullable, originFields, originOf, textOf } from '../shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 

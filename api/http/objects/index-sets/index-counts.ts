@@ -1,7 +1,7 @@
 /** How much index sets hold, as far as the asker may know: the size of an index tells of messages that may not be read, a count of those that may does not. */
-import { deadLetterSet } from '../../../schemas/index-sets.js';
-import { has, type Identity } from '../../../schemas/access.js';
-import type { ApiServices } from '../services.js';
+import { deadLetterSet } from '../../../../schemas/index-sets.js';
+import { has, type Identity } from '../../../../schemas/access.js';
+import type { ApiServices } from '../../services.js';
 
 export interface IndexCounts {
   readonly indices: number;

@@ -1,9 +1,9 @@
 /** Rules as the API shows and takes them: in the words of rule files. */
 import { Type, type Static } from 'typebox';
-import type { Catalog, CatalogItem } from '../../../definitions/contract.js';
-import { has, type Identity } from '../../../schemas/access.js';
-import { showActions, showText, takeActions } from './hidden-streams.js';
-import { flagOf, given, listOf, nullable, originFields, originOf, textOf } from './shapes.js';
+import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
+import { has, type Identity } from '../../../../schemas/access.js';
+import { showActions, showText, takeActions } from '../streams/hidden-streams.js';
+import { flagOf, given, listOf, nullable, originFields, originOf, textOf } from '../shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 

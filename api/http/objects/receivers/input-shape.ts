@@ -1,10 +1,10 @@
 /** Receivers as the API shows and takes them ("inputs"), with the setting names of peers beside our own. */
 import { Type, type Static } from 'typebox';
-import { apiIdOf } from '../../../core/object-ids.js';
-import { invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
-import { receiverTypes, type ReceiverDescription } from '../../../schemas/receiver-kinds.js';
-import { given, nullable } from './shapes.js';
+import { apiIdOf } from '../../../../core/object-ids.js';
+import { invalidMembers } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
+import { receiverTypes, type ReceiverDescription } from '../../../../schemas/receiver-kinds.js';
+import { given, nullable } from '../shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 type ReceiverOptions = ApiServices['config']['receivers'][number];

@@ -1,9 +1,9 @@
 /** Reading and changing outputs for those who may. */
-import type { Catalog, Definitions } from '../../../definitions/contract.js';
-import { mayEditStream, mayReadStream, type Identity } from '../../../schemas/access.js';
-import { failure, invalidMembers } from '../failure.js';
-import type { ApiServices } from '../services.js';
-import { assertChangeable, assertRemovable, found, storing } from './changing.js';
+import type { Catalog, Definitions } from '../../../../definitions/contract.js';
+import { mayEditStream, mayReadStream, type Identity } from '../../../../schemas/access.js';
+import { failure, invalidMembers } from '../../failure.js';
+import type { ApiServices } from '../../services.js';
+import { assertChangeable, assertRemovable, found, storing } from '../changing.js';
 import {
   countsOutput,
   showOutput,
@@ -13,8 +13,8 @@ import {
   type OutputBody,
   type TakenOutput,
 } from './output-shape.js';
-import { idFromTitle } from './id-from-title.js';
-import { listOf } from './shapes.js';
+import { idFromTitle } from '../id-from-title.js';
+import { listOf } from '../shapes.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 type Secrets = Readonly<Record<string, { readonly value: string }>>;
