@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
+import { createControlClient, type ControlClient } from '../api/control/client.js';
+import { controlSocketPath } from '../api/control/socket-path.js';
 import type { SearchResult } from '../schemas/query.js';
 import { kafkaBrokers, openSearchNode } from '../test/engines.js';
 

@@ -16,7 +16,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { openSearchNode } from '../test/engines.js';
-import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
+import { createControlClient, type ControlClient } from '../api/control/client.js';
+import { controlSocketPath } from '../api/control/socket-path.js';
 
 const messages = Number(process.argv[2] ?? 3_500_000);
 const limit = Number(process.argv[3] ?? 1e9);

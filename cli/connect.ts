@@ -1,6 +1,7 @@
 /** The running program of these settings. */
 import { existsSync } from 'node:fs';
-import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
+import { createControlClient, type ControlClient } from '../api/control/client.js';
+import { controlSocketPath } from '../api/control/socket-path.js';
 import type { Config } from '../schemas/config/config.js';
 
 /** Which of several processes on one data folder. */

@@ -1,7 +1,7 @@
 /** What `sluice dead-letters` asks of the running program. */
 import { userInfo } from 'node:os';
 import cliProgress from 'cli-progress';
-import type { ControlClient } from '../api/control.js';
+import type { ControlClient } from '../api/control/client.js';
 import type { DeadLettersBody } from '../api/control/dead-letters.js';
 import { toldError, type ToldError } from '../core/process/told-error.js';
 import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/contract.js';
@@ -68,7 +68,7 @@ export async function listDeadLetters(
   let shown = 0;
   const interrupted = new Error('interrupted');
   await control
-    .stream('POST', '/dead-letters/list', bodyOf([], flags, terminal.now()), (value) => {
+    .stream('/dead-letters/list', bodyOf([], flags, terminal.now()), (value) => {
       if (terminal.signal.aborted) throw interrupted;
       const line = value as { readonly deadLetter: SearchHit } | { readonly total: number };
       if ('deadLetter' in line) {
@@ -158,7 +158,7 @@ async function runJob<Report>(
   const cancelAtOnce = (): void => cancel();
   terminal.signal.addEventListener('abort', cancelAtOnce);
   try {
-    await control.stream('POST', path, body, (value) => {
+    await control.stream(path, body, (value) => {
       const line = value as JobLine<Report>;
       if (line.job !== undefined) {
         const { job } = line;

@@ -4,7 +4,7 @@ import { createWriteStream, renameSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import cliProgress from 'cli-progress';
-import type { ControlClient } from '../api/control.js';
+import type { ControlClient } from '../api/control/client.js';
 import type { ExportBody, ExportLine } from '../api/control/search.js';
 import { drained } from '../core/wait.js';
 import { toldError } from '../core/process/told-error.js';
@@ -122,7 +122,6 @@ async function receive(
   let done = false;
   try {
     await control.stream(
-      'POST',
       '/export',
       body,
       async (value) => {

@@ -29,7 +29,6 @@ export interface SearchOptions {
 export interface SearchConnection {
   request(method: string, path: string, body?: unknown): Promise<unknown>;
   stream(
-    method: string,
     path: string,
     body: unknown,
     onLine: (value: unknown) => void | Promise<void>,
@@ -139,7 +138,6 @@ async function follow(search: Search, range: () => Range, limit: number): Promis
     if (!shown.has(hit._id)) terminal.print(hitLine(hit, search.line));
   };
   await connection.stream(
-    'POST',
     '/tail',
     search.body,
     async (value) => {

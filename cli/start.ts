@@ -1,6 +1,7 @@
 /** `sluice start`: runs the program until a signal, as one process or as several workers. */
 import { createAdminServer } from '../api/admin.js';
-import { controlSocketPath, createControlServer } from '../api/control.js';
+import { createControlServer } from '../api/control/server.js';
+import { controlSocketPath } from '../api/control/socket-path.js';
 import { errorText } from '../core/errors.js';
 import { createLog } from '../core/log.js';
 import { collectProcessMetrics, Registry } from '../core/metrics.js';

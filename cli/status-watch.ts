@@ -1,5 +1,5 @@
 /** `sluice status`, once or again and again: watched, it shows rates between two looks. */
-import type { ControlClient } from '../api/control.js';
+import type { ControlClient } from '../api/control/client.js';
 import { createSearchTerminal } from './search-terminal.js';
 import { statusText } from './status.js';
 import { clearScreen, pause } from './watch-verbs.js';

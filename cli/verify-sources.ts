@@ -24,7 +24,7 @@ export async function openVerifySources(
   if (topics.capabilities().shared) await topics.start();
   const topic = `${config.topics.prefix}logs`;
   const scan = (body: unknown, onIds: (line: ScannedIds) => void | Promise<void>): Promise<void> =>
-    control.stream('POST', '/scan-ids', body, (line) => onIds(line as ScannedIds));
+    control.stream('/scan-ids', body, (line) => onIds(line as ScannedIds));
   const sources: VerifySources = {
     async readTopic(onRecords) {
       for (const { partition, earliest } of await topics.partitions(topic)) {

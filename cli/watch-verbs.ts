@@ -98,7 +98,6 @@ function addTap(program: Command): void {
       const enough = new AbortController();
       try {
         await control.stream(
-          'POST',
           '/tap',
           { target },
           (value) => {

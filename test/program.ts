@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { controlSocketPath, createControlClient, type ControlClient } from '../api/control.js';
+import { createControlClient, type ControlClient } from '../api/control/client.js';
+import { controlSocketPath } from '../api/control/socket-path.js';
 import { packageRoot } from '../core/process/package-root.js';
 import { slowness } from './deadlines.js';
 

@@ -2,7 +2,9 @@
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { HealthReport } from '../../api/contract.js';
-import { createControlClient, type ControlForward, type ControlHandler } from '../../api/control.js';
+import { createControlClient } from '../../api/control/client.js';
+import type { ControlHandler } from '../../api/control/contract.js';
+import type { ControlForward } from '../../api/control/server.js';
 import { errorText } from '../../core/errors.js';
 import type { Registry } from '../../core/metrics.js';
 import { workerPaths } from './contract.js';

@@ -1,6 +1,7 @@
 /** What a running program is, as one process or several, and what the primary process and its workers tell each other over their channel. */
 import type { HealthReport } from '../../api/contract.js';
-import type { ControlForward, ControlHandler } from '../../api/control.js';
+import type { ControlHandler } from '../../api/control/contract.js';
+import type { ControlForward } from '../../api/control/server.js';
 import type { ToldError } from '../../core/process/told-error.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { Roles } from '../sluice.js';

@@ -1,5 +1,6 @@
 /** Watching all workers at once: the sums of what each counts, and what passes any of them. */
-import { createControlClient, type ControlHandler } from '../../api/control.js';
+import { createControlClient } from '../../api/control/client.js';
+import type { ControlHandler } from '../../api/control/contract.js';
 import { toError } from '../../core/errors.js';
 import type { SenderAccount, Top } from '../../pipeline/monitoring/contract.js';
 import { sumCounts } from './counts.js';
@@ -23,7 +24,6 @@ export function createWatchAnswers(
       const ended = await Promise.allSettled(
         running().map((worker) =>
           createControlClient(controlPathOf(worker)).stream(
-            'POST',
             '/tap',
             body,
             async (value) => {

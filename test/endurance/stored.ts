@@ -23,7 +23,7 @@ export async function reckonHonest(
   const stored = new Map<string, string>();
   const twice: string[] = [];
   for (const body of [{}, { index_sets: ['sluice_dead_letters'] }]) {
-    await program.control.stream('POST', '/scan-ids', body, (line) => {
+    await program.control.stream('/scan-ids', body, (line) => {
       const { index, ids } = line as { readonly index: string; readonly ids: readonly string[] };
       for (const id of ids) {
         const message = id.split('@')[0] as string;

@@ -26,8 +26,8 @@ async function run(
   const bodies: ExportBody[] = [];
   const controller = new AbortController();
   const control = {
-    stream: async (method: string, path: string, body: unknown, onLine: (line: unknown) => void | Promise<void>) => {
-      if (`${method} ${path}` !== 'POST /export') throw new Error(path);
+    stream: async (path: string, body: unknown, onLine: (line: unknown) => void | Promise<void>) => {
+      if (path !== '/export') throw new Error(path);
       bodies.push(body as ExportBody);
       for (const [at, line] of lines.entries()) {
         if (at === interruptAfter) controller.abort();

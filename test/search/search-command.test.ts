@@ -50,8 +50,8 @@ async function run(
         failures: total === undefined ? [] : [{ index: 'sluice_default_9', reason: 'it is closed' }],
       };
     },
-    stream: async (method: string, path: string, body: unknown, onLine: (line: unknown) => void | Promise<void>) => {
-      if (`${method} ${path}` !== 'POST /tail') throw new Error(path);
+    stream: async (path: string, body: unknown, onLine: (line: unknown) => void | Promise<void>) => {
+      if (path !== '/tail') throw new Error(path);
       bodies.push(body as Body);
       await onLine({ begun: true });
       for (const hits of tailed) await onLine({ hits });

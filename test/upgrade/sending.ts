@@ -13,7 +13,7 @@ export async function sendNumbered(program: Program, prefix: string, count: numb
 /** Ids in all index sets, each as often as it is there. */
 export async function storedIds(program: Program): Promise<string[]> {
   const ids: string[] = [];
-  await program.control.stream('POST', '/scan-ids', {}, (line) => {
+  await program.control.stream('/scan-ids', {}, (line) => {
     ids.push(...(line as { ids: readonly string[] }).ids);
   });
   return ids;

@@ -100,7 +100,7 @@ export function createReckoner(settingsFile: string): Reckoner {
     const fresh = new Map<string, string[]>();
     for (const body of [{}, { index_sets: [deadLetterSet] }]) {
       await program.control.request('POST', '/refresh', body);
-      await program.control.stream('POST', '/scan-ids', body, (line) => {
+      await program.control.stream('/scan-ids', body, (line) => {
         const { index, ids } = line as { index: string; ids: readonly string[] };
         const known = fresh.get(index);
         if (known === undefined) fresh.set(index, [...ids]);

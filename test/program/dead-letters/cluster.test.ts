@@ -168,7 +168,7 @@ t.test(
     /** The second page's messages are written, and its dead letters do not say so yet. */
     const killed = { kind: 'cut', act: () => void program.child.kill('SIGKILL') } as const;
     await program.control
-      .stream('POST', '/dead-letters/replay', own, (line) => {
+      .stream('/dead-letters/replay', own, (line) => {
         if ((line as { progress?: { done: number } }).progress?.done === 200)
           proxy.inject({ fault: killed, matches: (_, path) => path.includes(first) && path.includes('/_bulk') });
       })

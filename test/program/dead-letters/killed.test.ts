@@ -35,7 +35,7 @@ t.test('interrupted, killed and begun again, a replay stores each message once',
   t.equal((await listDeadLetters(program)).length, count - done);
 
   await program.control
-    .stream('POST', '/dead-letters/replay', { all: true }, (line) => {
+    .stream('/dead-letters/replay', { all: true }, (line) => {
       if ('progress' in (line as object)) setTimeout(() => program.child.kill('SIGKILL'), Math.random() * 250);
     })
     .catch(() => undefined);

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
-import type { ControlClient } from '../../../api/control.js';
+import type { ControlClient } from '../../../api/control/client.js';
 import * as verbsOf from '../../../cli/dead-letters-run.js';
 import type { DeadLetterFlags } from '../../../cli/dead-letters-run.js';
 import { packageRoot } from '../../../core/process/package-root.js';
@@ -77,8 +77,8 @@ export interface ListedDeadLetter {
 function watched(control: ControlClient, onProgress: (done: number) => void): ControlClient {
   return {
     request: (...call) => control.request(...call),
-    stream: (method, path, body, onLine) =>
-      control.stream(method, path, body, (line) => {
+    stream: (path, body, onLine) =>
+      control.stream(path, body, (line) => {
         onProgress((line as { progress?: { done: number } }).progress?.done ?? 0);
         return onLine(line);
       }),

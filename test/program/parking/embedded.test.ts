@@ -29,7 +29,6 @@ async function parkedIn(program: Program, indexSet: string): Promise<ParkedSet |
 async function idsIn(program: Program, indexSet: string): Promise<string[]> {
   const ids: string[] = [];
   await program.control.stream(
-    'POST',
     '/scan-ids',
     { index_sets: [indexSet] },
     (line) => void ids.push(...(line as { ids: readonly string[] }).ids),

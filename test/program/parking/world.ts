@@ -114,7 +114,7 @@ async function reckon(program: Program, cluster: Cluster, main: string, side: st
   );
   const scan = async (set: string): Promise<Map<string, number>> => {
     const counts = new Map<string, number>();
-    await program.control.stream('POST', '/scan-ids', { index_sets: [set] }, (line) => {
+    await program.control.stream('/scan-ids', { index_sets: [set] }, (line) => {
       for (const key of (line as { ids: readonly string[] }).ids) counts.set(key, (counts.get(key) ?? 0) + 1);
     });
     return counts;
