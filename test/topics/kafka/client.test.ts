@@ -1,7 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer, Socket, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import kafkajs from 'kafkajs';
+import { pino } from 'pino';
 import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
@@ -28,6 +31,37 @@ t.test('TLS takes its files; an empty one is left to the system', async (test) =
     ca: Buffer.from('authorities'),
     rejectUnauthorized: false,
   });
+});
+
+t.test('small requests are sent at once, and a broker that vanished is found', async (test) => {
+  const called: string[] = [];
+  test.intercept(Socket.prototype, 'setNoDelay', { value: () => called.push('no delay') });
+  test.intercept(Socket.prototype, 'setKeepAlive', { value: () => called.push('keep alive') });
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const socket = configOf().socketFactory?.({
+    host: '127.0.0.1',
+    port,
+    ssl: undefined as never,
+    onConnect: () => undefined,
+  });
+  socket?.destroy();
+  server.close();
+  test.same(called, ['no delay', 'keep alive']);
+});
+
+t.test('what kafkajs says again and again is told a few times; its errors are for those who debug', async (test) => {
+  const lines: { readonly level: number; readonly msg: string }[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line) as (typeof lines)[number]);
+  const logger = pino({ level: 'debug' }, { write });
+  const say = configOf({ log: logger }).logCreator?.(kafkajs.logLevel.INFO);
+  const entry = (level: number, message: string) =>
+    say?.({ namespace: 'Connection', level, label: '', log: { timestamp: '', logger: 'kafkajs', message } });
+  for (let time = 0; time < 50; time += 1) entry(kafkajs.logLevel.WARN, 'again');
+  entry(kafkajs.logLevel.ERROR, 'a retry');
+  test.equal(lines.filter(({ level, msg }) => level === 40 && msg === 'kafka: again').length, 6);
+  test.match(lines.at(-1), { level: 20, msg: 'kafka: a retry' });
 });
 
 t.test('each login mechanism is handed on', async (test) => {
