@@ -1,7 +1,6 @@
 /** A mistake in a rule file: where it is, what came, what is allowed, what was probably meant. */
 import type { SluiceError } from '../core/errors.js';
 import { rulesErrors } from './errors.js';
-import { isMap, isPair, isScalar, isSeq, type Document, type LineCounter, type Node } from 'yaml';
 
 export type Path = readonly (string | number)[];
 
@@ -36,24 +35,24 @@ export interface Place {
   readonly report: (message: string, details?: ProblemDetails) => void;
 }
 
-export interface ParsedFile {
+/** A file whose text says where each value stands. */
+export interface LocatedFile {
   readonly name: string;
-  readonly document: Document;
-  readonly lines: LineCounter;
-  readonly data: unknown;
+  /** Of the value at the path, or of its key; from 1. */
+  readonly positionOf: (path: Path, atKey: boolean) => { readonly line: number; readonly column: number };
 }
 
 /** Enough to work through; the rest follows from them more often than not. */
-const maxProblems = 200;
+export const maxProblems = 200;
 
-export function createPlace(file: ParsedFile, path: Path, problems: Problem[]): Place {
+export function createPlace(file: LocatedFile, path: Path, problems: Problem[]): Place {
   return {
     file: file.name,
     path,
     at: (...more) => createPlace(file, [...path, ...more], problems),
     report: (message, details = {}) => {
       if (problems.length >= maxProblems) return;
-      const { line, column } = positionOf(file, path, details.atKey === true);
+      const { line, column } = file.positionOf(path, details.atKey === true);
       problems.push({
         file: file.name,
         line,
@@ -71,32 +70,6 @@ export function createPlace(file: ParsedFile, path: Path, problems: Problem[]): 
 
 export function pathText(path: Path): string {
   return path.map((part, place) => (typeof part === 'number' ? `[${part}]` : place === 0 ? part : `.${part}`)).join('');
-}
-
-/** The deepest node on the path that exists decides the position. */
-function positionOf(file: ParsedFile, path: Path, atKey: boolean): { line: number; column: number } {
-  let node: unknown = file.document.contents;
-  let offset = startOf(node) ?? 0;
-  for (const [depth, part] of path.entries()) {
-    const last = depth === path.length - 1;
-    let next: unknown;
-    if (isMap(node)) {
-      const pair = node.items.find(
-        (item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(part),
-      );
-      next = atKey && last ? pair?.key : (pair?.value ?? pair?.key);
-    } else if (isSeq(node)) next = node.items[Number(part)];
-    const start = startOf(next);
-    if (start === undefined) break;
-    offset = start;
-    node = next;
-  }
-  const { line, col } = file.lines.linePos(offset);
-  return { line: Math.max(1, line), column: Math.max(1, col) };
-}
-
-function startOf(node: unknown): number | undefined {
-  return (node as Node | null | undefined)?.range?.[0];
 }
 
 /** One line for a terminal: `file:line:column path: message Got x. Allowed: y. Did you mean z?` */

@@ -11,8 +11,8 @@ import { createEngine } from '../engine/engine.js';
 import { buildIndexSets } from './index-sets.js';
 import { buildObfuscation, type ObfuscationSettings } from './obfuscation.js';
 import { buildOutputs } from './outputs.js';
-import { parseRuleFile } from '../language/parse.js';
-import { didYouMean, shown, type ParsedFile, type Place, type Problem } from '../problems.js';
+import { parseRuleFiles, type ParsedFile } from '../language/parse.js';
+import { didYouMean, shown, type Place, type Problem } from '../problems.js';
 import { createProgram, leavesDefault, rememberProgram, type CompiledRule } from '../engine/program.js';
 import { buildRoles } from './roles.js';
 import { versionOf } from '../loading/source.js';
@@ -31,9 +31,7 @@ const compilations = channel('sluice:rules:compile');
 export function compileRules(source: RuleSource, options: CompileOptions = {}): Compiled {
   if (compilations.hasSubscribers) compilations.publish({ files: source.files.map(({ name }) => name) });
   const problems: Problem[] = [];
-  const files = source.files
-    .map(({ name, text }) => parseRuleFile(name, text, problems))
-    .filter((file) => file !== undefined);
+  const files = parseRuleFiles(source, problems);
   // What refers to a file that cannot be read would be reported as missing, so the cross-references wait.
   if (problems.length > 0) return { problems };
   const ruleSet = compileFiles(source, files, problems, options);

@@ -1,9 +1,9 @@
 /** The section `obfuscation` of the rule files, joined over the files: lists of patterns by id, other settings by key. */
 import type { RuleFileObfuscation } from '../../schemas/rule-files.js';
 import type { Obfuscator, SensitivePattern } from '../obfuscation.js';
-import type { RuleFile } from '../language/parse.js';
+import type { ParsedFile } from '../language/parse.js';
 import { compilePattern, type Pattern } from '../pattern.js';
-import { createPlace, didYouMean, shown, type ParsedFile, type Place, type Problem } from '../problems.js';
+import { createPlace, didYouMean, shown, type Place, type Problem } from '../problems.js';
 import type { CompiledObfuscation } from '../engine/program.js';
 
 type PatternSettings = NonNullable<RuleFileObfuscation['patterns']>[number];
@@ -27,7 +27,7 @@ export function buildObfuscation(
   problems: Problem[],
 ): ObfuscationSettings {
   const sections = files.map((file) => ({
-    value: (file.data as RuleFile).obfuscation,
+    value: file.data.obfuscation,
     place: createPlace(file, ['obfuscation'], problems),
   }));
   const last = <Key extends keyof RuleFileObfuscation>(key: Key): Located<RuleFileObfuscation[Key]> | undefined => {

@@ -55,14 +55,14 @@ function scanEach(literals: readonly Literal[], text: string, mark: (entries: re
 function createWindowScanner(literals: readonly Literal[]): LiteralScanner['scan'] {
   const size = Math.min(longestWindow, ...literals.map((literal) => literal.text.length));
   const skips = new Uint8Array(blocks).fill(size - 1);
-  const endings: Window[][] = Array.from({ length: blocks }, () => []);
+  const endings = new Array<readonly Window[]>(blocks).fill([]);
   for (const literal of literals) {
     const offset = chooseOffset(literal.text, size, endings);
     for (let place = 1; place < size; place += 1) {
       const at = block(literal.text.charCodeAt(offset + place - 1), literal.text.charCodeAt(offset + place));
       skips[at] = Math.min(skips[at] as number, size - 1 - place);
       if (place === size - 1)
-        (endings[at] as Window[]).push({ literal, offset, first: literal.text.charCodeAt(offset) });
+        endings[at] = [...(endings[at] ?? []), { literal, offset, first: literal.text.charCodeAt(offset) }];
     }
   }
   return (text, mark) => {
@@ -77,7 +77,7 @@ function createWindowScanner(literals: readonly Literal[]): LiteralScanner['scan
       }
       const start = place - size + 1;
       const first = text.charCodeAt(start);
-      for (const window of endings[at] as Window[]) {
+      for (const window of endings[at] as readonly Window[]) {
         if (
           window.first === first &&
           start >= window.offset &&

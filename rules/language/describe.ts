@@ -2,8 +2,8 @@
 import type { RuleFileObfuscation } from '../../schemas/rule-files.js';
 import type { RuleSource } from '../contract.js';
 import { joinDefinitions, type Listed } from './join.js';
-import { parseRuleFile, type RuleFile } from './parse.js';
-import type { ParsedFile, Problem } from '../problems.js';
+import { parseRuleFiles, type ParsedFile } from './parse.js';
+import type { Problem } from '../problems.js';
 
 export interface Described {
   readonly id: string;
@@ -20,9 +20,7 @@ export interface Description extends Readonly<Record<Listed, readonly Described[
 /** Undefined when a file cannot be read as a rule file. */
 export function describeRules(source: RuleSource): Description | undefined {
   const problems: Problem[] = [];
-  const files = source.files
-    .map(({ name, text }) => parseRuleFile(name, text, problems))
-    .filter((file) => file !== undefined);
+  const files = parseRuleFiles(source, problems);
   if (problems.length > 0) return undefined;
   const described = (list: Listed): readonly Described[] => {
     const places = filesById(list, files);
@@ -45,13 +43,13 @@ export function describeRules(source: RuleSource): Description | undefined {
 function filesById(list: Listed, files: readonly ParsedFile[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const { name, data } of files) {
-    for (const { id } of (data as RuleFile)[list] ?? []) found.set(id, [...(found.get(id) ?? []), name]);
+    for (const { id } of data[list] ?? []) found.set(id, [...(found.get(id) ?? []), name]);
   }
   return found;
 }
 
 function obfuscationOf(files: readonly ParsedFile[]): RuleFileObfuscation {
-  const sections = files.map(({ data }) => (data as RuleFile).obfuscation ?? {});
+  const sections = files.map(({ data }) => data.obfuscation ?? {});
   const joined = <Key extends 'patterns' | 'white_patterns'>(key: Key): NonNullable<RuleFileObfuscation[Key]> => {
     const byId = new Map<string, object>();
     for (const section of sections)

@@ -1,7 +1,7 @@
 /** Joins the files: a definition of the same id in a later file changes the settings it names and keeps its place. */
 import { ownMember } from '../../core/own-member.js';
-import type { RuleFile } from './parse.js';
-import { createPlace, shown, type ParsedFile, type Place, type Problem } from '../problems.js';
+import type { ParsedFile, RuleFile } from './parse.js';
+import { createPlace, shown, type Place, type Problem } from '../problems.js';
 
 /** One rule, stream or index set: each setting with the place where its value stands. */
 export interface Definition<Settings extends { readonly id: string }> {
@@ -33,7 +33,7 @@ export function joinDefinitions<List extends Listed>(
   const byId = new Map<string, Building>();
   for (const file of files) {
     const inThisFile = new Set<string>();
-    for (const [index, item] of ((file.data as RuleFile)[list] ?? []).entries()) {
+    for (const [index, item] of (file.data[list] ?? []).entries()) {
       const place = createPlace(file, [list, index], problems);
       if (inThisFile.has(item.id))
         place
