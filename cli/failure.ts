@@ -1,7 +1,7 @@
 /** How a command ends when it fails: one clear sentence, and an exit code. 2: what was asked for is wrong; 1: it failed. */
 import { CommanderError } from 'commander';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
-import { escapeControls } from './search-output.js';
+import { escapeControls } from './search/output.js';
 
 /** Errors of the system that say that a folder or file may not be used: the caller's to change. */
 const unusableFolder: ReadonlySet<unknown> = new Set(['EACCES', 'EROFS', 'ENOTDIR', 'EPERM']);

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { connectControl } from './connect.js';
 import { configOption, examples, settings } from './options.js';
-import { escapeControls, safeJson } from './search-output.js';
+import { escapeControls, safeJson } from './search/output.js';
 
 interface Flags {
   readonly config?: string;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { configCheck, configShow } from '../../cli/config.js';
+import { configCheck, configShow } from '../../cli/tools/config.js';
 import { loadConfig, settings } from '../../program/settings.js';
 import { sizeText } from '../../config/reference.js';
 import type { SettingSchema } from '../../config/schema.js';

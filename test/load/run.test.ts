@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import t from 'tap';
-import { readOptions, runLoadCommand } from '../../cli/load.js';
+import { readOptions, runLoadCommand } from '../../cli/tools/load.js';
 import type { LoadOptions } from '../../load/contract.js';
 import { createReader } from '../../load/generator.js';
 import { runLoad } from '../../load/run.js';

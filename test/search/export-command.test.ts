@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { ExportBody, ExportLine } from '../../api/control/search.js';
-import { runExport, type ExportFlags } from '../../cli/export.js';
+import { runExport, type ExportFlags } from '../../cli/search/export.js';
 
 const now = Date.parse('2026-03-10T12:34:56.789Z');
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { runSearch, type SearchOptions } from '../../cli/search.js';
-import { escapeControls } from '../../cli/search-output.js';
+import { runSearch, type SearchOptions } from '../../cli/search/search.js';
+import { escapeControls } from '../../cli/search/output.js';
 import type { SearchHit } from '../../schemas/query.js';
 
 const now = Date.parse('2026-03-10T12:34:56.789Z');

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import type { DeadLetterFlags } from '../../../cli/dead-letters-run.js';
+import type { DeadLetterFlags } from '../../../cli/dead-letters/run.js';
 import { receiversOnFreePorts, startProgram, testFolder, workedOff } from '../../program.js';
 import {
   deadLettersVerb,

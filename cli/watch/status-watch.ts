@@ -1,9 +1,9 @@
 /** `sluice status`, once or again and again: watched, it shows rates between two looks. */
-import type { ControlClient } from '../api/control/client.js';
-import { createSearchTerminal } from './search-terminal.js';
+import type { ControlClient } from '../../api/control/client.js';
+import { createSearchTerminal } from '../search/terminal.js';
 import { statusText } from './status.js';
-import { clearScreen, pause } from './watch-verbs.js';
-import { safeJson } from './search-output.js';
+import { clearScreen, pause } from './verbs.js';
+import { safeJson } from '../search/output.js';
 
 const everySeconds = 2;
 

@@ -1,10 +1,10 @@
 /** Verbs about index sets that take no writes. */
 import type { Command } from 'commander';
-import { formatBytes } from '../core/bytes.js';
-import type { ParkedSet } from '../pipeline/parking/parking.js';
-import { connectControl } from './connect.js';
-import { configOption, examples, quietOption, settings } from './options.js';
-import { escapeControls, safeJson } from './search-output.js';
+import { formatBytes } from '../../core/bytes.js';
+import type { ParkedSet } from '../../pipeline/parking/parking.js';
+import { connectControl } from '../connect.js';
+import { configOption, examples, quietOption, settings } from '../options.js';
+import { escapeControls, safeJson } from '../search/output.js';
 
 export function addParkingVerbs(program: Command): void {
   const parking = program

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { dropText, deadLetterLine, deadLetterText, planText, replayText } from '../../cli/dead-letters-output.js';
-import { safeJson } from '../../cli/search-output.js';
+import { dropText, deadLetterLine, deadLetterText, planText, replayText } from '../../../cli/dead-letters/output.js';
+import { safeJson } from '../../../cli/search/output.js';
 
 /** C0, DEL, C1, bidirectional overrides and isolates, a line separator, half of a character. */
 const hostile = '\u0000\u0007\u001b[31m\u007f\u009b31m\u202e\u2066\u2028\ud800';

@@ -1,14 +1,14 @@
 /** `sluice rules check | test | explain`: the loop of writing rules without a running program. */
 import { readFile } from 'node:fs/promises';
-import { errorText, isSluiceError } from '../core/errors.js';
-import { uploadedDocument } from '../definitions/uploaded.js';
-import { compileRules } from '../rules/compile/compile.js';
-import type { RuleContext, RuleSet } from '../rules/contract.js';
-import { explain } from '../rules/engine/explain.js';
-import { formatProblem } from '../rules/problems.js';
-import { programOf } from '../rules/engine/program.js';
-import { readRuleSource } from '../rules/loading/source.js';
-import type { LogDocument } from '../schemas/messages.js';
+import { errorText, isSluiceError } from '../../core/errors.js';
+import { uploadedDocument } from '../../definitions/uploaded.js';
+import { compileRules } from '../../rules/compile/compile.js';
+import type { RuleContext, RuleSet } from '../../rules/contract.js';
+import { explain } from '../../rules/engine/explain.js';
+import { formatProblem } from '../../rules/problems.js';
+import { programOf } from '../../rules/engine/program.js';
+import { readRuleSource } from '../../rules/loading/source.js';
+import type { LogDocument } from '../../schemas/messages.js';
 import { createPaint, explainText, testText } from './rules-output.js';
 
 export interface RulesResult {

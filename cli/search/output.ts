@@ -1,5 +1,5 @@
 /** Hits as lines: for people, or one JSON document a line. Nothing that a sender wrote reaches a terminal as a control character. */
-import type { SearchHit } from '../schemas/query.js';
+import type { SearchHit } from '../../schemas/query.js';
 
 /** Controls, invisible format characters (bidirectional ones reorder a line), line separators, halves of characters. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;

@@ -1,14 +1,14 @@
 /** What `sluice dead-letters` asks of the running program. */
 import { userInfo } from 'node:os';
 import cliProgress from 'cli-progress';
-import type { ControlClient } from '../api/control/client.js';
-import type { DeadLettersBody } from '../api/control/dead-letters.js';
-import { toldError, type ToldError } from '../core/process/told-error.js';
-import type { DropReport, PlanReport, ReplayReport } from '../pipeline/dead-letters/contract.js';
-import type { SearchHit } from '../schemas/query.js';
-import { parseTimeRange } from '../search/language/time-range.js';
-import { dropPlanText, dropText, deadLetterLine, deadLetterText, planText, replayText } from './dead-letters-output.js';
-import { hitLine, safeJson } from './search-output.js';
+import type { ControlClient } from '../../api/control/client.js';
+import type { DeadLettersBody } from '../../api/control/dead-letters.js';
+import { toldError, type ToldError } from '../../core/process/told-error.js';
+import type { DropReport, PlanReport, ReplayReport } from '../../pipeline/dead-letters/contract.js';
+import type { SearchHit } from '../../schemas/query.js';
+import { parseTimeRange } from '../../search/language/time-range.js';
+import { dropPlanText, dropText, deadLetterLine, deadLetterText, planText, replayText } from './output.js';
+import { hitLine, safeJson } from '../search/output.js';
 
 export interface DeadLetterFlags {
   readonly config?: string;

@@ -1,8 +1,8 @@
 /** The program as one process, as it is by default: everything runs here. */
-import { apiStopShare } from '../api/api.js';
-import { composeApi, composeControlRoutes } from '../program/api/api.js';
-import { Sluice, type SluiceOptions } from '../program/sluice.js';
-import type { RunningProgram } from '../program/workers/contract.js';
+import { apiStopShare } from '../../api/api.js';
+import { composeApi, composeControlRoutes } from '../../program/api/api.js';
+import { Sluice, type SluiceOptions } from '../../program/sluice.js';
+import type { RunningProgram } from '../../program/workers/contract.js';
 
 export function createOneProcess(options: SluiceOptions, adminPort: () => number | undefined): RunningProgram {
   const sluice = new Sluice(options);

@@ -4,16 +4,16 @@ import { createWriteStream, renameSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import cliProgress from 'cli-progress';
-import type { ControlClient } from '../api/control/client.js';
-import type { ExportBody, ExportLine } from '../api/control/search.js';
-import { drained } from '../core/wait.js';
-import { toldError } from '../core/process/told-error.js';
-import { namesOf } from './names.js';
-import { searchErrors } from '../search/errors.js';
-import { parseQuery, type QueryOptions } from '../search/language/parser.js';
-import { isQueryProblem, pointAt, problemText } from '../search/language/problem.js';
-import { readSort } from '../search/language/sort-text.js';
-import { parseTimeRange } from '../search/language/time-range.js';
+import type { ControlClient } from '../../api/control/client.js';
+import type { ExportBody, ExportLine } from '../../api/control/search.js';
+import { drained } from '../../core/wait.js';
+import { toldError } from '../../core/process/told-error.js';
+import { namesOf } from '../names.js';
+import { searchErrors } from '../../search/errors.js';
+import { parseQuery, type QueryOptions } from '../../search/language/parser.js';
+import { isQueryProblem, pointAt, problemText } from '../../search/language/problem.js';
+import { readSort } from '../../search/language/sort-text.js';
+import { parseTimeRange } from '../../search/language/time-range.js';
 
 export interface ExportFlags {
   readonly query: string;

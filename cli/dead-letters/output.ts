@@ -1,7 +1,7 @@
 /** Dead letters for a terminal: whatever a sender wrote is shown with its control characters escaped. */
-import type { PlanReport, DropReport, ReplayReport } from '../pipeline/dead-letters/contract.js';
-import type { SearchHit } from '../schemas/query.js';
-import { escapeControls } from './search-output.js';
+import type { PlanReport, DropReport, ReplayReport } from '../../pipeline/dead-letters/contract.js';
+import type { SearchHit } from '../../schemas/query.js';
+import { escapeControls } from '../search/output.js';
 
 /** Longer reasons are cut in a list; `show` has them whole. */
 const shownReason = 160;

@@ -1,5 +1,5 @@
 /** Explanations for a terminal. */
-import type { Change, ExplainedRule, ExplainedStream, Explanation, Verdict } from '../rules/engine/explain.js';
+import type { Change, ExplainedRule, ExplainedStream, Explanation, Verdict } from '../../rules/engine/explain.js';
 
 export interface Paint {
   readonly good: (text: string) => string;

@@ -1,12 +1,12 @@
 /** `sluice status` for people. */
-import { formatBytes } from '../core/bytes.js';
-import type { Problem } from '../core/recent-problems.js';
-import type { OutputStatus } from '../pipeline/forwarding/contract.js';
-import type { ParkedSet } from '../pipeline/parking/parking.js';
-import type { Counts } from '../pipeline/monitoring/contract.js';
-import type { RotationSettings } from '../schemas/index-sets.js';
-import { parkingText } from './parking.js';
-import { escapeControls } from './search-output.js';
+import { formatBytes } from '../../core/bytes.js';
+import type { Problem } from '../../core/recent-problems.js';
+import type { OutputStatus } from '../../pipeline/forwarding/contract.js';
+import type { ParkedSet } from '../../pipeline/parking/parking.js';
+import type { Counts } from '../../pipeline/monitoring/contract.js';
+import type { RotationSettings } from '../../schemas/index-sets.js';
+import { parkingText } from '../index-sets/parking.js';
+import { escapeControls } from '../search/output.js';
 
 interface IndexAnswer {
   readonly name: string;

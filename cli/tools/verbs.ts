@@ -1,6 +1,6 @@
 /** Verbs that work beside the running program: rules, config, load. */
 import type { Command } from 'commander';
-import { configOption, examples, quietOption, settings, wholeNumber } from './options.js';
+import { configOption, examples, quietOption, settings, wholeNumber } from '../options.js';
 import type { LoadCommandOptions } from './load.js';
 
 export function addToolVerbs(program: Command): void {

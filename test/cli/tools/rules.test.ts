@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { rulesCheck, rulesExplain, rulesTest } from '../../cli/rules.js';
+import { rulesCheck, rulesExplain, rulesTest } from '../../../cli/tools/rules.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-rules-cli-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,11 +1,11 @@
 /** What `sluice load --verify` reads: the topic by a reader of its own, the store through the running program. */
-import { silentLog } from '../core/log.js';
-import { Registry } from '../core/metrics.js';
-import type { VerifySources } from '../load/verify.js';
-import { createTopicLog } from '../program/topic-log.js';
-import type { Config } from '../schemas/config/config.js';
-import type { SearchResult } from '../schemas/query.js';
-import { connectControl } from './connect.js';
+import { silentLog } from '../../core/log.js';
+import { Registry } from '../../core/metrics.js';
+import type { VerifySources } from '../../load/verify.js';
+import { createTopicLog } from '../../program/topic-log.js';
+import type { Config } from '../../schemas/config/config.js';
+import type { SearchResult } from '../../schemas/query.js';
+import { connectControl } from '../connect.js';
 
 const deadLetterSet = 'sluice_dead_letters';
 

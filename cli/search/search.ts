@@ -1,11 +1,11 @@
 /** `sluice search '<query>'`: asks the running program and prints what it finds. */
-import { parseQuery, type QueryOptions } from '../search/language/parser.js';
-import { isQueryProblem, pointAt, problemText } from '../search/language/problem.js';
-import { parseTimeRange } from '../search/language/time-range.js';
-import type { SearchAnswer, TailLine } from '../api/control/search.js';
-import type { SearchHit } from '../schemas/query.js';
-import { namesOf } from './names.js';
-import { escapeControls, hitLine, type LineOptions } from './search-output.js';
+import { parseQuery, type QueryOptions } from '../../search/language/parser.js';
+import { isQueryProblem, pointAt, problemText } from '../../search/language/problem.js';
+import { parseTimeRange } from '../../search/language/time-range.js';
+import type { SearchAnswer, TailLine } from '../../api/control/search.js';
+import type { SearchHit } from '../../schemas/query.js';
+import { namesOf } from '../names.js';
+import { escapeControls, hitLine, type LineOptions } from './output.js';
 
 export interface SearchOptions {
   readonly query: string;

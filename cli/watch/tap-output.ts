@@ -1,5 +1,5 @@
 /** One message that passed, as a line. */
-import { escapeControls } from './search-output.js';
+import { escapeControls } from '../search/output.js';
 
 export type TappedAnswer =
   | { readonly target: { readonly kind: string; readonly name: string } }

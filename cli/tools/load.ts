@@ -1,12 +1,12 @@
 /** `sluice load`: synthetic traffic with a progress bar, and a verification. */
 import { readFileSync } from 'node:fs';
 import cliProgress from 'cli-progress';
-import type { LoadOptions, Transport } from '../load/contract.js';
-import { loadErrors } from '../load/errors.js';
-import { runText, verifyText } from '../load/report.js';
-import { runLoad } from '../load/run.js';
-import { verify, waitUntilSettled, type VerifySources } from '../load/verify.js';
-import { parseDuration } from '../core/durations.js';
+import type { LoadOptions, Transport } from '../../load/contract.js';
+import { loadErrors } from '../../load/errors.js';
+import { runText, verifyText } from '../../load/report.js';
+import { runLoad } from '../../load/run.js';
+import { verify, waitUntilSettled, type VerifySources } from '../../load/verify.js';
+import { parseDuration } from '../../core/durations.js';
 
 export interface LoadCommandOptions {
   readonly rate?: number | undefined;

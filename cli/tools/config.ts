@@ -1,8 +1,8 @@
 /** `sluice config check` and `sluice config show`. */
 import { stringify } from 'yaml';
-import type { LoadOptions } from '../config/load.js';
-import { problemLines } from '../config/problem.js';
-import { settings } from '../program/settings.js';
+import type { LoadOptions } from '../../config/load.js';
+import { problemLines } from '../../config/problem.js';
+import { settings } from '../../program/settings.js';
 
 export interface CommandResult {
   readonly text: string;

@@ -1,8 +1,8 @@
 /** The verbs about dead letters and their options. */
 import { Option, type Command } from 'commander';
-import type { DeadLetterFlags, DeadLetterTerminal } from './dead-letters-run.js';
-import { connectStore } from './connect.js';
-import { configOption, examples, settings, wholeNumber } from './options.js';
+import type { DeadLetterFlags, DeadLetterTerminal } from './run.js';
+import { connectStore } from '../connect.js';
+import { configOption, examples, settings, wholeNumber } from '../options.js';
 
 export function addDeadLetterVerbs(program: Command): void {
   const deadLetters = program
@@ -117,15 +117,15 @@ function changing(command: Command): Command {
     .option('--dry-run', 'say how many there are and where a replay would bring them; change nothing');
 }
 
-type Verbs = typeof import('./dead-letters-run.js');
+type Verbs = typeof import('./run.js');
 
 async function run(
   flags: DeadLetterFlags,
   verb: (verbs: Verbs, control: ReturnType<typeof connectStore>, terminal: DeadLetterTerminal) => Promise<number>,
 ): Promise<void> {
   const { config } = settings(flags);
-  const verbs = await import('./dead-letters-run.js');
-  const { createSearchTerminal } = await import('./search-terminal.js');
+  const verbs = await import('./run.js');
+  const { createSearchTerminal } = await import('../search/terminal.js');
   const { terminal, stop } = createSearchTerminal();
   try {
     process.exitCode = await verb(verbs, connectStore(config), { ...terminal, progress: process.stderr });

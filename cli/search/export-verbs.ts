@@ -1,8 +1,8 @@
 /** `sluice export`. */
 import { Option, type Command } from 'commander';
-import { connectStore } from './connect.js';
+import { connectStore } from '../connect.js';
 import type { ExportFlags } from './export.js';
-import { configOption, examples, quietOption, settings, wholeNumber } from './options.js';
+import { configOption, examples, quietOption, settings, wholeNumber } from '../options.js';
 
 export function addExportVerbs(program: Command): void {
   program
@@ -34,8 +34,8 @@ export function addExportVerbs(program: Command): void {
     .action(async (query: string, flags: Omit<ExportFlags, 'query'> & { readonly config?: string }) => {
       const { config } = settings(flags);
       const { runExport } = await import('./export.js');
-      const { queryOptions } = await import('../search/language/options.js');
-      const { createSearchTerminal } = await import('./search-terminal.js');
+      const { queryOptions } = await import('../../search/language/options.js');
+      const { createSearchTerminal } = await import('./terminal.js');
       const { terminal, stop } = createSearchTerminal();
       const progress =
         flags.quiet !== true && (flags.output !== undefined || !process.stdout.isTTY) ? process.stderr : undefined;

@@ -1,9 +1,9 @@
 /** What the terminal says when the program runs, and what a newcomer does first. */
-import { formatBytes } from '../core/bytes.js';
-import { packageVersion } from '../core/process/package-root.js';
-import { topicsLocation } from '../program/topic-log.js';
-import type { Config } from '../schemas/config/config.js';
-import type { ProgramFacts } from '../program/workers/contract.js';
+import { formatBytes } from '../../core/bytes.js';
+import { packageVersion } from '../../core/process/package-root.js';
+import { topicsLocation } from '../../program/topic-log.js';
+import type { Config } from '../../schemas/config/config.js';
+import type { ProgramFacts } from '../../program/workers/contract.js';
 
 export interface BannerFacts extends ProgramFacts {
   readonly workers: number;

@@ -1,19 +1,19 @@
 /** `sluice start`: runs the program until a signal, as one process or as several workers. */
-import { createAdminServer } from '../api/admin.js';
-import { createControlServer } from '../api/control/server.js';
-import { controlSocketPath } from '../api/control/socket-path.js';
-import { errorText } from '../core/errors.js';
-import { createLog } from '../core/log.js';
-import { collectProcessMetrics, Registry } from '../core/metrics.js';
-import { packageVersion } from '../core/process/package-root.js';
-import { createRecentProblems } from '../core/recent-problems.js';
-import { catchSignals, interruptedCode } from '../core/process/signals.js';
-import type { Roles } from '../program/sluice.js';
-import type { Config } from '../schemas/config/config.js';
-import { createWorkers, workerCount } from '../program/workers/run.js';
+import { createAdminServer } from '../../api/admin.js';
+import { createControlServer } from '../../api/control/server.js';
+import { controlSocketPath } from '../../api/control/socket-path.js';
+import { errorText } from '../../core/errors.js';
+import { createLog } from '../../core/log.js';
+import { collectProcessMetrics, Registry } from '../../core/metrics.js';
+import { packageVersion } from '../../core/process/package-root.js';
+import { createRecentProblems } from '../../core/recent-problems.js';
+import { catchSignals, interruptedCode } from '../../core/process/signals.js';
+import type { Roles } from '../../program/sluice.js';
+import type { Config } from '../../schemas/config/config.js';
+import { createWorkers, workerCount } from '../../program/workers/run.js';
 import { banner, firstPasswordsText } from './banner.js';
-import { reportFailure } from './failure.js';
-import type { RunningProgram } from '../program/workers/contract.js';
+import { reportFailure } from '../failure.js';
+import type { RunningProgram } from '../../program/workers/contract.js';
 
 /** A stop that takes longer is cut: what is not stored yet is durable in the topics. */
 const stopDeadlineMs = 15_000;

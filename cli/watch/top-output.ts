@@ -1,7 +1,7 @@
 /** `sluice top`: rates between two looks, largest first. */
-import { formatBytes } from '../core/bytes.js';
-import type { SenderAccount, Top } from '../pipeline/monitoring/contract.js';
-import { escapeControls } from './search-output.js';
+import { formatBytes } from '../../core/bytes.js';
+import type { SenderAccount, Top } from '../../pipeline/monitoring/contract.js';
+import { escapeControls } from '../search/output.js';
 
 export type TopSubject = 'sender' | 'stream' | 'rule';
 

@@ -1,13 +1,13 @@
 /** Verbs that watch the running program: top, tap. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
-import type { Top } from '../pipeline/monitoring/contract.js';
-import { connectControl, type RoleName } from './connect.js';
-import { configOption, examples, settings, wholeNumber } from './options.js';
-import { createSearchTerminal } from './search-terminal.js';
+import type { Top } from '../../pipeline/monitoring/contract.js';
+import { connectControl, type RoleName } from '../connect.js';
+import { configOption, examples, settings, wholeNumber } from '../options.js';
+import { createSearchTerminal } from '../search/terminal.js';
 import { topRows, topText, type TopSubject } from './top-output.js';
 import { tappedLine, type TappedAnswer } from './tap-output.js';
-import { safeJson } from './search-output.js';
+import { safeJson } from '../search/output.js';
 
 const subjects = ['sender', 'stream', 'rule'] as const;
 
