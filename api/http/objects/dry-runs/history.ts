@@ -1,4 +1,4 @@
-/** Tries a condition on what is stored: how many of the newest messages it would take, with samples. Bounded in messages and time, ended with the request. */
+/** Dry run of a condition on what is stored: how many of the newest messages it takes, with samples. Bounded in messages and time, ended with the request. */
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../../core/errors.js';
@@ -64,6 +64,8 @@ export function auditedHistory({ body }: FastifyRequest): Audited {
   };
 }
 
+type HistoryAnswer = Static<typeof historyAnswer>;
+
 interface Asked {
   readonly messages?: number;
   readonly samples?: number;
@@ -74,20 +76,25 @@ interface Asked {
 
 let running = 0;
 
-export async function tryHistory(
-  { searcher }: ApiServices,
+/** Who asks for what of the history, and until when. */
+export interface HistoryRequest {
+  readonly asked: Asked;
+  readonly identity: Identity;
+  readonly signal: AbortSignal;
+}
+
+export async function historyDryRun(
+  { searcher }: Pick<ApiServices, 'searcher'>,
   matches: Matcher,
-  asked: Asked,
-  identity: Identity,
-  signal: AbortSignal,
-): Promise<Static<typeof historyAnswer>> {
+  request: HistoryRequest,
+): Promise<HistoryAnswer> {
   if (running >= mostAtOnce)
     throw failure('API_BUSY', 'Other conditions are being tried on history at the moment; try again.', {
       headers: { 'retry-after': '5' },
     });
   running += 1;
   try {
-    return await read(searcher, matches, asked, identity, signal);
+    return await read(searcher, matches, request);
   } finally {
     running -= 1;
   }
@@ -96,14 +103,12 @@ export async function tryHistory(
 async function read(
   searcher: ApiServices['searcher'],
   matches: Matcher,
-  asked: Asked,
-  identity: Identity,
-  signal: AbortSignal,
-): Promise<Static<typeof historyAnswer>> {
+  { asked, identity, signal }: HistoryRequest,
+): Promise<HistoryAnswer> {
   const { messages = 100_000, samples: wanted = 10, max_seconds: seconds = 30, from, to } = asked;
   const started = performance.now();
   const ending = AbortSignal.timeout(seconds * 1_000);
-  const samples: Static<typeof historyAnswer>['samples'] = [];
+  const samples: HistoryAnswer['samples'] = [];
   let [examined, matched, complete] = [0, 0, true];
   let oldest: unknown;
   const rows = searcher.rows(

@@ -63,12 +63,12 @@ export function createInputStore(services: InputPorts) {
     async change(name: string, body: InputBody, by: string): Promise<string> {
       const id = changeable(name);
       const { definition, secrets } = takeInput(body, read(id).type, services.receiverKinds);
-      await update(definitions, id, by, definition, secrets);
+      await update(definitions, id, by, { settings: definition, secrets });
       return id;
     },
     async setEnabled(name: string, enabled: boolean, by: string) {
       const id = changeable(name);
-      await update(definitions, id, by, { enabled });
+      await update(definitions, id, by, { settings: { enabled } });
       return stateOf(services, read(id));
     },
     async remove(name: string, by: string): Promise<void> {
@@ -154,8 +154,7 @@ async function update(
   definitions: Definitions,
   id: string,
   by: string,
-  settings: Settings,
-  secrets: Secrets = {},
+  { settings, secrets = {} }: { readonly settings: Settings; readonly secrets?: Secrets },
 ): Promise<void> {
   await storing(() =>
     definitions.writer().change(

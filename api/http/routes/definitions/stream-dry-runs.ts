@@ -5,7 +5,7 @@ import type { RuleSet } from '../../../../rules/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { found, storing } from '../../objects/changing.js';
-import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/dry-runs/history.js';
+import { auditedHistory, historyAnswer, historyBody, historyDryRun } from '../../objects/dry-runs/history.js';
 import { objectId } from '../../objects/shapes.js';
 import { rulesOf, showRules, streamFields, takeStream } from '../../objects/streams/stream-shape.js';
 import { createStreamStore } from '../../objects/streams/stream-store.js';
@@ -107,13 +107,11 @@ function addHistory(app: ApiServer, { services, store }: StreamDryRunContext): v
     async (request, reply) => {
       const rules = await startedRules(services, await store.item(request.streamId));
       if (rules === undefined) throw rulesNotLoaded();
-      return tryHistory(
-        services,
-        services.dryRuns.memberMatcher(rules, request.streamId),
-        request.body,
-        request.identity,
-        requestSignal(reply),
-      );
+      return historyDryRun(services, services.dryRuns.memberMatcher(rules, request.streamId), {
+        asked: request.body,
+        identity: request.identity,
+        signal: requestSignal(reply),
+      });
     },
   );
 }
@@ -147,13 +145,11 @@ function addUnsavedHistory(app: ApiServer, { services }: StreamDryRunContext): v
         },
         (name) => name,
       );
-      return tryHistory(
-        services,
-        await storing(() => services.dryRuns.streamMatcher(settings)),
-        request.body,
-        request.identity,
-        requestSignal(reply),
-      );
+      return historyDryRun(services, await storing(() => services.dryRuns.streamMatcher(settings)), {
+        asked: request.body,
+        identity: request.identity,
+        signal: requestSignal(reply),
+      });
     },
   );
 }

@@ -6,7 +6,7 @@ import type { Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { assertChangeable, assertRemovable, found, storing } from '../../objects/changing.js';
-import { auditedHistory, historyAnswer, historyBody, tryHistory } from '../../objects/dry-runs/history.js';
+import { auditedHistory, historyAnswer, historyBody, historyDryRun } from '../../objects/dry-runs/history.js';
 import { idFromTitle } from '../../objects/id-from-title.js';
 import { ruleAnswer, ruleBody, ruleFields, showRule, takeRuleSettings } from '../../objects/rules/rule-shape.js';
 import { nothing, objectId } from '../../objects/shapes.js';
@@ -269,12 +269,10 @@ function addHistory(app: ApiServer, { services }: RuleContext): void {
       },
     },
     async (request, reply) =>
-      tryHistory(
-        services,
-        await storing(() => services.dryRuns.streamMatcher({ when: request.body.when })),
-        request.body,
-        request.identity,
-        requestSignal(reply),
-      ),
+      historyDryRun(services, await storing(() => services.dryRuns.streamMatcher({ when: request.body.when })), {
+        asked: request.body,
+        identity: request.identity,
+        signal: requestSignal(reply),
+      }),
   );
 }
