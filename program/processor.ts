@@ -4,10 +4,11 @@ import type { RuleSet, RuleSetChange, RuleSetFeed } from '../rules/contract.js';
 import type { DeadLetters } from '../pipeline/dead-letters/contract.js';
 import type { IndexRequests, IndexSets } from '../sinks/index-sets/contract.js';
 import type { Ledger } from '../pipeline/ledger/ledger.js';
-import { abandonIndex, type Abandoned } from '../pipeline/parking/abandon.js';
-import { createParking, type Parking } from '../pipeline/parking/parking.js';
+import { abandonIndex } from '../pipeline/parking/abandon.js';
+import type { Abandoned } from '../pipeline/parking/contract.js';
+import { Parking } from '../pipeline/parking/parking.js';
 import { patiently } from '../pipeline/patience.js';
-import { createProcess, type ProcessOptions } from '../pipeline/consume/partitions.js';
+import { createPartitions, type PartitionsOptions } from '../pipeline/consume/partitions.js';
 import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createStoreWork, type StoreWorkOptions } from './store-work.js';
 import type { Consumer } from '../topics/contract.js';
@@ -15,8 +16,8 @@ import { assertWritable } from './upgrade/indices.js';
 
 export interface ProcessorOptions extends StoreWorkOptions {
   readonly rules: RuleSetFeed;
-  /** See ProcessOptions; settings cannot reach it. */
-  readonly checkResends?: ProcessOptions['checkResends'];
+  /** See PartitionsOptions; settings cannot reach it. */
+  readonly checkResends?: PartitionsOptions['checkResends'];
   /** The processor cannot go on. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -51,15 +52,16 @@ export function createProcessor(options: ProcessorOptions): Processor {
     follow: () => records.refresh(),
   }));
   const { ledger, epochs, indexSets, indexRequests, deadLetters, deliver, metrics, consumedTopics, stopping } = work;
-  const { ruleSets, parkingTopics, blockages } = deliver;
+  const { ruleSets } = deliver;
   let consumer: Consumer | undefined;
   let unwatch: (() => void)[] = [];
 
-  const process = createProcess({ ...deliver, registry, checkResends: options.checkResends });
-  const parking = createParking({
-    deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) },
-    parkingTopics,
-    blockages,
+  const partitions = createPartitions({ ...deliver, checkResends: options.checkResends });
+  const parking = new Parking({
+    delivery: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) },
+    deadLetterDeduplicator: deliver.deadLetterDeduplicator,
+    parkingTopics: deliver.parkingTopics,
+    partitions,
     prefix: config.topics.prefix,
     group: processing.group,
     batches: { maxBatchBytes: processing.batch_bytes, maxBatchRecords: processing.batch_records },
@@ -132,7 +134,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
           () =>
             void ledger
               .refresh()
-              .then(() => process.epochAppended())
+              .then(() => partitions.epochAppended())
               .catch((error: unknown) =>
                 log.warn({ error: errorText(error) }, 'epochs could not be read; trying again'),
               ),
@@ -147,13 +149,10 @@ export function createProcessor(options: ProcessorOptions): Processor {
           concurrency: processing.concurrency,
           waitForMoreMs: processing.wait_for_more_ms,
         },
-        process,
+        partitions,
       );
       consumer.finished.catch(options.onFatal);
-      parking.start(
-        () => process.parkedSets(),
-        () => process.checkDrained(),
-      );
+      parking.start();
     },
     async stop(deadlineMs) {
       unwatch.forEach((stop) => stop());
@@ -166,7 +165,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
       await indexSets.stop();
     },
     async collect() {
-      const oldest = process.oldestInDelivery();
+      const oldest = partitions.oldestInDelivery();
       metrics.oldestUnprocessed.set(oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1000);
       parking.collect();
       metrics.epoch.set(ledger.latestEpoch()?.number ?? 0);

@@ -18,7 +18,7 @@ import { createDeadLetters } from '../pipeline/dead-letters/dead-letters.js';
 import type { DeadLetters } from '../pipeline/dead-letters/contract.js';
 import { createDeadLetterDeduplicator } from '../pipeline/dead-letters/deduplicator.js';
 import { deadLetterMetrics } from '../pipeline/dead-letters/metrics.js';
-import type { DeliverContext } from '../pipeline/settle/context.js';
+import type { ConsumeContext } from '../pipeline/consume/context.js';
 import { createEpochs, type Epochs } from '../pipeline/ledger/epochs.js';
 import { createIndexRequests } from '../sinks/index-sets/index-requests.js';
 import { createIndexSets } from '../sinks/index-sets/index-sets.js';
@@ -72,7 +72,7 @@ export interface StoreWork {
   readonly indexSets: IndexSets;
   readonly indexRequests: IndexRequests;
   readonly deadLetters: DeadLetters;
-  readonly deliver: DeliverContext;
+  readonly deliver: ConsumeContext;
   readonly metrics: BuiltMetrics<typeof pipelineMetrics>;
   readonly consumedTopics: readonly string[];
   /** Ends what waits. */
@@ -126,12 +126,11 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
     now: () => performance.now(),
     onBlocked: createBlockedReport(registry, log),
   });
-  const deliver: DeliverContext = {
+  const deliver: ConsumeContext = {
     store,
     topics,
     ledger,
     ruleSets,
-    logsTopic,
     deadLettersTopic,
     log,
     metrics,

@@ -4,7 +4,9 @@
  */
 import { idPrefix, mintId } from '../../core/message-ids.js';
 import type { Epoch } from '../../pipeline/delivery/records.js';
-import { emptyRouted, routeMessages, type IndexBatch, type RouteContext } from '../../pipeline/route/route.js';
+import type { IndexBatch } from '../../pipeline/index-batch.js';
+import { MessageRouter } from '../../pipeline/route/message-router.js';
+import { emptyRouted, type RouteContext } from '../../pipeline/route/routed.js';
 import type { ConsumedRecord } from '../../topics/contract.js';
 import { createDecoder } from '../../gelf/decoder.js';
 import { compileRules } from '../../rules/compile/compile.js';
@@ -97,7 +99,7 @@ async function writeBatch(
     });
   }
   const routed = emptyRouted();
-  routeMessages(routed, records, 0, records.length, new Set(), plan.epoch, rules, context);
+  new MessageRouter(routed, plan.epoch, rules, context).route(records, 0, records.length, new Set());
   await Promise.all([...routed.byIndex.values()].map((batch) => write(store, batch, partition, end)));
 }
 

@@ -1,7 +1,7 @@
 /** Verbs about index sets that take no writes. */
 import type { Command } from 'commander';
 import { formatBytes } from '../../core/bytes.js';
-import type { ParkedSet } from '../../pipeline/parking/parking.js';
+import type { ParkedSet } from '../../pipeline/parking/contract.js';
 import { connectControl } from '../connect.js';
 import { configOption, examples, quietOption, settings } from '../options.js';
 import { escapeControls, safeJson } from '../search/output.js';

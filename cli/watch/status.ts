@@ -2,7 +2,7 @@
 import { formatBytes } from '../../core/bytes.js';
 import type { Problem } from '../../core/recent-problems.js';
 import type { OutputStatus } from '../../pipeline/forwarding/contract.js';
-import type { ParkedSet } from '../../pipeline/parking/parking.js';
+import type { ParkedSet } from '../../pipeline/parking/contract.js';
 import type { Counts } from '../../pipeline/monitoring/contract.js';
 import type { RotationSettings } from '../../schemas/index-sets.js';
 import { parkingText } from '../index-sets/parking.js';

@@ -6,7 +6,7 @@
 import { isSluiceError } from '../../core/errors.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import type { IndexBatch } from '../route/route.js';
+import { pickDocuments, type IndexBatch } from '../index-batch.js';
 import { deadLetterIndices } from './find.js';
 import type { deadLetterMetrics } from './metrics.js';
 
@@ -46,7 +46,7 @@ export function createDeadLetterDeduplicator(
         });
         out += batch.ids.length - kept.length;
         if (kept.length === 0) batches.delete(index);
-        else if (kept.length < batch.ids.length) batches.set(index, pick(batch, kept));
+        else if (kept.length < batch.ids.length) batches.set(index, pickDocuments(batch, kept));
       }
       metrics.known.inc(out);
       for (const batch of batches.values()) count(batch);
@@ -78,15 +78,4 @@ async function find(store: IndexStore, ids: readonly string[]): Promise<{ known:
     for (const id of found.keys()) known.add(id);
   }
   return { known, places };
-}
-
-function pick(batch: IndexBatch, at: readonly number[]): IndexBatch {
-  const of = <Item>(items: readonly Item[]): Item[] => at.map((place) => items[place] as Item);
-  return {
-    ...batch,
-    ids: of(batch.ids),
-    offsets: of(batch.offsets),
-    documents: of(batch.documents),
-    places: of(batch.places),
-  };
 }

@@ -1,15 +1,17 @@
 /** Where the message of a dead letter goes in one epoch, and as which documents. Reads, and changes nothing. */
 import type { RuleSet } from '../../rules/contract.js';
-import type { DeliverContext } from '../settle/context.js';
-import { epochOf, prepare } from '../consume/deliver-batch.js';
+import type { DeliveryContext } from '../settle/context.js';
 import type { Epoch } from '../delivery/records.js';
-import { emptyRouted, routeMessages, type IndexBatch, type Routed, type RouteContext } from '../route/route.js';
+import type { IndexBatch } from '../index-batch.js';
+import { epochOf, prepareIndices } from '../route/by-epoch.js';
+import { MessageRouter } from '../route/message-router.js';
+import { emptyRouted, indexOf, type RouteContext, type Routed } from '../route/routed.js';
 import { deadLetterErrors } from './errors.js';
 import { messageOf, unusable, type DeadLetterMessage, type MessageContext, type Unusable } from './message.js';
 import { stateOf, textOf, type DeadLetter } from './state.js';
 
 export interface PlanContext {
-  readonly deliver: DeliverContext;
+  readonly deliver: DeliveryContext;
   readonly messages: MessageContext;
   /** The epoch that a dead letter without a target gets. */
   readonly newest: () => Epoch;
@@ -31,17 +33,16 @@ export async function planOf(deadLetter: DeadLetter, context: PlanContext): Prom
   if ('code' in message) return message;
   const { deliver } = context;
   const state = stateOf(deadLetter.document);
-  const epoch = state.state === 'targeted' ? await epochOf(deliver, state.epoch) : context.newest();
+  const epoch = state.state === 'targeted' ? await epochOf(deliver.ledger, state.epoch) : context.newest();
   const indexSet = textOf(deadLetter.document, 'index_set');
   if (indexSet !== '' && epoch.indices[indexSet] === undefined)
     return unusable(deadLetterErrors.create('DEAD_LETTER_SET_MISSING', { got: indexSet }));
   const rules = await deliver.ruleSets.byVersion(epoch.ruleSetVersion);
-  for (const index of indexSet === '' ? Object.values(epoch.indices) : [epoch.indices[indexSet] as string])
-    await prepare(deliver, index);
+  await prepareIndices(deliver, indexSet === '' ? Object.values(epoch.indices) : [indexOf(epoch, indexSet)]);
   const routed = emptyRouted();
   const [applied, route] =
     indexSet === '' ? [rules, deliver.route] : [onlyTo(rules, indexSet), withoutOutputs(deliver.route)];
-  routeMessages(routed, [message.record], 0, 1, none, epoch, applied, route);
+  new MessageRouter(routed, epoch, applied, route).route([message.record], 0, 1, none);
   const refused = routed.unusable[0];
   if (refused !== undefined) return unusable(refused.error);
   return { epoch: epoch.number, message, targets: [...routed.byIndex.values()], forwards: routed.forwards };

@@ -1,11 +1,10 @@
 /** Carries out replays of a page of dead letters in step with each other: reads, puts and writes of all go to the store together. */
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import { deadLetterId } from '../../core/message-ids.js';
 import type { TopicRecord } from '../../topics/contract.js';
 import type { DeadLetterResult } from './contract.js';
 import { groupBy } from './group.js';
-import { documentDeadLetter } from '../dead-letter.js';
+import { deadLetterRecord } from '../dead-letter.js';
 import type { Unusable } from './message.js';
 import { planOf, type Plan, type PlanContext } from './plan.js';
 import {
@@ -237,22 +236,15 @@ function splitDeadLetter(task: Task, indexSet: string): TopicRecord {
     code: 'DEAD_LETTER_TARGET_RETIRED',
     reason: 'The index was removed while the message was replayed.',
   };
-  const value = documentDeadLetter({
+  return deadLetterRecord({
+    key: record.key,
+    record,
+    raw,
     code,
     reason,
-    receiver: textOf(deadLetter.document, 'receiver'),
-    peer: textOf(deadLetter.document, 'peer'),
-    receivedAt: record.timestamp,
     indexSet,
     index: index ?? '',
     origin: textOf(deadLetter.document, 'origin'),
-    raw,
     replays: stateOf(deadLetter.document).replays + 1,
   });
-  return {
-    key: deadLetterId(record.key, indexSet),
-    value: Buffer.from(JSON.stringify(value)),
-    timestamp: record.timestamp,
-    origin: record.origin,
-  };
 }

@@ -1,10 +1,10 @@
 /** Writes replayed messages to their target indices, each under its own id, and says for each what became of it. */
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore, StoreDocuments } from '../../sinks/stores/contract.js';
-import type { DeliverContext } from '../settle/context.js';
-import type { IndexBatch } from '../route/route.js';
-import { writeContext } from '../settle/settle.js';
-import { writeIndexBatch, type WriteOutcome } from '../write/write-batch.js';
+import type { DeliveryContext } from '../settle/context.js';
+import type { IndexBatch } from '../index-batch.js';
+import { writeContext } from '../settle/context.js';
+import { writeIndexBatch, type WriteOutcome } from '../write/write-index-batch.js';
 import { deadLetterErrors } from './errors.js';
 import { groupBy } from './group.js';
 import type { Unusable } from './message.js';
@@ -30,7 +30,7 @@ const patienceMs = 15_000;
 const longestPauseMs = 1_000;
 
 /** One request an index; results by write. */
-export async function writeMessages(writes: readonly MessageWrite[], context: DeliverContext): Promise<Written[]> {
+export async function writeMessages(writes: readonly MessageWrite[], context: DeliveryContext): Promise<Written[]> {
   const written = new Array<Written>(writes.length);
   const groups = groupBy(writes.keys(), (at) => (writes[at] as MessageWrite).batch.index);
   await Promise.all(
@@ -45,7 +45,7 @@ export async function writeMessages(writes: readonly MessageWrite[], context: De
   return written;
 }
 
-async function writeGroup(writes: readonly MessageWrite[], context: DeliverContext): Promise<Written[]> {
+async function writeGroup(writes: readonly MessageWrite[], context: DeliveryContext): Promise<Written[]> {
   const batch = joined(writes.map((write) => write.batch));
   const { indexSet, index } = batch;
   try {
@@ -73,7 +73,7 @@ function joined(batches: readonly IndexBatch[]): IndexBatch {
     ids: batches.flatMap(({ ids }) => ids),
     offsets: batches.map(() => 0),
     documents: batches.flatMap(({ documents }) => documents),
-    places: batches.map((_, at) => at),
+    recordPositions: batches.map((_, at) => at),
   };
 }
 
@@ -104,7 +104,7 @@ async function judge(
   writes: readonly MessageWrite[],
   batch: IndexBatch,
   outcome: WriteOutcome,
-  { store }: DeliverContext,
+  { store }: DeliveryContext,
 ): Promise<Written[]> {
   const { indexSet, index, ids } = batch;
   const rest: SetOutcome['outcome'] = outcome.retired > 0 ? 'retired' : 'stored';
@@ -144,7 +144,7 @@ async function judge(
 }
 
 function count(
-  { metrics }: DeliverContext,
+  { metrics }: DeliveryContext,
   indexSet: string,
   outcome: WriteOutcome,
   results: readonly Written[],

@@ -13,6 +13,9 @@ export interface Epoch {
   readonly cause: string;
 }
 
+/** Rule 4: offsets reserved ahead with one compare-and-set. A backlog is bound to old rules for at most this many. */
+export const reservedSpan = 50_000;
+
 export interface Range {
   readonly from: number;
   readonly epoch: number;

@@ -10,7 +10,7 @@ import type { OutputRecord } from '../../sinks/outputs/contract.js';
 import { outputKind, type OutputContext, type OwnListener } from '../../sinks/outputs/registry.js';
 import type { LogDocument } from '../../schemas/messages.js';
 import type { OutputSettings } from '../../schemas/outputs.js';
-import { parseOrigin } from '../route/route.js';
+import { parseOrigin } from '../origin.js';
 import type { TopicLog, TopicSpec } from '../../topics/contract.js';
 import type { Taps } from '../monitoring/taps.js';
 import { maxAgeMs, maxWaitingBytes } from './limits.js';

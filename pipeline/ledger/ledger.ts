@@ -5,14 +5,17 @@ import { assertVersion } from '../../core/formats/stamp.js';
 import type { RuleSource } from '../../rules/contract.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
 import type { IndexLedger, IndexState, StoredIndexState } from '../../sinks/index-sets/contract.js';
+import type { PartitionName } from '../dead-letter.js';
 import type { Epoch, PartitionRecord } from '../delivery/records.js';
-import type { VersionedRecord } from '../delivery/machine.js';
+import type { VersionedRecord } from '../delivery/partition-state.js';
 
 const language = currentVersion(formatVersions.ruleLanguage);
 const epochKey = (number: number): string => `epochs/${String(number).padStart(10, '0')}`;
 const indexPrefix = 'indices/';
 const parkingPrefix = 'parking/';
 const partitionPrefix = (topic: string): string => `partitions/${topic}/`;
+const partitionKey = ({ topic, generation, partition }: PartitionName): string =>
+  `${partitionPrefix(topic)}${generation}/${partition}`;
 
 export interface Ledger extends IndexLedger {
   latestEpoch(): Epoch | undefined;
@@ -25,12 +28,10 @@ export interface Ledger extends IndexLedger {
   watchEpochs(onChange: () => void): () => void;
   keepRuleSource(version: string, source: RuleSource): Promise<void>;
   ruleSource(version: string): Promise<RuleSource | undefined>;
-  partitionRecord(topic: string, generation: number, partition: number): Promise<VersionedRecord | undefined>;
+  partitionRecord(partition: PartitionName): Promise<VersionedRecord | undefined>;
   /** The new revision, or undefined on a conflict. */
   writePartitionRecord(
-    topic: string,
-    generation: number,
-    partition: number,
+    partition: PartitionName,
     record: PartitionRecord,
     expected: string | undefined,
   ): Promise<string | undefined>;
@@ -114,12 +115,11 @@ export function createLedger(state: StateStore): Ledger {
       const entry = await state.get(`rule-sets/${version}`);
       return entry === undefined ? undefined : (valueOf(entry, formatVersions.ruleLanguage) as RuleSource);
     },
-    async partitionRecord(topic, generation, partition) {
-      const entry = await state.get(`${partitionPrefix(topic)}${generation}/${partition}`);
+    async partitionRecord(partition) {
+      const entry = await state.get(partitionKey(partition));
       return entry === undefined ? undefined : { record: valueOf(entry) as PartitionRecord, revision: entry.revision };
     },
-    writePartitionRecord: (topic, generation, partition, record, expected) =>
-      put(`${partitionPrefix(topic)}${generation}/${partition}`, record, expected),
+    writePartitionRecord: (partition, record, expected) => put(partitionKey(partition), record, expected),
     async partitionRecords(topic, generation) {
       const prefix = `${partitionPrefix(topic)}${generation}/`;
       const entries = await state.list(prefix);

@@ -4,7 +4,7 @@
  */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { MessageBatch } from '../../schemas/messages.js';
-import type { IndexBatch } from '../route/route.js';
+import type { IndexBatch } from '../index-batch.js';
 import type { TapKind, TapOpener, Tapped } from './contract.js';
 import { viewMetrics } from './metrics.js';
 

@@ -4,6 +4,7 @@ import type { Log } from '../../core/log.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { BlockagesOptions } from '../write/blockages.js';
+import type { Abandoned } from './contract.js';
 import { parkingErrors } from './errors.js';
 import { parkingMetrics } from './metrics.js';
 
@@ -18,13 +19,6 @@ export function createBlockedReport(registry: Registry, log: Log): BlockagesOpti
       `an index is ${code === 'STORE_INDEX_CLOSED' ? 'closed' : 'missing'} that retention has not removed: restore it, or give it up with \`npx sluice parking abandon ${index}\``,
     );
   };
-}
-
-export interface Abandoned {
-  readonly index: string;
-  readonly index_set: string;
-  /** The set writes to its next index now. */
-  readonly rotated: boolean;
 }
 
 export interface AbandonOptions {

@@ -9,7 +9,7 @@ const nearPatienceMs = 3_000;
 const pacePatienceMs = 1_000;
 const pollMs = 100;
 
-export interface HeldParking {
+export interface PartitionParking {
   /** The partition is taken over anew: others may have parked meanwhile. */
   reset(): void;
   /** Before messages are appended to the set's parking topic. */
@@ -20,7 +20,7 @@ export interface HeldParking {
   awaitDrain(indexSet: string, signal: AbortSignal): Promise<void>;
 }
 
-export function createHeldParking(parkingTopics: ParkingTopics): HeldParking {
+export function createPartitionParking(parkingTopics: ParkingTopics): PartitionParking {
   /** Log end of the parking topic as it was read after the partition's last append. */
   const ends = new Map<string, number>();
   /** What was left to drain at the batch before. */

@@ -2,7 +2,7 @@
 import { isSluiceError } from '../../core/errors.js';
 import type { Span } from '../delivery/records.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { IndexBatch } from '../route/route.js';
+import type { IndexBatch } from '../index-batch.js';
 import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../../topics/contract.js';
 import { firstRecord } from '../../topics/first-record.js';
 import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './envelope.js';
@@ -143,14 +143,14 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
 
 function recordsOf({ batch, generation, spans }: Origin, batches: readonly IndexBatch[]): TopicRecord[] {
   const { topic, partition } = batch;
-  const entries = batches.flatMap(({ index, offsets, places }) =>
-    offsets.map((offset, at) => ({ offset, index, place: places[at] as number })),
+  const entries = batches.flatMap(({ index, offsets, recordPositions }) =>
+    offsets.map((offset, at) => ({ offset, index, position: recordPositions[at] as number })),
   );
   entries.sort((left, right) => left.offset - right.offset);
   let span = 0;
-  return entries.map(({ offset, index, place }) => {
+  return entries.map(({ offset, index, position }) => {
     while (offset >= (spans[span] as Span).to) span += 1;
-    return parkedRecord(batch.records[place] as ConsumedRecord, {
+    return parkedRecord(batch.records[position] as ConsumedRecord, {
       topic,
       generation,
       partition,

@@ -3,7 +3,7 @@ import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { Log } from '../../core/log.js';
 import { noteTraffic } from '../../core/process/young-generation.js';
 import type { MessageBatch, MessageSink, Refusal } from '../../schemas/messages.js';
-import { maxKeptBytes, refusalDeadLetter } from '../dead-letter.js';
+import { maxRawBytes, refusalDeadLetter } from '../dead-letter.js';
 import { pipelineErrors } from '../errors.js';
 import { pipelineMetrics } from '../metrics.js';
 import { PartitionQueue } from './partition-queue.js';
@@ -173,7 +173,7 @@ async function pushFitting(
         peer: peerOf(place),
         code: error.code,
         reason: error.message,
-        raw: value.subarray(0, maxKeptBytes),
+        raw: value.subarray(0, maxRawBytes),
         rawLength: value.length,
       },
     ];

@@ -1,86 +1,65 @@
 /** What follows a write: tombstones and dead letters for what the store refused (rule 10), and the counts. */
 import { isSluiceError } from '../../core/errors.js';
-import { documentDeadLetter } from '../dead-letter.js';
-import type { DeliverContext } from './context.js';
-import { deadLetterId } from '../../core/message-ids.js';
-import { pipelineErrors } from '../errors.js';
-import { isBlocking } from '../write/blockages.js';
-import { parkingErrors } from '../parking/errors.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
-import { parseOrigin, type IndexBatch } from '../route/route.js';
-import type { ConsumedRecord, TopicRecord } from '../../topics/contract.js';
-import type { WriteContext, WriteOutcome } from '../write/write-batch.js';
+import type { ConsumedRecord } from '../../topics/contract.js';
+import { isBlocking } from '../blocking.js';
+import { deadLetterRecord, recordOrigin, type PartitionName } from '../dead-letter.js';
+import { pipelineErrors } from '../errors.js';
+import type { IndexBatch } from '../index-batch.js';
+import { writeErrors } from '../write/errors.js';
+import type { RefusedDocument, WriteOutcome } from '../write/write-index-batch.js';
+import type { DeliveryContext } from './context.js';
 
-/** Where the documents of an index batch come from; its `places` are places in `records`. */
-export interface Source {
-  readonly topic: string;
-  readonly generation: number;
-  readonly partition: number;
+/** The records that the documents of an index batch come from. */
+export interface Source extends PartitionName {
   readonly records: readonly ConsumedRecord[];
 }
 
-type Shared = 'documents' | 'signal' | 'log' | 'repair' | 'fate' | 'onRetry' | 'blockages';
-
-/** The part of a write's context that does not depend on the batch. */
-export function writeContext(context: DeliverContext): Pick<WriteContext, Shared> {
-  const { store, signal, log, repair, blockages, ledger, metrics } = context;
-  return {
-    documents: store.documents,
-    signal,
-    log,
-    repair,
-    blockages,
-    fate: async (index) => {
-      const indexState = (await ledger.indexState(index))?.value;
-      if (indexState?.state === 'abandoned') return 'abandoned';
-      return indexState?.state === 'closed' ||
-        indexState?.state === 'deleted' ||
-        (indexState?.state === 'retiring' && indexState.action === 'delete')
-        ? 'retired'
-        : undefined;
-    },
-    onRetry: (indexSet, code) => metrics.storeRetries.inc({ index_set: indexSet, code }),
-  };
+export interface Written {
+  readonly source: Source;
+  readonly batch: IndexBatch;
+  readonly outcome: WriteOutcome;
 }
 
-export async function settle(
-  context: DeliverContext,
-  source: Source,
-  indexBatch: IndexBatch,
+export async function settle(context: DeliveryContext, written: Written): Promise<void> {
+  const { batch, outcome } = written;
+  const tombstones = await tombstonesAmong(context, written).catch(asUnusable);
+  const deadLettered = await settleRefused(context, written, tombstones);
+  outcome.alreadyStored += outcome.refused.length + tombstones.length - deadLettered;
+  count(context, batch, outcome, { tombstones: tombstones.length, deadLettered });
+  if (outcome.stored > 0) context.searchable.stored(batch.indexSet, batch.index, batch.ids[0] as string, batch.oldest);
+  if (outcome.indexBytes !== undefined) context.onIndexBytes(batch.indexSet, batch.index, outcome.indexBytes);
+}
+
+function count(
+  { metrics }: DeliveryContext,
+  { indexSet, oldest }: IndexBatch,
   outcome: WriteOutcome,
-): Promise<void> {
-  const { metrics } = context;
-  const label = { index_set: indexBatch.indexSet };
-  const tombstones = await tombstonesAmong(context, indexBatch, outcome).catch(asUnusable);
-  const kept = await keepRefused(context, source, indexBatch, outcome, tombstones);
-  outcome.alreadyStored += outcome.refused.length + tombstones.length - kept;
+  { tombstones, deadLettered }: { readonly tombstones: number; readonly deadLettered: number },
+): void {
+  const label = { index_set: indexSet };
   metrics.stored.inc(label, outcome.stored);
-  metrics.alreadyStored.inc(label, outcome.alreadyStored - tombstones.length);
+  metrics.alreadyStored.inc(label, outcome.alreadyStored - tombstones);
   metrics.retired.inc(label, outcome.retired);
   metrics.repaired.inc(label, outcome.repaired);
-  metrics.deadLettered.inc(label, kept);
-  if (outcome.stored > 0) {
-    metrics.storedSeconds.observe(label, (Date.now() - indexBatch.oldest) / 1000);
-    context.searchable.stored(indexBatch.indexSet, indexBatch.index, indexBatch.ids[0] as string, indexBatch.oldest);
-  }
-  if (outcome.indexBytes !== undefined) context.onIndexBytes(indexBatch.indexSet, indexBatch.index, outcome.indexBytes);
+  metrics.deadLettered.inc(label, deadLettered);
+  if (outcome.stored > 0) metrics.storedSeconds.observe(label, (Date.now() - oldest) / 1000);
 }
 
 function asUnusable(error: unknown): never {
-  if (isSluiceError(error) && isBlocking(error.code))
-    throw parkingErrors.create('PARKING_INDEX_UNUSABLE', { place: error.place, cause: error });
+  if (isSluiceError(error) && isBlocking(error))
+    throw writeErrors.create('PARKING_INDEX_UNUSABLE', { place: error.place, cause: error });
   throw error;
 }
 
 /**
- * Rule 10: an already stored document may be the tombstone of a refusal whose dead letter was never written. Rule 12: it is synced before it is read, for
- * an engine that died since it answered may have lost it; then the batch is written again.
+ * Positions of already stored documents that are tombstones (rule 10): the dead letter of such a refusal may never have been
+ * written. Rule 12: the index is synced before it is read, for an engine that died since it answered may have lost what it
+ * had; then the batch is written again.
  */
-async function tombstonesAmong(
-  { store }: DeliverContext,
-  { index, ids }: IndexBatch,
-  { alreadyStoredAt }: WriteOutcome,
-): Promise<number[]> {
+async function tombstonesAmong({ store }: DeliveryContext, { batch, outcome }: Written): Promise<number[]> {
+  const { index, ids } = batch;
+  const { alreadyStoredAt } = outcome;
   if (store.capabilities().deduplicates !== 'id' || alreadyStoredAt.length === 0) return [];
   await store.documents.sync(index);
   const found = await store.documents.read(
@@ -96,73 +75,61 @@ async function tombstonesAmong(
   return alreadyStoredAt.filter((at) => found.get(ids[at] as string)?.tombstone === true);
 }
 
-/** Resolves with how many are dead letters now (or lost ones of the dead letters' own set); of the others a late copy was taken after all. */
-async function keepRefused(
-  context: DeliverContext,
-  source: Source,
-  indexBatch: IndexBatch,
-  outcome: WriteOutcome,
+/** Resolves with how many are dead letters now, or lost ones of the dead letters' own set. Of the others a late copy was taken after all. */
+async function settleRefused(
+  context: DeliveryContext,
+  written: Written,
   tombstones: readonly number[],
 ): Promise<number> {
-  const { indexSet, index, ids } = indexBatch;
-  if (indexSet === deadLetterSet) {
-    for (const { at, code, reason } of outcome.refused)
-      context.log.error(
-        { id: ids[at], code, reason },
-        'a dead letter was refused by the store; it stays in its topic until that expires',
-      );
+  const { batch, outcome } = written;
+  if (batch.indexSet === deadLetterSet) {
+    logLostDeadLetters(context, batch, outcome.refused);
     return outcome.refused.length;
   }
-  const isAbandoned = ({ code }: WriteOutcome['refused'][number]): boolean => code === 'PARKING_INDEX_ABANDONED';
-  const toTombstone = outcome.refused.filter((one) => !isAbandoned(one));
-  const stand =
-    toTombstone.length === 0
-      ? []
-      : await context.store.documents
-          .writeTombstones(
-            index,
-            toTombstone.map(({ at }) => ({ id: ids[at] as string })),
-          )
-          .catch(asUnusable);
-  const taken = new Set(toTombstone.filter((_, place) => stand[place] === false));
+  const taken = await takenAfterAll(context, batch, outcome.refused);
   const refused = outcome.refused.filter((one) => !taken.has(one));
-  const before = tombstones.map((at) => ({
+  const refusedBefore = tombstones.map((at) => ({
     at,
     code: 'STORE_DOCUMENT_REFUSED',
     reason: 'The store refused the document in an earlier delivery.',
   }));
-  await keepAsDeadLetters(context, source, indexBatch, [...refused, ...before]);
-  return refused.length + before.length;
+  const all = [...refused, ...refusedBefore];
+  await appendDeadLetters(context, written.source, batch, all);
+  return all.length;
 }
 
-export async function keepAsDeadLetters(
-  context: DeliverContext,
+function logLostDeadLetters({ log }: DeliveryContext, { ids }: IndexBatch, refused: readonly RefusedDocument[]): void {
+  for (const { at, code, reason } of refused)
+    log.error(
+      { id: ids[at], code, reason },
+      'a dead letter was refused by the store; it stays in its topic until that expires',
+    );
+}
+
+/** Writes the tombstones of refused documents; the store tells of which of them it has a copy that came late. */
+async function takenAfterAll(
+  { store }: DeliveryContext,
+  { index, ids }: IndexBatch,
+  refused: readonly RefusedDocument[],
+): Promise<ReadonlySet<RefusedDocument>> {
+  const toTombstone = refused.filter(({ code }) => code !== 'PARKING_INDEX_ABANDONED');
+  if (toTombstone.length === 0) return new Set();
+  const tombstones = toTombstone.map(({ at }) => ({ id: ids[at] as string }));
+  const stands = await store.documents.writeTombstones(index, tombstones).catch(asUnusable);
+  return new Set(toTombstone.filter((_, at) => stands[at] === false));
+}
+
+export async function appendDeadLetters(
+  { topics, deadLettersTopic }: DeliveryContext,
   source: Source,
-  indexBatch: IndexBatch,
-  refused: WriteOutcome['refused'],
+  { indexSet, index, recordPositions }: IndexBatch,
+  refused: readonly RefusedDocument[],
 ): Promise<void> {
-  const { indexSet, index, places } = indexBatch;
-  const deadLetters = refused.map(({ at, code, reason }): TopicRecord => {
-    const record = source.records[places[at] as number] as ConsumedRecord;
-    const { receiver, peer } = parseOrigin(record.origin);
-    const origin = `${source.topic}/${source.generation}/${source.partition}/${record.offset}`;
-    const deadLetter = documentDeadLetter({
-      code,
-      reason,
-      receiver,
-      peer,
-      receivedAt: record.timestamp,
-      indexSet,
-      index,
-      origin,
-      raw: record.value,
-    });
-    return {
-      key: deadLetterId(record.key, indexSet),
-      value: Buffer.from(JSON.stringify(deadLetter)),
-      timestamp: record.timestamp,
-      origin: record.origin,
-    };
+  if (refused.length === 0) return;
+  const deadLetters = refused.map(({ at, code, reason }) => {
+    const record = source.records[recordPositions[at] as number] as ConsumedRecord;
+    const origin = recordOrigin(source, record.offset);
+    return deadLetterRecord({ key: record.key, record, code, reason, indexSet, index, origin });
   });
-  if (deadLetters.length > 0) await context.topics.append(context.deadLettersTopic, 0, deadLetters);
+  await topics.append(deadLettersTopic, 0, deadLetters);
 }

@@ -1,16 +1,7 @@
 /** Which indices do not take writes, since when, and whether it is time to park what is bound for them. */
 
-/** Codes that speak of one index; everything else is a matter of the whole store, which holds its partitions. */
-const blockingCodes: ReadonlySet<string> = new Set([
-  'STORE_INDEX_BLOCKED',
-  'STORE_INDEX_MISSING',
-  'STORE_INDEX_CLOSED',
-]);
-
 /** While every index that is tried is blocked, a whole store is (its flood stage): parking would only move the pile, so it waits this many times as long. */
 const wholeStorePatience = 10;
-
-export const isBlocking = (code: string): boolean => blockingCodes.has(code);
 
 export interface Blockage {
   readonly indexSet: string;

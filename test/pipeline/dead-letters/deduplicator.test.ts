@@ -11,7 +11,7 @@ import { buildMetrics, Registry } from '../../../core/metrics.js';
 import { createDeadLetterDeduplicator } from '../../../pipeline/dead-letters/deduplicator.js';
 import { deadLetterMetrics } from '../../../pipeline/dead-letters/metrics.js';
 import { deadLetterSet } from '../../../schemas/index-sets.js';
-import type { IndexBatch } from '../../../pipeline/route/route.js';
+import type { IndexBatch } from '../../../pipeline/index-batch.js';
 import type { IndexStore } from '../../../sinks/stores/contract.js';
 import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
 
@@ -44,7 +44,7 @@ function batchOf(index: string, ids: readonly string[], first: number, code = 'S
     ids: [...ids],
     offsets: places.map((at) => first + at),
     documents: ids.map((id) => JSON.stringify({ code, message: id })),
-    places,
+    recordPositions: places,
     oldest: 0,
   };
 }

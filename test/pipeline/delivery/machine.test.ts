@@ -1,12 +1,12 @@
 import t from 'tap';
+import { reservedSpan } from '../../../pipeline/delivery/records.js';
+import { step } from '../../../pipeline/delivery/machine.js';
 import {
-  reservedSpan,
-  step,
   unassigned,
   type DeliveryEvent,
   type PartitionState,
   type VersionedRecord,
-} from '../../../pipeline/delivery/machine.js';
+} from '../../../pipeline/delivery/partition-state.js';
 
 /** Feeds events one after the other; returns the last state and the commands of the last step. */
 function play(events: readonly DeliveryEvent[], from: PartitionState = unassigned) {
@@ -35,14 +35,14 @@ const kept = (groupGeneration: number, reserved: number, from = 0): VersionedRec
 
 t.test('a new partition writes its record and reads the marks before its first batch', (t) => {
   const { state, commands } = play([assigned(), read(undefined), { type: 'record_written', revision: 'a' }]);
-  t.same(commands, [{ type: 'read_marks', epoch: 0 }]);
-  const again = step(state, { type: 'marks_read', retired: true, latestEpoch: 4 });
+  t.same(commands, [{ type: 'read_index_states', epoch: 0 }]);
+  const again = step(state, { type: 'index_states_read', retired: true, latestEpoch: 4 });
   t.match(
     again.commands,
     [{ type: 'write_record', record: { ranges: [{ from: 0, epoch: 4 }] }, expected: 'a' }],
     'a retired index is not written to',
   );
-  const open = step(state, { type: 'marks_read', retired: false, latestEpoch: 0 });
+  const open = step(state, { type: 'index_states_read', retired: false, latestEpoch: 0 });
   t.match(open.commands, [{ type: 'write_record', record: { ranges: [{ from: 0, epoch: 0 }] }, expected: 'a' }]);
   t.match(step(open.state, { type: 'record_written', revision: 'b' }), {
     state: { phase: 'ready' },
@@ -59,7 +59,7 @@ t.test('a new partition writes its record and reads the marks before its first b
   };
   t.match(
     play([assigned(), read(inherited), { type: 'record_written', revision: 'b' }]).commands,
-    [{ type: 'read_marks', epoch: 0 }],
+    [{ type: 'read_index_states', epoch: 0 }],
     'its maker may have died before it knew',
   );
   t.end();

@@ -174,7 +174,7 @@ t.test(
     const routing = { streams: ['all-messages'], indexSets: [], dropped: false } as unknown as Routing;
     const output = rules.outputs?.[0];
     if (output === undefined) throw new Error('no output');
-    forwarder.laneOf(rules)?.outputsOf(routing);
+    forwarder.collectorOf(rules, new Map())?.outputsOf(routing);
     let given = 0;
     const deliver = async (): Promise<number> => {
       const { logEnd } = await kafka.offsets();

@@ -1,11 +1,11 @@
 import t from 'tap';
+import { step } from '../../../pipeline/delivery/machine.js';
 import {
-  step,
   unassigned,
   type DeliveryEvent,
   type PartitionState,
   type VersionedRecord,
-} from '../../../pipeline/delivery/machine.js';
+} from '../../../pipeline/delivery/partition-state.js';
 import { isPassed, prunedRanges, type Epoch, type PartitionRecord } from '../../../pipeline/delivery/records.js';
 
 function play(events: readonly DeliveryEvent[], from: PartitionState = unassigned) {
@@ -76,7 +76,7 @@ t.test('an append that fails leaves the set parked, and the batch comes again', 
 
 t.test('a new owner inherits what is parked, and forgets it only when it is drained', (t) => {
   const taken = ready(kept({ a: 2, b: 4 }));
-  t.match(taken.held?.record.parked, { a: 2, b: 4 });
+  t.match(taken.stored?.record.parked, { a: 2, b: 4 });
   t.match(step(taken, fetched).commands, [{ type: 'deliver', park: ['a', 'b'] }]);
   const drained = step(taken, { type: 'drained', indexSet: 'a' });
   t.same((drained.commands[0] as { record: PartitionRecord }).record.parked, { b: 4 });

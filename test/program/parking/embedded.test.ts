@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { ParkedSet } from '../../../pipeline/parking/parking.js';
+import type { ParkedSet } from '../../../pipeline/parking/contract.js';
 import { startProgram, testFolder, until, workedOff, type Program } from '../../program.js';
 
 const settings = { processing: { park_after_ms: 500, retention_check_ms: 1_000 } };

@@ -9,7 +9,7 @@ import { loadConfig } from '../../../program/settings.js';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { unparkedRecord } from '../../../pipeline/parking/envelope.js';
-import type { ParkedSet } from '../../../pipeline/parking/parking.js';
+import type { ParkedSet } from '../../../pipeline/parking/contract.js';
 import { createTopicLog } from '../../../program/topic-log.js';
 import type { ConsumedRecord } from '../../../topics/contract.js';
 import { kafkaBrokers, openSearchNode } from '../../engines.js';

@@ -2,7 +2,7 @@
  * Carries out `deliver` and `park`: fence, route by epoch, park what is to be parked, send the bulks and work off their
  * answers.
  */
-import type { DeliveryCommand } from '../../../../pipeline/delivery/machine.js';
+import type { DeliveryCommand } from '../../../../pipeline/delivery/partition-state.js';
 import { advanceBulk, createBulk, type Bulk } from './bulk.js';
 import type { ParkedRecord } from './drain.js';
 import { endSession, feed, ownsPartition, type Session } from './session.js';

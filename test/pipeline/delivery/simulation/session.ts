@@ -1,14 +1,14 @@
 /**
  * One assignment of one partition to one processor: does what the state machine commands, a step at a time, as
- * `pipeline/consume/partitions.ts` does.
+ * `pipeline/consume/run-machine.ts` does.
  */
+import { step } from '../../../../pipeline/delivery/machine.js';
 import {
-  step,
   unassigned,
   type DeliveryCommand,
   type DeliveryEvent,
   type PartitionState,
-} from '../../../../pipeline/delivery/machine.js';
+} from '../../../../pipeline/delivery/partition-state.js';
 import { unparkSet } from '../../../../pipeline/delivery/records.js';
 import {
   checkResends,
@@ -107,8 +107,8 @@ function eventText(event: DeliveryEvent): string {
       return `record_read ${event.found === undefined ? 'none' : JSON.stringify(event.found.record)}, latest epoch ${event.latestEpoch}${event.stillOwner ? '' : ', no longer owner'}`;
     case 'fetched':
       return `fetched ${event.first}..${event.next - 1}, latest epoch ${event.latestEpoch}`;
-    case 'marks_read':
-      return `marks_read ${event.retired ? 'retired' : 'open'}`;
+    case 'index_states_read':
+      return `index_states_read ${event.retired ? 'retired' : 'open'}`;
     case 'epoch_appended':
       return `epoch_appended ${event.latestEpoch}`;
     case 'blocked':
@@ -200,7 +200,7 @@ function carryOut(world: World, session: Session, command: DeliveryCommand): voi
       return readRecord(world, session);
     case 'write_record':
       return writeRecord(world, session, command);
-    case 'read_marks':
+    case 'read_index_states':
       return readMarks(world, session, command.epoch);
     case 'deliver':
     case 'park':
@@ -266,7 +266,7 @@ function readMarks(world: World, session: Session, epoch: number): void {
   const names = Object.values(world.epochs[epoch]?.indices ?? {});
   const retired = !world.without.has('rule-7-marks') && names.some((name) => world.marks.get(name)?.state !== 'open');
   if (retired) session.processor.known = latestEpoch(world);
-  feed(world, session, { type: 'marks_read', retired, latestEpoch: session.processor.known });
+  feed(world, session, { type: 'index_states_read', retired, latestEpoch: session.processor.known });
 }
 
 /** Between two batches: what is parked may have been drained; else the next batch. */
@@ -283,7 +283,7 @@ function idle(world: World, session: Session): void {
 }
 
 function reportDrained(world: World, session: Session): boolean {
-  const { record } = session.state.held ?? {};
+  const { record } = session.state.stored ?? {};
   for (const indexSet of Object.keys(record?.parked ?? {})) {
     const end = session.parkedEnd.get(indexSet);
     const log = world.parking.get(indexSet as IndexSet) ?? [];
@@ -312,7 +312,7 @@ function commit(world: World, session: Session, offset: number, sequences: Seque
   world.note?.(`${partition.name}: committed ${offset}`);
   const ranges = world.without.has('rule-1')
     ? [{ from: 0, epoch: session.newest }]
-    : (session.state.held?.record.ranges ?? []);
+    : (session.state.stored?.record.ranges ?? []);
   for (let at = first; at < offset; at += 1) {
     const message = world.messages.get((session.log[at] as Entry).key);
     if (message !== undefined && (message.offset === at || check?.resent.has(at - first) !== true))

@@ -3,7 +3,7 @@
  * clock.
  */
 import { createRun, idPrefix } from '../../../../core/message-ids.js';
-import type { VersionedRecord } from '../../../../pipeline/delivery/machine.js';
+import type { VersionedRecord } from '../../../../pipeline/delivery/partition-state.js';
 import type { Epoch, PartitionRecord } from '../../../../pipeline/delivery/records.js';
 import type { IndexState } from '../../../../sinks/index-sets/contract.js';
 import type { Bulk } from './bulk.js';
