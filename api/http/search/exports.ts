@@ -4,13 +4,13 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { csvLines } from '../../../core/csv.js';
 import { errorText } from '../../../core/errors.js';
-import { buildMetrics } from '../../../core/metrics.js';
+import { buildMetrics, type BuiltMetrics } from '../../../core/metrics.js';
 import { timeFields } from '../../../schemas/index-fields.js';
 import type { SearchHit } from '../../../schemas/query.js';
 import type { SearchQuestion } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import { apiMetrics } from '../metrics.js';
-import { createSharedWork } from '../objects/long-work/shared-work.js';
+import { createSharedWork, type SharedWork } from '../objects/long-work/shared-work.js';
 import { sharedStateOf, type ApiServices } from '../services.js';
 import { zoneShift } from './time-zones.js';
 import { messageRow } from './message-lists.js';
@@ -44,117 +44,149 @@ export interface Exports {
   stop(): void;
 }
 
+const streamBufferBytes = 64 * 1024;
+
 const known = new WeakMap<ApiServices, Exports>();
 
 /** All routes share one list and one limit. */
 export function exportsOf(services: ApiServices): Exports {
-  const kept = known.get(services) ?? createExports(services);
-  known.set(services, kept);
-  return kept;
+  const exports = known.get(services) ?? createExports(services);
+  known.set(services, exports);
+  return exports;
 }
 
 function createExports(services: ApiServices): Exports {
-  const running = new Map<string, { readonly state: ExportState; readonly ending: AbortController }>();
-  const metrics = buildMetrics(services.registry, apiMetrics);
-  const { max_exports: most } = services.config.api;
-  const shared = createSharedWork<ExportState>({
-    state: sharedStateOf(services),
-    prefix: 'exports/',
-    keptMs: 0,
-    log: services.log,
-  });
+  return new CsvExports(services);
+}
 
-  return {
-    async send(request, reply, wanted) {
-      if (running.size >= most)
-        throw failure('API_BUSY', `${most} exports are under way already (api.max_exports); try again later.`, {
-          headers: { 'retry-after': '10' },
-        });
-      const ending = new AbortController();
-      const { identity } = request;
-      const state: ExportState = {
-        id: randomBytes(12).toString('hex'),
-        owner: identity.username,
-        owner_id: identity.userId,
-        query: wanted.question.query,
-        started_at: new Date().toISOString(),
-        rows: 0,
-        total: undefined,
-      };
-      running.set(state.id, { state, ending });
-      void shared.begin({ shown: () => state, cancel: () => ending.abort() }, 'soon');
-      metrics.exports.set(running.size);
-      const options = { scope: identity.scope, signal: ending.signal, fairnessKey: identity.username };
-      const finish = (): void => {
-        running.delete(state.id);
-        shared.end(state.id);
-        metrics.exports.set(running.size);
-      };
-      // Read when the record is made, which is after the last row.
-      const details = {
-        export: state.id,
-        get rows() {
-          return state.rows;
-        },
-        fields: wanted.fields,
-        streams: wanted.question.streams,
-        from: wanted.question.from,
-        to: wanted.question.to,
-      };
-      request.audited = { object: wanted.question.query === '' ? '*' : wanted.question.query, details };
-      reply.raw.once('close', () => ending.abort());
-      const rows = services.searcher
-        .rows(
-          { ...wanted.question, fields: [...new Set(wanted.fields)], sort: wanted.sort, limit: wanted.limit },
-          options,
-        )
-        [Symbol.asyncIterator]();
-      try {
-        const first = await rows.next();
-        void services.searcher
-          .aggregate({ ...wanted.question, aggregate: { groups: [], metrics: [] } }, options)
-          .then(({ total }) => {
-            state.total = Math.min(total, wanted.limit ?? total);
-          })
-          .catch(() => undefined);
-        const stream = Readable.from(
-          lines(first, rows, wanted, (count) => {
-            state.rows += count;
-            metrics.exportedRows.inc(count);
-          }),
-          { objectMode: false, highWaterMark: 64 * 1024 },
-        );
-        stream.once('error', (error) => {
-          if (!ending.signal.aborted)
-            services.log.warn({ error: errorText(error), export: state.id }, 'an export was cut short');
-        });
-        stream.once('close', finish);
-        return await reply
-          .headers({
-            'content-type': 'text/csv; charset=utf-8',
-            'content-disposition': 'attachment; filename="search-result.csv"',
-            'x-export-id': state.id,
-          })
-          .send(stream);
-      } catch (error) {
-        finish();
-        throw error;
-      }
-    },
-    async list() {
-      const others = (await shared.others()).filter(({ lost }) => !lost).map(({ shown }) => shown);
-      return [...[...running.values()].map(({ state }) => state), ...others];
-    },
-    async cancel(id) {
-      const own = running.get(id);
-      if (own === undefined) await shared.cancel(id);
-      else own.ending.abort();
-    },
-    stop() {
-      shared.stop();
-      running.forEach(({ ending }) => ending.abort());
-    },
-  };
+class CsvExports implements Exports {
+  readonly #services: ApiServices;
+  readonly #metrics: BuiltMetrics<typeof apiMetrics>;
+  readonly #running = new Map<string, { readonly state: ExportState; readonly ending: AbortController }>();
+  readonly #shared: SharedWork<ExportState>;
+
+  constructor(services: ApiServices) {
+    this.#services = services;
+    this.#metrics = buildMetrics(services.registry, apiMetrics);
+    this.#shared = createSharedWork<ExportState>({
+      state: sharedStateOf(services),
+      prefix: 'exports/',
+      keptMs: 0,
+      log: services.log,
+    });
+  }
+
+  async send(request: FastifyRequest, reply: FastifyReply, wanted: ExportRequest): Promise<FastifyReply> {
+    const { max_exports: most } = this.#services.config.api;
+    if (this.#running.size >= most)
+      throw failure('API_BUSY', `${most} exports are under way already (api.max_exports); try again later.`, {
+        headers: { 'retry-after': '10' },
+      });
+    const { state, ending } = this.#begin(request, wanted);
+    reply.raw.once('close', () => ending.abort());
+    try {
+      const stream = await this.#open(request, wanted, state, ending.signal);
+      return await reply
+        .headers({
+          'content-type': 'text/csv; charset=utf-8',
+          'content-disposition': 'attachment; filename="search-result.csv"',
+          'x-export-id': state.id,
+        })
+        .send(stream);
+    } catch (error) {
+      this.#finish(state);
+      throw error;
+    }
+  }
+
+  async list(): Promise<readonly ExportState[]> {
+    const others = (await this.#shared.others()).filter(({ lost }) => !lost).map(({ shown }) => shown);
+    return [...[...this.#running.values()].map(({ state }) => state), ...others];
+  }
+
+  async cancel(id: string): Promise<void> {
+    const own = this.#running.get(id);
+    if (own === undefined) await this.#shared.cancel(id);
+    else own.ending.abort();
+  }
+
+  stop(): void {
+    this.#shared.stop();
+    this.#running.forEach(({ ending }) => ending.abort());
+  }
+
+  #begin(
+    request: FastifyRequest,
+    { question, fields }: ExportRequest,
+  ): { readonly state: ExportState; readonly ending: AbortController } {
+    const ending = new AbortController();
+    const state: ExportState = {
+      id: randomBytes(12).toString('hex'),
+      owner: request.identity.username,
+      owner_id: request.identity.userId,
+      query: question.query,
+      started_at: new Date().toISOString(),
+      rows: 0,
+      total: undefined,
+    };
+    this.#running.set(state.id, { state, ending });
+    void this.#shared.begin({ shown: () => state, cancel: () => ending.abort() }, 'soon');
+    this.#metrics.exports.set(this.#running.size);
+    // Read when the record is made, which is after the last row.
+    const details = {
+      export: state.id,
+      get rows() {
+        return state.rows;
+      },
+      fields,
+      streams: question.streams,
+      from: question.from,
+      to: question.to,
+    };
+    request.audited = { object: question.query === '' ? '*' : question.query, details };
+    return { state, ending };
+  }
+
+  /** Rejects with what goes wrong before the first row. */
+  async #open(
+    { identity }: FastifyRequest,
+    wanted: ExportRequest,
+    state: ExportState,
+    signal: AbortSignal,
+  ): Promise<Readable> {
+    const { searcher, log } = this.#services;
+    const { question, sort, limit } = wanted;
+    const options = { scope: identity.scope, signal, fairnessKey: identity.username };
+    const rows = searcher
+      .rows({ ...question, fields: [...new Set(wanted.fields)], sort, limit }, options)
+      [Symbol.asyncIterator]();
+    const first = await rows.next();
+    void searcher
+      .aggregate({ ...question, aggregate: { groups: [], metrics: [] } }, options)
+      .then(({ total }) => {
+        state.total = Math.min(total, limit ?? total);
+      })
+      .catch(() => undefined);
+    const count = (batch: number): void => {
+      state.rows += batch;
+      this.#metrics.exportedRows.inc(batch);
+    };
+    const stream = Readable.from(lines(first, rows, wanted, count), {
+      objectMode: false,
+      highWaterMark: streamBufferBytes,
+    });
+    stream.once('error', (error) => {
+      if (!signal.aborted) log.warn({ error: errorText(error), export: state.id }, 'an export was cut short');
+    });
+    stream.once('close', () => this.#finish(state));
+    return stream;
+  }
+
+  #finish({ id }: ExportState): void {
+    this.#running.delete(id);
+    this.#shared.end(id);
+    this.#metrics.exports.set(this.#running.size);
+  }
 }
 
 /** One text a batch. Nothing found: nothing written, no head either, as clients of peers expect. */

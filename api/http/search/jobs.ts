@@ -27,15 +27,24 @@ export interface Job {
   readonly results: string | undefined;
 }
 
+/** What a job runs, for whom, and for how long. */
+export interface JobStart {
+  readonly searchId: string;
+  readonly asker: Identity;
+  readonly run: (signal: AbortSignal) => Promise<QueryResults>;
+  /** Undefined or 0: until it ends by itself. */
+  readonly cancelAfterMs?: number | undefined;
+  /** Of a job that somebody began in another process; it is known to this asker only. */
+  readonly as?: { readonly id: string; readonly owner: string } | undefined;
+}
+
+export interface StartedJob {
+  readonly job: Job;
+  readonly finished: Promise<void>;
+}
+
 export interface Jobs {
-  /** `as`: of a job that somebody began in another process; it is known to this asker only. */
-  start(
-    searchId: string,
-    asker: Identity,
-    run: (signal: AbortSignal) => Promise<QueryResults>,
-    cancelAfterMs?: number,
-    as?: { readonly id: string; readonly owner: string },
-  ): { readonly job: Job; readonly finished: Promise<void> };
+  start(start: JobStart): StartedJob;
   /** Throws 404, and 403 for the job of somebody else. */
   find(id: string, identity: Identity): Job;
   /** Undefined where `find` would not know it, or knows it with other rights. */
@@ -44,7 +53,7 @@ export interface Jobs {
   stop(): void;
 }
 
-interface Kept {
+interface RunningJob {
   readonly id: string;
   readonly searchId: string;
   readonly owner: string;
@@ -58,96 +67,120 @@ interface Kept {
 }
 
 export function createJobs(log: Log, now: () => number = Date.now): Jobs {
-  const jobs = new Map<string, Kept>();
-  let bytes = 0;
-  const remove = (job: Kept): void => {
-    job.ending.abort();
-    if (jobs.get(job.key) === job && jobs.delete(job.key)) bytes -= job.results?.length ?? 0;
-  };
-  const makeRoom = (owner: string): void => {
-    for (const job of jobs.values()) if (now() - job.touched > jobKeptMs) remove(job);
-    const own = [...jobs.values()].filter((job) => job.asker.userId === owner);
-    for (const job of own.slice(0, Math.max(0, own.length - maxJobsOfUser + 1))) remove(job);
-    for (const job of jobs.values()) {
-      if (jobs.size < maxJobs) break;
-      remove(job);
+  return new MemoryJobs(log, now);
+}
+
+class MemoryJobs implements Jobs {
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** Oldest first. */
+  readonly #jobs = new Map<string, RunningJob>();
+  #bytes = 0;
+
+  constructor(log: Log, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  start({ searchId, asker, run, cancelAfterMs = 0, as }: JobStart): StartedJob {
+    this.#makeRoom(asker.userId);
+    const id = as?.id ?? randomBytes(12).toString('hex');
+    const key = as === undefined ? id : ofAsker(id, asker);
+    const before = this.#jobs.get(key);
+    if (before !== undefined) this.#remove(before);
+    const job: RunningJob = {
+      id,
+      key,
+      searchId,
+      owner: as?.owner ?? asker.username,
+      asker,
+      ending: new AbortController(),
+      execution: { done: false, cancelled: false, completed_exceptionally: false },
+      results: undefined,
+      touched: this.#now(),
+    };
+    this.#jobs.set(key, job);
+    return { job, finished: this.#run(job, run, cancelAfterMs) };
+  }
+
+  async #run(job: RunningJob, run: JobStart['run'], cancelAfterMs: number): Promise<void> {
+    const { signal } = job.ending;
+    const timer = cancelAfterMs === 0 ? undefined : setTimeout(() => job.ending.abort(), cancelAfterMs).unref();
+    try {
+      this.#store(job, await run(signal));
+      job.execution = { done: true, cancelled: signal.aborted, completed_exceptionally: false };
+    } catch (error) {
+      if (!signal.aborted) this.#log.warn({ error: errorText(error) }, 'a search job failed');
+      job.execution = { done: true, cancelled: signal.aborted, completed_exceptionally: true };
+    } finally {
+      clearTimeout(timer);
     }
-  };
-  const keep = (job: Kept, results: QueryResults): void => {
-    if (jobs.get(job.key) !== job) return;
-    const text = JSON.stringify(results);
-    for (const other of jobs.values()) {
-      if (bytes + text.length <= maxResultBytes) break;
-      if (other !== job && other.execution.done) remove(other);
-    }
-    if (bytes + text.length > maxResultBytes)
-      throw failure('API_TOO_LARGE', 'The result is larger than what is kept; ask for fewer messages at once.');
-    job.results = text;
-    bytes += text.length;
-  };
-  /** Results stay with the rights that they were found with. */
-  const mayUse = ({ asker }: Kept, identity: Identity): boolean =>
-    identity.administrator || JSON.stringify(asker.scope) === JSON.stringify(identity.scope);
-  const find = (id: string, identity: Identity): Kept => {
-    const job = jobs.get(ofAsker(id, identity)) ?? jobs.get(id);
+  }
+
+  find(id: string, identity: Identity): RunningJob {
+    const job = this.#jobOf(id, identity);
     if (job === undefined) throw unknownJob();
     if (job.asker.userId !== identity.userId && !identity.administrator)
       throw failure('API_FORBIDDEN', 'Not allowed: this search job is of somebody else.');
     if (!mayUse(job, identity)) throw unknownJob();
-    job.touched = now();
+    job.touched = this.#now();
     return job;
-  };
-  return {
-    start(searchId, asker, run, cancelAfterMs, as) {
-      makeRoom(asker.userId);
-      const id = as?.id ?? randomBytes(12).toString('hex');
-      const key = as === undefined ? id : ofAsker(id, asker);
-      const before = jobs.get(key);
-      if (before !== undefined) remove(before);
-      const job: Kept = {
-        id,
-        key,
-        searchId,
-        owner: as?.owner ?? asker.username,
-        asker,
-        ending: new AbortController(),
-        execution: { done: false, cancelled: false, completed_exceptionally: false },
-        results: undefined,
-        touched: now(),
-      };
-      jobs.set(key, job);
-      const timer =
-        cancelAfterMs === undefined || cancelAfterMs === 0
-          ? undefined
-          : setTimeout(() => job.ending.abort(), cancelAfterMs).unref();
-      const finished = run(job.ending.signal)
-        .then((results) => {
-          keep(job, results);
-          job.execution = { done: true, cancelled: job.ending.signal.aborted, completed_exceptionally: false };
-        })
-        .catch((error: unknown) => {
-          if (!job.ending.signal.aborted) log.warn({ error: errorText(error) }, 'a search job failed');
-          job.execution = { done: true, cancelled: job.ending.signal.aborted, completed_exceptionally: true };
-        })
-        .finally(() => clearTimeout(timer));
-      return { job, finished };
-    },
-    find,
-    known(id, identity) {
-      const job = jobs.get(ofAsker(id, identity)) ?? jobs.get(id);
-      const isKnown =
-        job !== undefined && (job.asker.userId === identity.userId || identity.administrator) && mayUse(job, identity);
-      return isKnown ? find(id, identity) : undefined;
-    },
-    cancel(id, identity) {
-      const job = find(id, identity);
-      if (!job.execution.done) job.execution = { ...job.execution, cancelled: true };
-      job.ending.abort();
-    },
-    stop() {
-      for (const job of jobs.values()) remove(job);
-    },
-  };
+  }
+
+  known(id: string, identity: Identity): Job | undefined {
+    const job = this.#jobOf(id, identity);
+    const isKnown =
+      job !== undefined && (job.asker.userId === identity.userId || identity.administrator) && mayUse(job, identity);
+    return isKnown ? this.find(id, identity) : undefined;
+  }
+
+  cancel(id: string, identity: Identity): void {
+    const job = this.find(id, identity);
+    if (!job.execution.done) job.execution = { ...job.execution, cancelled: true };
+    job.ending.abort();
+  }
+
+  stop(): void {
+    for (const job of this.#jobs.values()) this.#remove(job);
+  }
+
+  #jobOf(id: string, identity: Identity): RunningJob | undefined {
+    return this.#jobs.get(ofAsker(id, identity)) ?? this.#jobs.get(id);
+  }
+
+  #remove(job: RunningJob): void {
+    job.ending.abort();
+    if (this.#jobs.get(job.key) === job && this.#jobs.delete(job.key)) this.#bytes -= job.results?.length ?? 0;
+  }
+
+  #makeRoom(owner: string): void {
+    for (const job of this.#jobs.values()) if (this.#now() - job.touched > jobKeptMs) this.#remove(job);
+    const own = [...this.#jobs.values()].filter((job) => job.asker.userId === owner);
+    for (const job of own.slice(0, Math.max(0, own.length - maxJobsOfUser + 1))) this.#remove(job);
+    for (const job of this.#jobs.values()) {
+      if (this.#jobs.size < maxJobs) break;
+      this.#remove(job);
+    }
+  }
+
+  /** Results that take too much room displace those of the oldest jobs that are done. */
+  #store(job: RunningJob, results: QueryResults): void {
+    if (this.#jobs.get(job.key) !== job) return;
+    const text = JSON.stringify(results);
+    for (const other of this.#jobs.values()) {
+      if (this.#bytes + text.length <= maxResultBytes) break;
+      if (other !== job && other.execution.done) this.#remove(other);
+    }
+    if (this.#bytes + text.length > maxResultBytes)
+      throw failure('API_TOO_LARGE', 'The result is larger than what is kept; ask for fewer messages at once.');
+    job.results = text;
+    this.#bytes += text.length;
+  }
+}
+
+/** Results stay with the rights that they were found with. */
+function mayUse({ asker }: RunningJob, identity: Identity): boolean {
+  return identity.administrator || JSON.stringify(asker.scope) === JSON.stringify(identity.scope);
 }
 
 const ofAsker = (id: string, { userId }: Identity): string => `${id} ${userId}`;

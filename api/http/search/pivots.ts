@@ -48,10 +48,11 @@ export async function pivot(
   const rows = ((type.row_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
   const columns = ((type.column_groups ?? []) as readonly Group[]).flatMap((group) => groupings(group, range));
   const ask = (groups: readonly Grouping[], whole: boolean): Promise<AggregateAnswer> =>
-    aggregate(context, asked, { groups, whole }, series, type);
+    aggregate(context, { asked, series, type }, { groups, whole });
   const byRow = await ask(rows, rows.length > 0 && type.rollup === true);
   const byBoth = columns.length === 0 ? undefined : await ask([...rows, ...columns], false);
   const { whole } = byRow;
+  const table = { byRow, byBoth, rows, columns, series };
   return {
     id: type.id,
     ...(type.name === undefined ? {} : { name: type.name }),
@@ -59,10 +60,8 @@ export async function pivot(
     total: byRow.total,
     effective_timerange: asked.effective,
     rows: [
-      ...rowsOf(byRow, byBoth, rows, columns, series, type.rollup === true || columns.length === 0),
-      ...(whole === undefined
-        ? []
-        : [{ key: [], values: cells(whole, [], series, byRow.total, true, 'row-inner'), source: 'non-leaf' }]),
+      ...rowsOf(table, type.rollup === true || columns.length === 0),
+      ...(whole === undefined ? [] : [{ key: [], values: cells(table, whole, [], 'row-inner'), source: 'non-leaf' }]),
     ],
     ...failuresOf([...(byRow.failures ?? []), ...(byBoth?.failures ?? [])]),
   };
@@ -70,10 +69,8 @@ export async function pivot(
 
 function aggregate(
   { services: { searcher }, identity, signal, deadlineMs }: Context,
-  { question }: Asked,
+  { asked: { question }, series, type }: { asked: Asked; series: readonly Series[]; type: SearchTypeBody },
   { groups, whole }: Pick<AskedAggregate, 'groups' | 'whole'>,
-  series: readonly Series[],
-  type: SearchTypeBody,
 ): Promise<AggregateAnswer> {
   const [sort] = (type.sort ?? []) as readonly {
     readonly type?: unknown;
@@ -168,42 +165,42 @@ async function span(context: Context, { question }: Asked): Promise<number> {
   return typeof first === 'number' && typeof last === 'number' ? last - first : 0;
 }
 
-function rowsOf(
-  byRow: AggregateAnswer,
-  byBoth: AggregateAnswer | undefined,
-  rows: readonly Grouping[],
-  columns: readonly Grouping[],
-  series: readonly Series[],
-  rollup: boolean,
-): readonly Readonly<Record<string, unknown>>[] {
+/** What the store found: by rows, and by rows and columns where there are columns. */
+interface Table {
+  readonly byRow: AggregateAnswer;
+  readonly byBoth: AggregateAnswer | undefined;
+  readonly rows: readonly Grouping[];
+  readonly columns: readonly Grouping[];
+  readonly series: readonly Series[];
+}
+
+function rowsOf(table: Table, rollup: boolean): readonly Readonly<Record<string, unknown>>[] {
+  const { byRow, byBoth, rows, columns } = table;
   const inner = grouped(byBoth?.buckets ?? [], (bucket) => JSON.stringify(bucket.key.slice(0, rows.length)));
   return byRow.buckets.map((bucket) => ({
     key: keyOf(bucket.key, rows),
     source: 'leaf',
     values: [
       ...(inner.get(JSON.stringify(bucket.key)) ?? []).flatMap((one) =>
-        cells(one, keyOf(one.key.slice(rows.length), columns), series, byRow.total, false, 'col-leaf'),
+        cells(table, one, keyOf(one.key.slice(rows.length), columns), 'col-leaf'),
       ),
-      ...(rollup ? cells(bucket, [], series, byRow.total, true, 'row-leaf') : []),
+      ...(rollup ? cells(table, bucket, [], 'row-leaf') : []),
     ],
   }));
 }
 
 function cells(
-  bucket: SearchBucket | undefined,
+  { byRow: { total }, series }: Table,
+  bucket: SearchBucket,
   columns: readonly unknown[],
-  series: readonly Series[],
-  total: number,
-  rollup: boolean,
-  source: string,
+  source: 'col-leaf' | 'row-leaf' | 'row-inner',
 ): readonly Readonly<Record<string, unknown>>[] {
-  if (bucket === undefined) return [];
   return series.map(({ id, share }, at) => {
     const value = bucket.values[at] ?? null;
     return {
       key: [...columns, id],
       value: share && typeof value === 'number' ? (total === 0 ? 0 : value / total) : value,
-      rollup,
+      rollup: source !== 'col-leaf',
       source,
     };
   });

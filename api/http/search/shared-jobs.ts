@@ -9,7 +9,7 @@ import type { ExecuteBody, StoredSearch } from '../../../schemas/api-search.js';
 import type { StateStore } from '../../../state/contract.js';
 import { failure } from '../failure.js';
 import type { QueryResults } from './execute.js';
-import { jobKeptMs, unknownJob, type Job, type Jobs } from './jobs.js';
+import { jobKeptMs, unknownJob, type Job, type Jobs, type JobStart, type StartedJob } from './jobs.js';
 
 export const sharedJobsPrefix = 'search-jobs/';
 /** A job cancelled in another process ends within this time. */
@@ -55,107 +55,124 @@ export interface SharedJobs {
 }
 
 export function createSharedJobs(options: SharedJobsOptions): SharedJobs {
-  const { jobs, state, log } = options;
-  const keyOf = (id: string): string => `${sharedJobsPrefix}${id}`;
-  const warn = (error: unknown): void => log.warn({ error: errorText(error) }, 'a search job could not be shared');
-  const begin = (
-    request: JobRequest,
-    identity: Identity,
-    as?: { readonly id: string; readonly owner: string },
-  ): ReturnType<Jobs['start']> =>
-    jobs.start(
-      request.search.id,
-      identity,
-      (signal) => options.run(request, identity, signal),
-      request.cancelAfterMs,
-      as,
+  return new StateSharedJobs(options);
+}
+
+class StateSharedJobs implements SharedJobs {
+  readonly #options: SharedJobsOptions;
+  #sweeping: NodeJS.Timeout | undefined;
+
+  constructor(options: SharedJobsOptions) {
+    this.#options = options;
+  }
+
+  async start(request: JobRequest, owner: Identity): Promise<Job> {
+    const { state } = this.#options;
+    const { job, finished } = this.#begin(request, owner);
+    const record: JobRecord = {
+      search_id: request.search.id,
+      owner_id: owner.userId,
+      owner: owner.username,
+      override: request.override,
+      now: request.now,
+      cancel_after_ms: request.cancelAfterMs ?? null,
+      cancelled: false,
+    };
+    if (state === undefined || JSON.stringify(record).length > maxRecordBytes) return job;
+    this.#sweepFromNowOn(state);
+    // A state that does not answer delays no search; then only this process knows the job.
+    await state.put(keyOf(job.id), record, undefined).then(
+      () => this.#watch(job.id, owner, finished),
+      (error: unknown) => this.#warn(error),
     );
-  let sweeping: NodeJS.Timeout | undefined;
-  const sweepFromNowOn = (kept: StateStore): void => {
-    if (sweeping !== undefined) return;
-    sweeping = setInterval(() => void sweep(kept, Date.now()).catch(warn), sweepMs).unref();
-    void sweep(kept, Date.now()).catch(warn);
-  };
+    return job;
+  }
+
+  async find(id: string, identity: Identity): Promise<Job> {
+    const { jobs, state } = this.#options;
+    const own = jobs.known(id, identity);
+    if (own !== undefined || state === undefined) return own ?? jobs.find(id, identity);
+    const record = await this.#recordOf(id, identity);
+    const search = await this.#options.search(record.search_id);
+    if (search === undefined) throw unknownJob();
+    const begun = jobs.known(id, identity);
+    if (begun !== undefined) return begun;
+    const { job, finished } = this.#begin(
+      { search, override: record.override, now: record.now, cancelAfterMs: record.cancel_after_ms ?? undefined },
+      identity,
+      { id, owner: record.owner },
+    );
+    this.#watch(id, identity, finished);
+    if (record.cancelled) jobs.cancel(id, identity);
+    return job;
+  }
+
+  async cancel(id: string, identity: Identity): Promise<void> {
+    const { jobs, state } = this.#options;
+    const own = jobs.known(id, identity);
+    if (own !== undefined) jobs.cancel(id, identity);
+    else if (state === undefined) jobs.find(id, identity);
+    if (state === undefined) return;
+    const record = await this.#recordOf(id, identity).catch((error: unknown) => {
+      if (own === undefined) throw error;
+      return undefined;
+    });
+    const entry = record === undefined ? undefined : await state.get(keyOf(id));
+    if (entry !== undefined)
+      await state.put(entry.key, { ...record, cancelled: true }, entry.revision).catch(whenChanged);
+  }
+
+  stop(): void {
+    clearInterval(this.#sweeping);
+    this.#options.jobs.stop();
+  }
+
+  #begin(request: JobRequest, asker: Identity, as?: JobStart['as']): StartedJob {
+    return this.#options.jobs.start({
+      searchId: request.search.id,
+      asker,
+      run: (signal) => this.#options.run(request, asker, signal),
+      cancelAfterMs: request.cancelAfterMs,
+      as,
+    });
+  }
 
   /** Ends the job when it was cancelled elsewhere, and forgets its record when its time is over. */
-  const watch = (id: string, identity: Identity, finished: Promise<void>): void => {
+  #watch(id: string, identity: Identity, finished: Promise<void>): void {
+    const { jobs, state } = this.#options;
     if (state === undefined) return;
-    const looking = setInterval(
-      () =>
-        void state
-          .get(keyOf(id))
-          .then((entry) => {
-            if ((entry?.value as JobRecord | undefined)?.cancelled === true) jobs.cancel(id, identity);
-          })
-          .catch(() => undefined),
-      lookMs,
-    ).unref();
+    const look = async (): Promise<void> => {
+      const entry = await state.get(keyOf(id));
+      if ((entry?.value as JobRecord | undefined)?.cancelled === true) jobs.cancel(id, identity);
+    };
+    const looking = setInterval(() => void look().catch(() => undefined), lookMs).unref();
     void finished.finally(() => clearInterval(looking));
-  };
+  }
 
-  const recordOf = async (id: string, identity: Identity): Promise<JobRecord> => {
+  async #recordOf(id: string, identity: Identity): Promise<JobRecord> {
     const record = /^[0-9a-f]{24}$/.test(id)
-      ? ((await state?.get(keyOf(id)))?.value as JobRecord | undefined)
+      ? ((await this.#options.state?.get(keyOf(id)))?.value as JobRecord | undefined)
       : undefined;
     if (record === undefined || record.now < Date.now() - jobKeptMs) throw unknownJob();
     if (record.owner_id !== identity.userId && !identity.administrator)
       throw failure('API_FORBIDDEN', 'Not allowed: this search job is of somebody else.');
     return record;
-  };
+  }
 
-  return {
-    async start(request, owner) {
-      const { job, finished } = begin(request, owner);
-      const record: JobRecord = {
-        search_id: request.search.id,
-        owner_id: owner.userId,
-        owner: owner.username,
-        override: request.override,
-        now: request.now,
-        cancel_after_ms: request.cancelAfterMs ?? null,
-        cancelled: false,
-      };
-      if (state === undefined || JSON.stringify(record).length > maxRecordBytes) return job;
-      sweepFromNowOn(state);
-      // A state that does not answer holds no search up; then only this process knows the job.
-      await state.put(keyOf(job.id), record, undefined).then(() => watch(job.id, owner, finished), warn);
-      return job;
-    },
-    async find(id, identity) {
-      const own = jobs.known(id, identity);
-      if (own !== undefined || state === undefined) return own ?? jobs.find(id, identity);
-      const record = await recordOf(id, identity);
-      const search = await options.search(record.search_id);
-      if (search === undefined) throw unknownJob();
-      const begun = jobs.known(id, identity);
-      if (begun !== undefined) return begun;
-      const { job, finished } = begin(
-        { search, override: record.override, now: record.now, cancelAfterMs: record.cancel_after_ms ?? undefined },
-        identity,
-        { id, owner: record.owner },
-      );
-      watch(id, identity, finished);
-      if (record.cancelled) jobs.cancel(id, identity);
-      return job;
-    },
-    async cancel(id, identity) {
-      const own = jobs.known(id, identity);
-      if (own !== undefined) jobs.cancel(id, identity);
-      else if (state === undefined) jobs.find(id, identity);
-      if (state === undefined) return;
-      const record = await recordOf(id, identity).catch((error: unknown) => {
-        if (own === undefined) throw error;
-        return undefined;
-      });
-      const entry = record === undefined ? undefined : await state.get(keyOf(id));
-      if (entry !== undefined)
-        await state.put(entry.key, { ...record, cancelled: true }, entry.revision).catch(whenChanged);
-    },
-    stop() {
-      clearInterval(sweeping);
-      jobs.stop();
-    },
-  };
+  #sweepFromNowOn(state: StateStore): void {
+    if (this.#sweeping !== undefined) return;
+    const sweepNow = (): void => void sweep(state, Date.now()).catch((error: unknown) => this.#warn(error));
+    this.#sweeping = setInterval(sweepNow, sweepMs).unref();
+    sweepNow();
+  }
+
+  #warn(error: unknown): void {
+    this.#options.log.warn({ error: errorText(error) }, 'a search job could not be shared');
+  }
+}
+
+function keyOf(id: string): string {
+  return `${sharedJobsPrefix}${id}`;
 }
 
 /** Only a cancel changes a record, and only the end of its time removes it. */

@@ -19,11 +19,14 @@ import type { ApiServices } from '../../services.js';
 const tags = ['Authentication'];
 const permission = 'authentication:edit';
 
-export function authenticationRoutes(app: ApiServer, { access }: ApiServices): void {
-  /** Those of the body, else those in force. */
-  const serversOf = async (request: FastifyRequest): Promise<readonly string[]> =>
-    urlsOf(request.body) ?? (await access.directory(request.identity)).settings.urls;
+export function authenticationRoutes(app: ApiServer, services: ApiServices): void {
+  showDirectory(app, services);
+  setDirectory(app, services);
+  testConnection(app, services);
+  testLogin(app, services);
+}
 
+function showDirectory(app: ApiServer, { access }: ApiServices): void {
   app.get(
     '/api/system/authentication/ldap',
     {
@@ -32,7 +35,9 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
     },
     async ({ identity }) => answerOf(await access.directory(identity)),
   );
+}
 
+function setDirectory(app: ApiServer, { access }: ApiServices): void {
   app.put(
     '/api/system/authentication/ldap',
     {
@@ -44,7 +49,9 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
       return answerOf(await access.setDirectory(request.identity, settingsOf(request.body)));
     },
   );
+}
 
+function testConnection(app: ApiServer, { access }: ApiServices): void {
   app.post(
     '/api/system/authentication/ldap/test-connection',
     {
@@ -57,13 +64,15 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
       },
     },
     async (request) => {
-      const servers = await serversOf(request);
+      const servers = await serversOf(access, request);
       const result = await access.testConnection(request.identity, triedSettings(request.body ?? {}));
       request.audited = { ...auditedTest(servers), details: { succeeded: result.success } };
       return result;
     },
   );
+}
 
+function testLogin(app: ApiServer, { access }: ApiServices): void {
   app.post(
     '/api/system/authentication/ldap/test-login',
     {
@@ -79,7 +88,7 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
       const { username, password, ...settings } = request.body;
       const object = `username=${username}`;
       request.audited = { object };
-      const servers = await serversOf(request);
+      const servers = await serversOf(access, request);
       const { success, message, user, roles, streams } = await access.testLogin(
         request.identity,
         username,
@@ -108,6 +117,11 @@ export function authenticationRoutes(app: ApiServer, { access }: ApiServices): v
       };
     },
   );
+}
+
+/** The servers that the body names, else those in force. */
+async function serversOf(access: ApiServices['access'], request: FastifyRequest): Promise<readonly string[]> {
+  return urlsOf(request.body) ?? (await access.directory(request.identity)).settings.urls;
 }
 
 function urlsOf(body: unknown): readonly string[] | undefined {

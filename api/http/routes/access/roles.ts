@@ -26,9 +26,15 @@ const answerOf = ({ name, description, permissions, readOnly, origin, file }: Ro
 });
 
 export function roleRoutes(app: ApiServer, services: ApiServices): void {
-  const { access } = services;
   addMembers(app, services);
+  listRoles(app, services);
+  showRole(app, services);
+  createRole(app, services);
+  changeRole(app, services);
+  deleteRole(app, services);
+}
 
+function listRoles(app: ApiServer, { access }: ApiServices): void {
   app.get(
     '/api/roles',
     {
@@ -47,7 +53,9 @@ export function roleRoutes(app: ApiServer, services: ApiServices): void {
       return { roles, total: roles.length };
     },
   );
+}
 
+function showRole(app: ApiServer, { access }: ApiServices): void {
   app.get(
     '/api/roles/:name',
     {
@@ -60,7 +68,9 @@ export function roleRoutes(app: ApiServer, services: ApiServices): void {
       return answerOf(access.role(roleName(request)));
     },
   );
+}
 
+function createRole(app: ApiServer, { access }: ApiServices): void {
   app.post(
     '/api/roles',
     {
@@ -77,7 +87,9 @@ export function roleRoutes(app: ApiServer, services: ApiServices): void {
         .send(answerOf(role));
     },
   );
+}
 
+function changeRole(app: ApiServer, { access }: ApiServices): void {
   app.put(
     '/api/roles/:name',
     {
@@ -100,7 +112,9 @@ export function roleRoutes(app: ApiServer, services: ApiServices): void {
       return answerOf(role);
     },
   );
+}
 
+function deleteRole(app: ApiServer, { access }: ApiServices): void {
   app.delete(
     '/api/roles/:name',
     {

@@ -11,7 +11,14 @@ import type { ApiServices } from '../../services.js';
 const tags = ['Sessions'];
 const none = { 204: Type.Null({ description: 'Done.' }) };
 
-export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
+export function sessionRoutes(app: ApiServer, services: ApiServices): void {
+  logIn(app, services);
+  showSession(app);
+  logOut(app, services);
+  endSession(app, services);
+}
+
+function logIn(app: ApiServer, { access }: ApiServices): void {
   app.post(
     '/api/system/sessions',
     {
@@ -35,7 +42,9 @@ export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
       };
     },
   );
+}
 
+function showSession(app: ApiServer): void {
   app.get(
     '/api/system/sessions',
     {
@@ -52,7 +61,9 @@ export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
       };
     },
   );
+}
 
+function logOut(app: ApiServer, { access }: ApiServices): void {
   app.delete(
     '/api/system/sessions',
     {
@@ -66,7 +77,9 @@ export function sessionRoutes(app: ApiServer, { access }: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function endSession(app: ApiServer, { access }: ApiServices): void {
   app.delete(
     '/api/system/sessions/:sessionId',
     {

@@ -1,127 +1,27 @@
 /** Users: oneself for everybody, all of them for who may edit users. The name or the id stands in the path. */
-import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
-import type { User, UserChange } from '../../../../access/contract.js';
-import {
-  newUserBody,
-  nameParameter,
-  passwordBody,
-  preferencesBody,
-  userAnswer,
-  userBody,
-  type UserAnswer,
-  type UserBody,
-} from '../../../../schemas/api-access.js';
+import type { User } from '../../../../access/contract.js';
+import { userAnswer, type UserAnswer } from '../../../../schemas/api-access.js';
 import type { Identity } from '../../../../schemas/access.js';
-import type { Audited } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';
-import { failure, invalidMembers } from '../../failure.js';
+import { failure } from '../../failure.js';
 import type { ApiServices } from '../../services.js';
 import { userAnswerOf } from '../../user-answer.js';
+import { changePassword, changePreferences, changeUser, createUser } from './user-changes.js';
+import { byName, emptyBody, none, params, tags } from './user-shapes.js';
 
-const tags = ['Users'];
-const params = nameParameter('username', 'Name, in any case, or id.');
-const byName = (request: { params: unknown }): string => (request.params as { username: string }).username;
-const none = { 204: Type.Null({ description: 'Done.' }) };
-/** JSON has no empty value: null would be sent as its four letters. */
-const emptyBody = '' as unknown as null;
 /** Checked where the users are kept. */
 const config = { permission: 'authenticated', checks: 'others than oneself: `users:edit`' } as const;
-const changing = {
-  permission: 'authenticated',
-  checks: 'others than oneself: `users:edit`, and all rights of that user',
-} as const;
 const ending = { permission: 'users:edit', checks: 'all rights of that user' } as const;
 
 export function userRoutes(app: ApiServer, services: ApiServices): void {
   addReading(app, services);
   addPages(app, services);
-  addChanging(app, services);
+  createUser(app, services);
+  changeUser(app, services);
+  changePreferences(app, services);
+  changePassword(app, services);
   addEnding(app, services);
-}
-
-function addChanging(app: ApiServer, { access }: ApiServices): void {
-  app.post(
-    '/api/users',
-    {
-      config: { permission: 'users:edit', checks: 'all rights of the roles that are given', audit: 'user:create' },
-      schema: {
-        summary: 'Create a user',
-        tags,
-        body: newUserBody,
-        response: { 201: Type.Null({ description: 'Created; Location names it.' }) },
-      },
-    },
-    async (request, reply) => {
-      const { username, password } = request.body;
-      request.audited = { object: `username=${username}` };
-      assertGrantedByRoles(request.body.permissions, []);
-      const user = await access.createUser(request.identity, username, password, changeOf(request.body));
-      request.audited = { object: `username=${user.username}`, details: { roles: user.roles } };
-      return reply
-        .code(201)
-        .header('location', `/api/users/${encodeURIComponent(user.username)}`)
-        .send(emptyBody);
-    },
-  );
-
-  app.put(
-    '/api/users/:username',
-    {
-      config: { ...changing, audit: 'user:update' },
-      schema: { summary: 'Change a user', tags, params, body: userBody, response: none },
-    },
-    async (request, reply) => {
-      const before = access.user(request.identity, byName(request));
-      request.audited = { object: `username=${before.username}` };
-      assertGrantedByRoles(request.body.permissions, before.permissions);
-      const user = await access.changeUser(request.identity, before.id, changeOf(request.body));
-      request.audited = auditedChange(before, user, request.body);
-      return reply.code(204).send(null);
-    },
-  );
-
-  app.put(
-    '/api/users/:username/preferences',
-    {
-      config: { ...changing, audit: 'user:update' },
-      schema: {
-        summary: 'Change what the client keeps of a user',
-        tags,
-        params,
-        body: preferencesBody,
-        response: none,
-      },
-    },
-    async (request, reply) => {
-      const before = access.user(request.identity, byName(request));
-      request.audited = auditedChange(
-        before,
-        await access.changeUser(request.identity, before.id, { preferences: request.body.preferences }),
-        request.body,
-      );
-      return reply.code(204).send(null);
-    },
-  );
-
-  app.put(
-    '/api/users/:username/password',
-    {
-      config: { ...changing, audit: 'user:password' },
-      schema: {
-        summary: 'Change a password; the sessions of the user end',
-        tags,
-        params,
-        body: passwordBody,
-        response: none,
-      },
-    },
-    async (request, reply) => {
-      const { password, old_password: old } = request.body;
-      await access.setPassword(request.identity, byName(request), password, old ?? undefined, { address: request.ip });
-      return reply.code(204).send(null);
-    },
-  );
 }
 
 function addEnding(app: ApiServer, { access }: ApiServices): void {
@@ -261,54 +161,4 @@ function addPages(app: ApiServer, services: ApiServices): void {
       return { users, query, total: found.length, count: users.length, page, per_page: perPage };
     },
   );
-}
-
-/** Of what was sent, what differs: the rest may be somebody else's change at the same time. */
-function auditedChange(before: User, after: User, body: UserBody): Audited {
-  const [old, now] = [before, after].map(
-    (user): Readonly<Record<string, unknown>> => userAnswerOf(user, { permissions: false, directory: false }),
-  ) as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
-  const sent = [...Object.keys(body), ...(body.full_name === undefined ? [] : ['first_name', 'last_name'])];
-  const changed = changeable.filter((name) => sent.includes(name) && !isDeepStrictEqual(old[name], now[name]));
-  return { object: `username=${after.username}`, details: { changed, roles: after.roles } };
-}
-
-const changeable = [
-  'email',
-  'first_name',
-  'last_name',
-  'roles',
-  'timezone',
-  'session_timeout_ms',
-  'startpage',
-  'preferences',
-  'service_account',
-];
-
-/** Clients of peers send an empty list, or back what they were shown. */
-function assertGrantedByRoles(wanted: readonly string[] | null | undefined, held: readonly string[]): void {
-  const others = (wanted ?? []).filter((one) => !held.includes(one));
-  if (others.length > 0)
-    throw invalidMembers({
-      permissions: [
-        `A user has the permissions of the roles. Got ${JSON.stringify(others.join(', ').slice(0, 200))}. Allowed: an empty list, and those that the user has; others come with roles.`,
-      ],
-    });
-}
-
-/** Null is as if it was left out. */
-function changeOf(body: UserBody): UserChange {
-  const full = body.full_name?.trim();
-  const [first, ...rest] = full === undefined ? [] : full.split(/\s+/);
-  return {
-    email: body.email ?? undefined,
-    firstName: body.first_name ?? first,
-    lastName: body.last_name ?? (full === undefined ? undefined : rest.join(' ')),
-    roles: body.roles ?? undefined,
-    timezone: body.timezone ?? undefined,
-    sessionTimeoutMs: body.session_timeout_ms ?? undefined,
-    startpage: body.startpage,
-    preferences: body.preferences ?? undefined,
-    serviceAccount: body.service_account ?? undefined,
-  };
 }

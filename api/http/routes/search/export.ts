@@ -7,12 +7,13 @@ import {
   type QueryOfSearchBody,
   type SearchTypeBody,
 } from '../../../../schemas/api-search.js';
+import type { Identity } from '../../../../schemas/access.js';
 import { auditedQuery, someOf } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
-import { exportsOf, type ExportRequest } from '../../search/exports.js';
+import { exportsOf, type ExportRequest, type Exports } from '../../search/exports.js';
 import { isTimeZone } from '../../search/time-zones.js';
-import { createObjects } from '../../search/objects.js';
+import { createViewStore, type ViewStore } from '../../search/view-store.js';
 import { askedBy } from '../../search/questions.js';
 import { messageSort } from '../../search/sort-keys.js';
 import type { ApiServices } from '../../services.js';
@@ -48,12 +49,25 @@ const config = {
   produces: ['text/csv'],
 } as const;
 
+interface ExportParts {
+  readonly services: ApiServices;
+  readonly store: ViewStore;
+  readonly exports: Exports;
+}
+
 export function exportRoutes(app: ApiServer, services: ApiServices): void {
   const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
-  const objects = createObjects(services.state, { maxSearches, maxViews });
+  const store = createViewStore(services.state, { maxSearches, maxViews });
   const exports = exportsOf(services);
   app.addHook('preClose', async () => exports.stop());
+  const parts = { services, store, exports };
+  exportMessages(app, parts);
+  exportSearch(app, parts);
+  listExports(app, parts);
+  cancelExport(app, parts);
+}
 
+function exportMessages(app: ApiServer, { services, exports }: ExportParts): void {
   app.post(
     '/api/views/search/messages',
     {
@@ -75,10 +89,12 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
         ...(body.timerange === null || body.timerange === undefined ? {} : { timerange: body.timerange }),
         streams: body.streams ?? [],
       };
-      return exports.send(request, reply, wanted(services, request, query, {}, body));
+      return exports.send(request, reply, wanted(services, request, { query, type: {}, body }));
     },
   );
+}
 
+function exportSearch(app: ApiServer, { services, store, exports }: ExportParts): void {
   for (const url of ['/api/views/search/messages/:searchId', '/api/views/search/messages/:searchId/:searchTypeId']) {
     app.post(
       url,
@@ -97,7 +113,7 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
       },
       async (request, reply) => {
         const { searchId, searchTypeId } = request.params;
-        const search = await objects.search(searchId.toLowerCase());
+        const search = await store.search(searchId.toLowerCase());
         if (search === undefined) throw failure('API_NOT_FOUND', 'There is no such search.');
         const query = search.queries.find(
           ({ search_types: types = [] }) => searchTypeId === undefined || types.some(({ id }) => id === searchTypeId),
@@ -112,11 +128,13 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
           (query.search_types ?? []).find(({ id, type: kind }) =>
             searchTypeId === undefined ? kind === 'messages' : id === searchTypeId,
           ) ?? {};
-        return exports.send(request, reply, wanted(services, request, query, type, body));
+        return exports.send(request, reply, wanted(services, request, { query, type, body }));
       },
     );
   }
+}
 
+function listExports(app: ApiServer, { exports }: ExportParts): void {
   app.get(
     '/api/exports',
     {
@@ -134,7 +152,9 @@ export function exportRoutes(app: ApiServer, services: ApiServices): void {
         .map((one) => ({ ...one, total: one.total ?? null })),
     }),
   );
+}
 
+function cancelExport(app: ApiServer, { exports }: ExportParts): void {
   app.delete(
     '/api/exports/:exportId',
     {
@@ -180,10 +200,8 @@ interface ExportBody {
 
 function wanted(
   services: ApiServices,
-  { identity }: { readonly identity: Parameters<typeof askedBy>[0]['identity'] },
-  query: QueryOfSearchBody,
-  type: Partial<SearchTypeBody>,
-  body: ExportBody,
+  { identity }: { readonly identity: Identity },
+  { query, type, body }: { query: QueryOfSearchBody; type: Partial<SearchTypeBody>; body: ExportBody },
 ): ExportRequest {
   if (body.time_zone !== undefined && body.time_zone !== null && !isTimeZone(body.time_zone))
     throw failure('API_VALUE_INVALID', `time_zone: There is no such time zone. Got ${JSON.stringify(body.time_zone)}.`);

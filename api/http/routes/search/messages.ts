@@ -7,7 +7,13 @@ import type { ApiServices } from '../../services.js';
 
 const tags = ['Messages'];
 
-export function messageRoutes(app: ApiServer, { searcher }: ApiServices): void {
+export function messageRoutes(app: ApiServer, services: ApiServices): void {
+  showMessage(app, services);
+  listFieldNames(app, services);
+  listFieldTypes(app, services);
+}
+
+function showMessage(app: ApiServer, { searcher }: ApiServices): void {
   app.get(
     '/api/messages/:index/:messageId',
     {
@@ -33,7 +39,9 @@ export function messageRoutes(app: ApiServer, { searcher }: ApiServices): void {
       return messageRow(hit);
     },
   );
+}
 
+function listFieldNames(app: ApiServer, { searcher }: ApiServices): void {
   app.get(
     '/api/system/fields',
     {
@@ -51,7 +59,9 @@ export function messageRoutes(app: ApiServer, { searcher }: ApiServices): void {
       return { fields: limit === undefined || limit === 0 ? names : names.slice(0, limit) };
     },
   );
+}
 
+function listFieldTypes(app: ApiServer, { searcher }: ApiServices): void {
   app.get(
     '/api/views/fields',
     {

@@ -4,6 +4,8 @@ import { Type, type Static, type TObject } from 'typebox';
 import { acceptable } from '../../accept.js';
 import { auditedQuery, membersOf, someOf, type Audited } from '../../audited.js';
 import { queryText, type TimeRangeBody } from '../../../../schemas/api-search.js';
+import type { Identity } from '../../../../schemas/access.js';
+import type { MessagesAnswer, SearchQuestion, SortOrder } from '../../../../search/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { exportsOf } from '../../search/exports.js';
@@ -53,115 +55,129 @@ const answer = Type.Object({
 
 const defaultFields = ['timestamp', 'source', 'message'];
 
+const kinds = ['relative', 'absolute', 'keyword'] as const;
+type Kind = (typeof kinds)[number];
+
 export function universalRoutes(app: ApiServer, services: ApiServices): void {
-  const exports = exportsOf(services);
-  for (const kind of ['relative', 'absolute', 'keyword'] as const) {
-    const querystring = Type.Object({ ...common, ...ranges[kind] });
-    const schema = {
-      summary: `Search by ${kind === 'relative' || kind === 'keyword' ? 'a' : 'an'} ${kind} time range`,
-      tags: ['Search'],
-      querystring,
-      response: { 200: answer },
-    };
-    app.get(
-      `/api/search/universal/${kind}`,
-      {
-        config: {
-          permission: 'authenticated',
-          checks: 'shows what may be read',
-          audit: 'search:execute',
-          audited: auditedSearch,
-          produces: ['application/json', 'text/csv'],
-        },
-        schema,
+  for (const kind of kinds) {
+    search(app, services, kind);
+    exportRows(app, services, kind);
+  }
+}
+
+function schemaOf(kind: Kind) {
+  return {
+    summary: `Search by ${kind === 'relative' || kind === 'keyword' ? 'a' : 'an'} ${kind} time range`,
+    tags: ['Search'],
+    querystring: Type.Object({ ...common, ...ranges[kind] }),
+    response: { 200: answer },
+  };
+}
+
+function search(app: ApiServer, services: ApiServices, kind: Kind): void {
+  app.get(
+    `/api/search/universal/${kind}`,
+    {
+      config: {
+        permission: 'authenticated',
+        checks: 'shows what may be read',
+        audit: 'search:execute',
+        audited: auditedSearch,
+        produces: ['application/json', 'text/csv'],
       },
-      async (request, reply) => {
-        const asked = read(services, request, { type: kind, ...request.query });
-        if (acceptable(request.headers.accept, ['application/json', 'text/csv']) === 'text/csv')
-          return exports.send(request, reply, {
-            ...asked,
-            fields: asked.fields ?? defaultFields,
-            limit: request.query.limit,
-          });
-        const found = await services.searcher.messages(
-          {
-            ...asked.question,
-            sort: asked.sort,
-            fields: asked.fields,
-            limit: request.query.limit,
-            offset: request.query.offset,
-          },
-          { scope: request.identity.scope, signal: whenLeaving(reply), fairnessKey: request.identity.username },
-        );
-        const messages = found.messages.map(messageRow);
-        return {
-          query: asked.question.query,
-          built_query: asked.question.query,
-          used_indices: [],
-          messages,
-          fields: [...new Set(messages.flatMap(({ message }) => Object.keys(message)))]
-            .filter((name) => name !== '_id')
-            .sort(),
-          time: Math.round(found.tookMs),
-          total_results: found.total,
-          from: iso(asked.question.from ?? 0),
-          to: iso(asked.question.to ?? asked.now),
-          ...failuresOf(found.failures),
-        };
-      },
-    );
-    app.get(
-      `/api/search/universal/${kind}/export`,
-      {
-        exposeHeadRoute: false,
-        config: {
-          permission: 'authenticated',
-          checks: 'shows what may be read',
-          audit: 'search:export',
-          audited: auditedSearch,
-          produces: ['text/csv'],
-        },
-        schema: {
-          ...schema,
-          summary: `${schema.summary}, as CSV`,
-          tags: ['Export'],
-          querystring: Type.Object({
-            ...common,
-            ...ranges[kind],
-            limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }),
-          }),
-          response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
-        },
-      },
-      async (request, reply) => {
-        const asked = read(services, request, { type: kind, ...(request.query as object) } as Question);
-        const { limit } = request.query as { limit: number };
-        return exports.send(request, reply, {
+      schema: schemaOf(kind),
+    },
+    async (request, reply) => {
+      const asked = read(services, request, { type: kind, ...request.query });
+      if (acceptable(request.headers.accept, ['application/json', 'text/csv']) === 'text/csv')
+        return exportsOf(services).send(request, reply, {
           ...asked,
           fields: asked.fields ?? defaultFields,
-          limit: limit === 0 ? undefined : limit,
+          limit: request.query.limit,
         });
+      const found = await services.searcher.messages(
+        {
+          ...asked.question,
+          sort: asked.sort,
+          fields: asked.fields,
+          limit: request.query.limit,
+          offset: request.query.offset,
+        },
+        { scope: request.identity.scope, signal: whenLeaving(reply), fairnessKey: request.identity.username },
+      );
+      return answerOf(asked, found);
+    },
+  );
+}
+
+function exportRows(app: ApiServer, services: ApiServices, kind: Kind): void {
+  app.get(
+    `/api/search/universal/${kind}/export`,
+    {
+      exposeHeadRoute: false,
+      config: {
+        permission: 'authenticated',
+        checks: 'shows what may be read',
+        audit: 'search:export',
+        audited: auditedSearch,
+        produces: ['text/csv'],
       },
-    );
-  }
+      schema: {
+        ...schemaOf(kind),
+        summary: `${schemaOf(kind).summary}, as CSV`,
+        tags: ['Export'],
+        querystring: Type.Object({
+          ...common,
+          ...ranges[kind],
+          limit: Type.Integer({ minimum: 0, default: 0, description: '0: all.' }),
+        }),
+        response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
+      },
+    },
+    async (request, reply) => {
+      const asked = read(services, request, { type: kind, ...(request.query as object) } as Question);
+      const { limit } = request.query as { limit: number };
+      return exportsOf(services).send(request, reply, {
+        ...asked,
+        fields: asked.fields ?? defaultFields,
+        limit: limit === 0 ? undefined : limit,
+      });
+    },
+  );
+}
+
+function answerOf(asked: Asked, found: MessagesAnswer): Static<typeof answer> {
+  const messages = found.messages.map(messageRow);
+  return {
+    query: asked.question.query,
+    built_query: asked.question.query,
+    used_indices: [],
+    messages,
+    fields: [...new Set(messages.flatMap(({ message }) => Object.keys(message)))]
+      .filter((name) => name !== '_id')
+      .sort(),
+    time: Math.round(found.tookMs),
+    total_results: found.total,
+    from: iso(asked.question.from ?? 0),
+    to: iso(asked.question.to ?? asked.now),
+    ...failuresOf(found.failures),
+  };
 }
 
 /** Also of a search that is refused because of its streams. */
 const auditedSearch = ({ query }: FastifyRequest): Audited =>
   auditedQuery(membersOf(query)['query'], someOf(query, ['filter', 'streams', 'range', 'from', 'to', 'keyword']));
 
+interface Asked {
+  readonly question: SearchQuestion;
+  readonly fields: readonly string[] | undefined;
+  readonly sort: SortOrder;
+  readonly now: number;
+}
+
 type Question = Static<TObject<typeof common>> & TimeRangeBody;
 
-function read(
-  services: ApiServices,
-  { identity }: { readonly identity: Parameters<typeof readableStreams>[1] },
-  question: Question,
-): {
-  question: { query: string; streams: readonly string[] | undefined; from: number | undefined; to: number | undefined };
-  fields: string[] | undefined;
-  sort: { field: string; direction: 'asc' | 'desc' };
-  now: number;
-} {
+function read(services: ApiServices, { identity }: { readonly identity: Identity }, question: Question): Asked {
   const now = Date.now();
   const { query, filter, streams = [], fields, sort } = question;
   const [, named = ''] = /^\s*streams:\s*([^\s].*)$/.exec(filter ?? '') ?? [];

@@ -15,10 +15,10 @@ import {
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { executeSearch, withIds } from '../../search/execute.js';
-import { createJobs, type Job } from '../../search/jobs.js';
-import { createSharedJobs } from '../../search/shared-jobs.js';
+import { createJobs, type Job, type Jobs } from '../../search/jobs.js';
+import { createSharedJobs, type SharedJobs } from '../../search/shared-jobs.js';
 import { searchWithoutNulls } from '../../search/without-nulls.js';
-import { createObjects, newObjectId, type ApiDefinitions } from '../../search/objects.js';
+import { createViewStore, newObjectId, type ViewStore } from '../../search/view-store.js';
 import { sharedStateOf, type ApiServices } from '../../services.js';
 
 const tags = ['Search'];
@@ -29,20 +29,37 @@ const jobParameter = Type.Object({ jobId: Type.String({ maxLength: 64 }) });
 const defaultSyncMs = 60_000;
 const node = 'sluice';
 
+interface SearchParts {
+  readonly services: ApiServices;
+  readonly store: ViewStore;
+  readonly jobs: Jobs;
+  readonly shared: SharedJobs;
+}
+
 export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
   const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
-  const objects = createObjects(services.state, { maxSearches, maxViews });
+  const store = createViewStore(services.state, { maxSearches, maxViews });
   const jobs = createJobs(services.log);
   const shared = createSharedJobs({
     jobs,
     log: services.log,
     state: sharedStateOf(services),
-    search: (id) => objects.search(id),
+    search: (id) => store.search(id),
     run: ({ search, override, now }, identity, signal) =>
       executeSearch({ services, identity, signal, now }, search.queries, override),
   });
   app.addHook('preClose', async () => shared.stop());
+  const parts = { services, store, jobs, shared };
+  createSearch(app, parts);
+  showSearch(app, parts);
+  startSearch(app, parts);
+  showJob(app, parts);
+  cancelJob(app, parts);
+  runSearch(app, parts);
+  describeParameters(app);
+}
 
+function createSearch(app: ApiServer, { store }: SearchParts): void {
   app.post(
     '/api/views/search',
     {
@@ -63,20 +80,24 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
     async (request, reply) => {
       const search = storedSearch(request.body, request.identity);
       request.audited = { object: `search=${search.id}` };
-      await objects.saveSearch(search, request.identity);
+      await store.saveSearch(search, request.identity);
       return reply.code(201).send(shown(search));
     },
   );
+}
 
+function showSearch(app: ApiServer, { store }: SearchParts): void {
   app.get(
     '/api/views/search/:id',
     {
       config: { permission: 'authenticated' },
       schema: { summary: 'A search', tags, params: idParameter, response: { 200: searchAnswer } },
     },
-    async ({ params }) => shown(await existing(objects, params.id)),
+    async ({ params }) => shown(await existing(store, params.id)),
   );
+}
 
+function startSearch(app: ApiServer, { store, shared }: SearchParts): void {
   app.post(
     '/api/views/search/:id/execute',
     {
@@ -91,7 +112,7 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async (request, reply) => {
-      const search = await existing(objects, request.params.id);
+      const search = await existing(store, request.params.id);
       const body = request.body as ExecuteBody | undefined;
       request.audited = auditOf(search, body);
       const job = await shared.start(
@@ -106,7 +127,9 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(201).header('location', `views/search/status/${job.id}`).send(jobShown(job));
     },
   );
+}
 
+function showJob(app: ApiServer, { shared }: SearchParts): void {
   app.get(
     '/api/views/search/status/:jobId',
     {
@@ -128,7 +151,9 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
       return sendJob(reply, job);
     },
   );
+}
 
+function cancelJob(app: ApiServer, { shared }: SearchParts): void {
   app.delete(
     '/api/views/search/cancel/:jobId',
     {
@@ -140,7 +165,9 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
       return reply.code(204).send(null);
     },
   );
+}
 
+function runSearch(app: ApiServer, { services, jobs }: SearchParts): void {
   app.post(
     '/api/views/search/sync',
     {
@@ -159,13 +186,13 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
     async (request, reply) => {
       const search = storedSearch(request.body, request.identity);
       request.audited = auditOf(search, undefined);
-      const { job, finished } = jobs.start(
-        search.id,
-        request.identity,
-        (signal) =>
+      const { job, finished } = jobs.start({
+        searchId: search.id,
+        asker: request.identity,
+        run: (signal) =>
           executeSearch({ services, identity: request.identity, signal, now: Date.now() }, search.queries, undefined),
-        request.query.timeout,
-      );
+        cancelAfterMs: request.query.timeout,
+      });
       const left = (): void => {
         if (!reply.raw.writableFinished) jobs.cancel(job.id, request.identity);
       };
@@ -175,7 +202,9 @@ export function viewsSearchRoutes(app: ApiServer, services: ApiServices): void {
       return sendJob(reply, job);
     },
   );
+}
 
+function describeParameters(app: ApiServer): void {
   app.post(
     '/api/views/search/metadata',
     {
@@ -231,9 +260,9 @@ function shown({ id, owner, created_at, queries, parameters }: StoredSearch): {
   };
 }
 
-async function existing(objects: ApiDefinitions, id: string): Promise<StoredSearch> {
+async function existing(store: ViewStore, id: string): Promise<StoredSearch> {
   if (!/^[0-9a-f]{24}$/i.test(id)) throw failure('API_REQUEST_REFUSED', 'An id has 24 hexadecimal characters.');
-  const search = await objects.search(id.toLowerCase());
+  const search = await store.search(id.toLowerCase());
   if (search === undefined) throw failure('API_NOT_FOUND', 'There is no such search.');
   return search;
 }

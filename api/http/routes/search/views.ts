@@ -14,7 +14,7 @@ import {
 import type { Static } from 'typebox';
 import type { ApiServer } from '../../contract.js';
 import { failure, invalidMembers } from '../../failure.js';
-import { createObjects, newObjectId, type ApiDefinitions } from '../../search/objects.js';
+import { createViewStore, newObjectId, type ViewStore } from '../../search/view-store.js';
 import { viewWithoutNulls } from '../../search/without-nulls.js';
 import type { ApiServices } from '../../services.js';
 
@@ -24,8 +24,17 @@ type Page = Static<typeof pageQuery>;
 
 export function viewsRoutes(app: ApiServer, services: ApiServices): void {
   const { max_searches: maxSearches, max_views: maxViews } = services.config.api;
-  const objects = createObjects(services.state, { maxSearches, maxViews });
+  const store = createViewStore(services.state, { maxSearches, maxViews });
 
+  createView(app, store);
+  changeView(app, store);
+  showView(app, store);
+  deleteView(app, store);
+  listViews(app, store);
+  listViewsByType(app, store);
+}
+
+function createView(app: ApiServer, store: ViewStore): void {
   app.post(
     '/api/views',
     {
@@ -46,10 +55,12 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
     },
     async (request) => {
       const body = unwrapped(request.body);
-      return shown(await save(objects, request, body, (body.id ?? newObjectId()).toLowerCase(), 'any'));
+      return shown(await save(store, request, { body, id: (body.id ?? newObjectId()).toLowerCase(), must: 'any' }));
     },
   );
+}
 
+function changeView(app: ApiServer, store: ViewStore): void {
   app.put(
     '/api/views/:id',
     {
@@ -62,9 +73,13 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
       schema: { summary: 'Change a view', tags, params: idParameter, body: viewBody, response: { 200: viewAnswer } },
     },
     async (request) =>
-      shown(await save(objects, request, unwrapped(request.body), checkedId(request.params.id), 'exist')),
+      shown(
+        await save(store, request, { body: unwrapped(request.body), id: checkedId(request.params.id), must: 'exist' }),
+      ),
   );
+}
 
+function showView(app: ApiServer, store: ViewStore): void {
   app.get(
     '/api/views/:id',
     {
@@ -72,12 +87,14 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
       schema: { summary: 'A view', tags, params: idParameter, response: { 200: viewAnswer } },
     },
     async ({ params }) => {
-      const view = await objects.view(checkedId(params.id));
+      const view = await store.view(checkedId(params.id));
       if (view === undefined) throw failure('API_NOT_FOUND', 'There is no such view.');
       return shown(view);
     },
   );
+}
 
+function deleteView(app: ApiServer, store: ViewStore): void {
   app.delete(
     '/api/views/:id',
     {
@@ -89,20 +106,25 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
       schema: { summary: 'Delete a view', tags, params: idParameter, response: { 200: viewAnswer } },
     },
     async (request) => {
-      const view = await objects.deleteView(checkedId(request.params.id), request.identity);
+      const view = await store.deleteView(checkedId(request.params.id), request.identity);
       request.audited = { object: `view=${view.id} ${view.title}` };
       return shown(view);
     },
   );
+}
 
+function listViews(app: ApiServer, store: ViewStore): void {
   app.get(
     '/api/views',
     {
       config: { permission: 'authenticated' },
       schema: { summary: 'All views', tags, querystring: pageQuery, response: { 200: viewsPage } },
     },
-    async ({ query }) => page(await objects.views(), query),
+    async ({ query }) => page(await store.views(), query),
   );
+}
+
+function listViewsByType(app: ApiServer, store: ViewStore): void {
   for (const [url, type, summary] of [
     ['/api/search/saved', 'SEARCH', 'Saved searches'],
     ['/api/dashboards', 'DASHBOARD', 'Dashboards'],
@@ -115,7 +137,7 @@ export function viewsRoutes(app: ApiServer, services: ApiServices): void {
       },
       async ({ query }) => {
         const found = page(
-          (await objects.views()).filter((view) => view.type === type),
+          (await store.views()).filter((view) => view.type === type),
           query,
         );
         return { ...found, elements: found.views };
@@ -134,11 +156,9 @@ function checkedId(id: string): string {
 }
 
 async function save(
-  objects: ApiDefinitions,
+  store: ViewStore,
   request: FastifyRequest,
-  body: ViewBody,
-  id: string,
-  must: 'exist' | 'any',
+  { body, id, must }: { readonly body: ViewBody; readonly id: string; readonly must: 'exist' | 'any' },
 ): Promise<StoredView> {
   const { title, search_id: searchId } = body;
   const missing = {
@@ -147,14 +167,11 @@ async function save(
   };
   if (title === undefined || searchId === undefined || Object.keys(missing).length > 0) throw invalidMembers(missing);
   request.audited = { object: `view=${id} ${title}` };
-  if ((await objects.search(searchId.toLowerCase())) === undefined)
+  if ((await store.search(searchId.toLowerCase())) === undefined)
     throw failure('API_REQUEST_REFUSED', `Search ${searchId} not available`);
-  return objects.saveView(
-    (before) => storedView({ ...body, title, search_id: searchId.toLowerCase() }, id, before, request.identity),
-    id,
-    request.identity,
-    must,
-  );
+  const named = { ...body, title, search_id: searchId.toLowerCase() };
+  const make = (before: StoredView | undefined): StoredView => storedView(named, id, before, request.identity);
+  return store.saveView(id, request.identity, make, must);
 }
 
 function storedView(
