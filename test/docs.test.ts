@@ -38,3 +38,30 @@ t.test('prose keeps to lines that can be read in any editor', (t) => {
   }
   t.end();
 });
+
+t.test('the files and folders that are named are there', (t) => {
+  for (const page of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+    const text = readFileSync(join(packageRoot, page), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+    for (const [, path] of text.matchAll(/`((?:[\w.-]+\/)+(?:[\w.-]+\.\w+)?)`/g)) {
+      if (/^(?:build|data)\//.test(path as string)) continue;
+      t.ok(existsSync(join(packageRoot, path as string)), `${page}: ${path}`);
+    }
+  }
+  t.end();
+});
+
+t.test('the tour shows each way in at most 20 files', (t) => {
+  const text = readFileSync(join(packageRoot, 'ARCHITECTURE.md'), 'utf8');
+  for (const way of ['One message', 'One query', 'One rule edit']) {
+    const section = text.split(`### ${way}\n`)[1]?.split('\n#')[0] ?? '';
+    const files = [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, file]) => file as string);
+    t.same(
+      files.filter((file) => !existsSync(join(packageRoot, file))),
+      [],
+      `${way}: every file is there`,
+    );
+    t.ok(files.length > 10 && files.length <= 20, `${way}: ${files.length} files`);
+    t.comment(`${way}: ${files.length} files`);
+  }
+  t.end();
+});
