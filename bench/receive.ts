@@ -86,7 +86,7 @@ async function runCase(kind: string, messages: number): Promise<ReceiveBenchResu
     sink: countingSink(seen),
     log: silentLog,
     registry: new Registry(),
-    decoder: createDecoder(),
+    checker: createDecoder(),
     inflater: createInflater(),
   });
   await receiver.start();

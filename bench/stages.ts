@@ -65,7 +65,7 @@ async function receiving(values: readonly Buffer[]): Promise<void> {
     await timed(rounds * values.length, () => {
       for (let round = 0; round < rounds; round += 1) {
         for (let at = 0; at < stream.length; at += readBytes)
-          splitter.feed(stream.subarray(at, at + readBytes), [], []);
+          splitter.feed(stream.subarray(at, at + readBytes), { frames: [], oversize: [] });
       }
     }),
   );

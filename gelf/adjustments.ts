@@ -1,5 +1,6 @@
 /** A document in the making: fields are set without overwriting any, and what was changed to fit is listed. */
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
+import { literalsOf } from './members.js';
 
 /** More are only counted: a hostile message may hold a million odd names. */
 const maxListed = 50;
@@ -7,12 +8,22 @@ const maxQuoted = 80;
 
 export class Draft {
   readonly document: LogDocument;
+  readonly #text: string;
+  #literals: ReadonlyMap<string, string> | undefined;
   #adjustments: string[] | undefined;
   #unlisted = 0;
   #renamed = 0;
 
-  constructor(document: LogDocument) {
+  /** `text`: what the sender wrote. */
+  constructor(document: LogDocument, text: string) {
     this.document = document;
+    this.#text = text;
+  }
+
+  /** What the sender literally wrote for a top-level field. The first call scans the message. */
+  literal(key: string): string {
+    this.#literals ??= literalsOf(this.#text);
+    return this.#literals.get(key) ?? '';
   }
 
   note(field: string, change: string): void {

@@ -3,27 +3,50 @@ import type { FieldValue, LogDocument } from '../schemas/messages.js';
 import { Draft } from './adjustments.js';
 import type { DecodeContext, ParsedMessage } from './contract.js';
 import { readLevel } from './levels.js';
-import { compactJson, literalsOf } from './members.js';
-import { createFieldNames } from './names.js';
+import { compactJson } from './members.js';
+import { createFieldNames, type FieldName } from './names.js';
 import { newDocument } from './new-document.js';
 import { isBlank } from './parse.js';
 import { createIsoFormatter, fromSeconds, readTime } from './times.js';
 
 type Root = Readonly<Record<string, unknown>>;
-/** The text that the sender wrote for a top-level field. Scans the message at the first call. */
-type Literals = (key: string) => string;
 
 export function createDocumentBuilder(): (message: ParsedMessage, context: DecodeContext) => LogDocument {
-  const fieldNameOf = createFieldNames();
-  const senderIso = createIsoFormatter();
-  const receiveIso = createIsoFormatter();
-  const addressOf = createAddressReader();
+  const builder = new DocumentBuilder();
+  return (message, context) => builder.build(message, context);
+}
+
+class DocumentBuilder {
+  readonly #fieldNameOf = createFieldNames();
+  readonly #senderIso = createIsoFormatter();
+  readonly #receiveIso = createIsoFormatter();
+  readonly #addressOf = createAddressReader();
+
+  build(message: ParsedMessage, context: DecodeContext): LogDocument {
+    const { root } = message;
+    const received = this.#receiveIso(context.receivedAt);
+    const address = this.#addressOf(context.peer);
+    const document = newDocument();
+    document['source'] = typeof root['host'] === 'string' ? trimmed(root['host']) : address;
+    document['message'] = messageOf(root);
+    document['timestamp'] = received;
+    document['receive_time'] = received;
+    document['receiver'] = context.receiver;
+    document['peer_address'] = address;
+    const draft = new Draft(document, message.text);
+    this.#setTimestamp(draft, root['timestamp'], context.timestamp);
+    setStandard(draft, root);
+    const later = this.#setClean(document, root);
+    if (later !== undefined) this.#setLater(draft, root, later);
+    if (message.text.includes('\\u')) replaceHalfCharacters(draft);
+    return draft.finish();
+  }
 
   /** Fields that cannot collide are set at once; returns the keys of those that may, or that are more than a plain value. */
-  function setClean(document: LogDocument, root: Root): string[] | undefined {
+  #setClean(document: LogDocument, root: Root): string[] | undefined {
     let later: string[] | undefined;
     for (const key in root) {
-      const { role, name } = fieldNameOf(key);
+      const { role, name } = this.#fieldNameOf(key);
       if (role === 'skipped') continue;
       const value = root[key];
       if (value === null) continue;
@@ -43,36 +66,48 @@ export function createDocumentBuilder(): (message: ParsedMessage, context: Decod
     return later;
   }
 
-  function setLater(draft: Draft, root: Root, keys: readonly string[], literals: Literals): void {
+  #setLater(draft: Draft, root: Root, keys: readonly string[]): void {
     for (const key of keys) {
-      const { name, role, changed } = fieldNameOf(key);
+      const field = this.#fieldNameOf(key);
+      const { name, role } = field;
       const value = root[key];
-      if (role === 'fixed') setBeside(draft, name, key, textOrValue(value, key, literals), senderIso);
-      else if (name === 'level' && !draft.has('level')) setLevel(draft, value, key, literals);
-      else setValue(draft, name, value, key, changed, literals);
+      if (role === 'fixed') {
+        const original = textOrValue(draft, value, key);
+        if (original !== '' && !this.#isSaidBy(draft, name, original)) draft.putBeside(name, original, key);
+      } else if (name === 'level' && !draft.has('level')) setLevel(draft, value, key);
+      else setValue(draft, field, value, key);
     }
   }
 
-  return (message, context) => {
-    const { root } = message;
-    const received = receiveIso(context.receivedAt);
-    const address = addressOf(context.peer);
-    const document = newDocument();
-    document['source'] = typeof root['host'] === 'string' ? trimmed(root['host']) : address;
-    document['message'] = messageOf(root);
-    document['timestamp'] = received;
-    document['receive_time'] = received;
-    document['receiver'] = context.receiver;
-    document['peer_address'] = address;
-    const draft = new Draft(document);
-    const literals = createLiterals(message);
-    setTimestamp(draft, root['timestamp'], context.timestamp, literals, senderIso);
-    setStandard(draft, root, literals);
-    const later = setClean(document, root);
-    if (later !== undefined) setLater(draft, root, later, literals);
-    if (message.text.includes('\\u')) replaceHalfCharacters(draft);
-    return draft.finish();
-  };
+  /** Whether the document says the same under the name that Sluice has for it. */
+  #isSaidBy(draft: Draft, name: string, value: FieldValue): boolean {
+    const counterpart = counterparts[name];
+    const own = counterpart === undefined ? undefined : draft.document[counterpart];
+    if (value === own) return true;
+    const milliseconds = name === 'timestamp' && typeof value === 'number' ? fromSeconds(value) : undefined;
+    return milliseconds !== undefined && this.#senderIso(milliseconds) === own;
+  }
+
+  #setTimestamp(draft: Draft, value: unknown, setting: DecodeContext['timestamp']): void {
+    if (value === undefined || value === null || value === '') return;
+    const target = setting === 'sender' ? 'timestamp' : 'sender_timestamp';
+    const seconds = typeof value === 'number' ? fromSeconds(value) : undefined;
+    if (seconds !== undefined) draft.document[target] = this.#senderIso(seconds);
+    else this.#setOddTimestamp(draft, value, target);
+  }
+
+  /** One that is not a number of seconds. */
+  #setOddTimestamp(draft: Draft, value: unknown, target: string): void {
+    const read = typeof value === 'number' || typeof value === 'string' ? readTime(value) : undefined;
+    if (read === undefined || !read.exact)
+      draft.document['timestamp_text'] = String(textOrValue(draft, value, 'timestamp'));
+    if (read === undefined) {
+      draft.note('timestamp', 'not usable, kept as timestamp_text; the receive time stands in');
+      return;
+    }
+    draft.document[target] = this.#senderIso(read.milliseconds);
+    if (read.note !== undefined) draft.note('timestamp', read.note);
+  }
 }
 
 const halfCharacter = /\p{Surrogate}/u;
@@ -85,11 +120,6 @@ function replaceHalfCharacters(draft: Draft): void {
     draft.document[name] = value.replaceAll(halfCharacters, '\uFFFD');
     draft.note(name, 'held half a character, replaced by U+FFFD');
   }
-}
-
-function createLiterals(message: ParsedMessage): Literals {
-  let literals: ReadonlyMap<string, string> | undefined;
-  return (key) => (literals ??= literalsOf(message.text)).get(key) ?? '';
 }
 
 function createAddressReader(): (peer: string) => string {
@@ -118,79 +148,62 @@ function messageOf(root: Root): string {
   return trimmed(typeof short === 'string' && !isBlank(short) ? short : String(message));
 }
 
-function setTimestamp(
-  draft: Draft,
-  value: unknown,
-  setting: DecodeContext['timestamp'],
-  literals: Literals,
-  iso: (milliseconds: number) => string,
-): void {
-  if (value === undefined || value === null || value === '') return;
-  const target = setting === 'sender' ? 'timestamp' : 'sender_timestamp';
-  const seconds = typeof value === 'number' ? fromSeconds(value) : undefined;
-  if (seconds !== undefined) {
-    draft.document[target] = iso(seconds);
-    return;
-  }
-  const read = typeof value === 'number' || typeof value === 'string' ? readTime(value) : undefined;
-  if (read === undefined || !read.exact)
-    draft.document['timestamp_text'] = String(textOrValue(value, 'timestamp', literals));
-  if (read === undefined) {
-    draft.note('timestamp', 'not usable, kept as timestamp_text; the receive time stands in');
-    return;
-  }
-  draft.document[target] = iso(read.milliseconds);
-  if (read.note !== undefined) draft.note('timestamp', read.note);
-}
-
 /** GELF fields whose type is given: a text stays a text whatever the sender wrote, a number a number. */
-function setStandard(draft: Draft, root: Root, literals: Literals): void {
+function setStandard(draft: Draft, root: Root): void {
   const { level, full_message: full, facility, file, line } = root;
-  if (level !== undefined && level !== null && level !== '') setLevel(draft, level, 'level', literals);
-  if (full !== undefined) setText(draft, 'full_message', full, literals);
-  if (facility !== undefined) setText(draft, 'facility', facility, literals);
-  if (file !== undefined) setText(draft, 'file', file, literals);
-  if (line !== undefined) setLine(draft, line, literals);
+  if (level !== undefined && level !== null && level !== '') setLevel(draft, level, 'level');
+  if (full !== undefined) setText(draft, 'full_message', full);
+  if (facility !== undefined) setText(draft, 'facility', facility);
+  if (file !== undefined) setText(draft, 'file', file);
+  if (line !== undefined) setLine(draft, line);
 }
 
-function setText(draft: Draft, name: string, value: unknown, literals: Literals): void {
+function setText(draft: Draft, name: string, value: unknown): void {
   if (value === null) return;
   const text =
     typeof value === 'string'
       ? trimmed(value)
       : typeof value === 'boolean'
         ? String(value)
-        : compactJson(literals(name));
+        : compactJson(draft.literal(name));
   if (text !== '') draft.document[name] = text;
 }
 
-function setLevel(draft: Draft, value: unknown, key: string, literals: Literals): void {
+function setLevel(draft: Draft, value: unknown, key: string): void {
   const read = readLevel(value);
   if (read !== undefined) draft.document['level'] = read.level;
   if (read?.exact === true) return;
-  const text = String(textOrValue(value, key, literals));
+  const text = String(textOrValue(draft, value, key));
   if (text === '') return;
   draft.put('level_text', text, key, false);
   if (read === undefined) draft.note(key, 'is no level, kept as level_text');
 }
 
-function setLine(draft: Draft, value: unknown, literals: Literals): void {
+/** The GELF field line, as other fields are named. */
+const lineField = { name: 'line', changed: false } as const;
+
+function setLine(draft: Draft, value: unknown): void {
   const number = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
   if (typeof number === 'number' || number === null) {
-    setValue(draft, 'line', number, 'line', false, literals);
+    setValue(draft, lineField, number, 'line');
     return;
   }
-  const text = String(textOrValue(value, 'line', literals));
+  const text = String(textOrValue(draft, value, 'line'));
   if (text === '') return;
   draft.document['line_text'] = text;
   draft.note('line', 'is no number, kept as line_text');
 }
 
 /** An additional field of any kind, where its name may be taken. */
-function setValue(draft: Draft, name: string, value: unknown, key: string, changed: boolean, literals: Literals): void {
+function setValue(
+  draft: Draft,
+  { name, changed }: Pick<FieldName, 'name' | 'changed'>,
+  value: unknown,
+  key: string,
+): void {
   if (value === null) return;
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-    const literal = literals(key);
+    const literal = draft.literal(key);
     if (Number.isFinite(value)) draft.put(name, value, key, changed);
     if (!Number.isFinite(value) || (/^-?\d+$/.test(literal) && String(value) !== literal)) {
       const twin = draft.put(`${name}_text`, literal, key, false);
@@ -198,7 +211,7 @@ function setValue(draft: Draft, name: string, value: unknown, key: string, chang
     }
     return;
   }
-  const field = textOrValue(value, key, literals);
+  const field = textOrValue(draft, value, key);
   if (field !== '') draft.put(name, field, key, changed);
 }
 
@@ -211,26 +224,10 @@ const counterparts: Readonly<Record<string, string>> = {
   timestamp: 'timestamp',
 };
 
-function setBeside(
-  draft: Draft,
-  name: string,
-  key: string,
-  value: FieldValue,
-  iso: (milliseconds: number) => string,
-): void {
-  if (value === '') return;
-  const counterpart = counterparts[name];
-  const kept = counterpart === undefined ? undefined : draft.document[counterpart];
-  if (value === kept) return;
-  const milliseconds = name === 'timestamp' && typeof value === 'number' ? fromSeconds(value) : undefined;
-  if (milliseconds !== undefined && iso(milliseconds) === kept) return;
-  draft.putBeside(name, value, key);
-}
-
 /** A field's value as a document holds it: containers as JSON text, numbers that a double cannot hold as their digits. */
-function textOrValue(value: unknown, key: string, literals: Literals): FieldValue {
+function textOrValue(draft: Draft, value: unknown, key: string): FieldValue {
   if (typeof value === 'string') return trimmed(value);
   if (typeof value === 'boolean') return value;
-  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : literals(key);
-  return compactJson(literals(key));
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : draft.literal(key);
+  return compactJson(draft.literal(key));
 }

@@ -3,7 +3,7 @@
  * refuses; gives what JSON.parse gives for what it accepts. Linear in time, bounded in depth.
  */
 import { isSluiceError, type SluiceError } from '../core/errors.js';
-import { receiverErrors } from '../receivers/errors.js';
+import { gelfErrors } from './errors.js';
 
 export interface LenientValue {
   readonly value: unknown;
@@ -33,7 +33,7 @@ export function skipSpace(text: string, from: number): number {
 
 export function invalid(text: string, at: number, allowed: string): SluiceError {
   const got = at >= text.length ? 'the end of the message' : JSON.stringify(text.slice(at, at + 20));
-  return receiverErrors.create('DECODE_JSON_INVALID', { place: `character ${at + 1}`, got, allowed });
+  return gelfErrors.create('DECODE_JSON_INVALID', { place: `character ${at + 1}`, got, allowed });
 }
 
 const quote = 0x22;
@@ -182,7 +182,7 @@ class Reader {
 }
 
 function tooDeep(at: number): SluiceError {
-  return receiverErrors.create('DECODE_JSON_TOO_DEEP', { place: `character ${at + 1}`, allowed: `${maxDepth} levels` });
+  return gelfErrors.create('DECODE_JSON_TOO_DEEP', { place: `character ${at + 1}`, allowed: `${maxDepth} levels` });
 }
 
 /** The refusal of text that is nested too deeply, found without building its values; undefined when it is not. Brackets in strings do not count. */

@@ -1,6 +1,6 @@
 /** From bytes to a checked GELF root object. JSON.parse first; what it refuses gets the lenient parser. Both give the same for the same message. */
 import { isSluiceError, withoutStack, type SluiceError } from '../core/errors.js';
-import { receiverErrors } from '../receivers/errors.js';
+import { gelfErrors } from './errors.js';
 import type { ParsedMessage } from './contract.js';
 import { checkDepth, invalid, maxDepth, parseLenient, skipSpace } from './lenient-json.js';
 
@@ -18,7 +18,7 @@ const oddHeadLength = 256;
 
 export function parseMessage(bytes: Buffer): Outcome {
   const length = contentLength(bytes);
-  if (length === 0) return { error: receiverErrors.create('DECODE_EMPTY') };
+  if (length === 0) return { error: gelfErrors.create('DECODE_EMPTY') };
   if (length > deepScanLength && isNoContainer(bytes))
     return withoutStack(() => parseOdd(bytes.toString('utf8', 0, oddHeadLength)));
   const text = bytes.toString('utf8', 0, length);
@@ -72,7 +72,7 @@ function endOfPadding(text: string, from: number): number {
 function check(value: unknown, text: string, extraDocuments: boolean): Outcome {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
-      error: receiverErrors.create('DECODE_ROOT_NOT_OBJECT', {
+      error: gelfErrors.create('DECODE_ROOT_NOT_OBJECT', {
         got: shorten(value),
         allowed: '{"short_message": "..."}',
       }),
@@ -89,7 +89,7 @@ function check(value: unknown, text: string, extraDocuments: boolean): Outcome {
 function problemOf(root: Root, text: string): SluiceError | undefined {
   const { host, short_message: short, message } = root;
   if (host !== undefined && host !== null && (typeof host !== 'string' || isBlank(host))) {
-    return receiverErrors.create('DECODE_HOST_INVALID', {
+    return gelfErrors.create('DECODE_HOST_INVALID', {
       place: 'host',
       got: shorten(host),
       allowed: 'a text that is not blank, or no host',
@@ -105,14 +105,14 @@ function problemOf(root: Root, text: string): SluiceError | undefined {
 /** `message` stands in for a short_message that is absent, null or blank. */
 function messageProblem(short: unknown, message: unknown): SluiceError | undefined {
   if (typeof short !== 'string' && short !== undefined && short !== null) {
-    return receiverErrors.create('DECODE_MESSAGE_INVALID', { place: 'short_message', got: shorten(short) });
+    return gelfErrors.create('DECODE_MESSAGE_INVALID', { place: 'short_message', got: shorten(short) });
   }
   if (typeof message === 'string') {
-    return isBlank(message) ? receiverErrors.create('DECODE_MESSAGE_BLANK', { place: 'message' }) : undefined;
+    return isBlank(message) ? gelfErrors.create('DECODE_MESSAGE_BLANK', { place: 'message' }) : undefined;
   }
   if (message !== undefined && message !== null)
-    return receiverErrors.create('DECODE_MESSAGE_INVALID', { place: 'message', got: shorten(message) });
-  return receiverErrors.create(typeof short === 'string' ? 'DECODE_MESSAGE_BLANK' : 'DECODE_MESSAGE_MISSING', {
+    return gelfErrors.create('DECODE_MESSAGE_INVALID', { place: 'message', got: shorten(message) });
+  return gelfErrors.create(typeof short === 'string' ? 'DECODE_MESSAGE_BLANK' : 'DECODE_MESSAGE_MISSING', {
     place: 'short_message',
   });
 }

@@ -121,7 +121,7 @@ export class Sluice {
     if ((roles.receiver !== roles.processor || !roles.receiver) && !sharesTopics(config, this.#kinds.topicLogs))
       throw pipelineErrors.create('PIPELINE_ROLE_IMPOSSIBLE', { place: 'topics.kind', got: config.topics.kind });
     const inflater = createInflater();
-    const decoder = createDecoder();
+    const checker = createDecoder();
     this.inflaterName = inflater.name;
     makeDataFolder(config.data_folder);
     this.topics = createTopicLog(config, { registry, log }, this.#kinds.topicLogs);
@@ -155,7 +155,7 @@ export class Sluice {
       sink === undefined || !roles.receiver
         ? undefined
         : (receiver: ReceiverOptions) =>
-            this.receiverKinds.create(receiver, { sink, log, registry, decoder, inflater, sharesPorts });
+            this.receiverKinds.create(receiver, { sink, log, registry, checker, inflater, sharesPorts });
     this.#receivers = create === undefined ? [] : config.receivers.filter(runsHere).map(create);
     this.world = this.#createWorld();
     this.runtimeReceivers =

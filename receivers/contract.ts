@@ -1,4 +1,18 @@
-/** What the pipeline knows of a receiver. Its kinds are listed in `registry.ts`. */
+/** What the program knows of a receiver, and what it gives to one. Its kinds are listed in `registry.ts`. */
+import type { SluiceError } from '../core/errors.js';
+
+/** Whether bytes are an acceptable message. What they say is not looked at here. */
+export interface MessageChecker {
+  /** Never throws. */
+  parse(bytes: Buffer): AcceptableMessage | { readonly error: SluiceError };
+}
+
+export interface AcceptableMessage {
+  /** Further JSON documents stood behind the first one. */
+  readonly extraDocuments: boolean;
+  /** So many fields that each stage behind takes long for it. */
+  readonly manyFields?: boolean;
+}
 
 export interface Receiver {
   /** The name from the settings; label of its metrics and field `receiver` of its documents. */

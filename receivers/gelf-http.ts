@@ -34,6 +34,7 @@ import {
   splitBody,
   tooLargeByHeader,
   type BodyBudget,
+  type BodyParts,
 } from './listen/http-body.js';
 import { createMessageTaker, type MessageTaker } from './listen/http-messages.js';
 import { createInFlight } from './listen/in-flight.js';
@@ -92,6 +93,7 @@ class GelfHttpReceiver implements Receiver {
   readonly #connections: ConnectionCounters;
   readonly #taker: MessageTaker;
   readonly #budget: BodyBudget;
+  readonly #bodyParts: BodyParts;
   readonly #answered: (status: number) => void;
   /** Requests in progress by socket: nothing else may be written to these. */
   readonly #busy = new Map<Socket, number>();
@@ -111,6 +113,8 @@ class GelfHttpReceiver implements Receiver {
     this.#connections = createConnectionCounters(context.registry, options.name);
     this.#taker = createMessageTaker(options.name, context, this.#counters, this.#diagnoser);
     this.#budget = createBodyBudget(largestBodiesInMemory * options.max_body_bytes);
+    const { inflater, checker } = context;
+    this.#bodyParts = { maxBytes: options.max_body_bytes, inflater, checker };
     const requests = buildMetrics(context.registry, receiverMetrics).requestsAnswered;
     this.#answered = (status) => {
       requests.labels({ receiver: options.name, status: String(status) }).inc();
@@ -237,8 +241,7 @@ class GelfHttpReceiver implements Receiver {
     const bytes = await readBody(request, max_body_bytes, this.#budget, this.#counters.bytes);
     if (isSluiceError(bytes)) return errorAnswer(bytes);
     const peer = peerText(request.socket.remoteAddress, request.socket.remotePort);
-    const { decoder, inflater } = this.#context;
-    const body = splitBody(bytes, encodings, max_body_bytes, inflater, decoder);
+    const body = splitBody(bytes, encodings, this.#bodyParts);
     return isSluiceError(body) ? this.#refuseBody(body, bytes, peer) : this.#taker.take(body, peer);
   }
 

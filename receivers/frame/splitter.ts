@@ -17,11 +17,18 @@ export interface OversizeFrame {
   readonly totalBytes: number;
 }
 
+/** Where frames go to; the caller empties it. */
+export interface CutFrames {
+  readonly frames: Buffer[];
+  /** Those over the limit. */
+  readonly oversize: OversizeFrame[];
+}
+
 export interface FrameSplitter {
-  /** Appends the frames that this read completes to `frames`, and those over the limit to `oversize`. */
-  feed(chunk: Buffer, frames: Buffer[], oversize: OversizeFrame[]): void;
+  /** Appends the frames that this read completes. */
+  feed(chunk: Buffer, into: CutFrames): void;
   /** The stream has ended: what stands without a delimiter is the last frame. */
-  end(frames: Buffer[], oversize: OversizeFrame[]): void;
+  end(into: CutFrames): void;
   /** Bytes kept of the frame that is not complete yet; never above maxFrameBytes + 1 (or 64 KiB, the head of one that is skipped). */
   readonly waitingBytes: number;
   /** Frames that held nothing, or white space only. */
@@ -59,39 +66,42 @@ class Splitter implements FrameSplitter {
     return this.#empty;
   }
 
-  feed(chunk: Buffer, frames: Buffer[], oversize: OversizeFrame[]): void {
+  feed(chunk: Buffer, into: CutFrames): void {
     let from = 0;
     let at = chunk.indexOf(this.#delimiter);
     if (at !== -1 && this.#total > 0) {
       this.#append(chunk, 0, at);
-      this.#finish(frames, oversize);
+      this.#finish(into);
       from = at + 1;
       at = chunk.indexOf(this.#delimiter, from);
     }
     while (at !== -1) {
-      this.#emit(chunk, from, at, frames, oversize);
+      this.#emit(chunk, from, at, into);
       from = at + 1;
       at = chunk.indexOf(this.#delimiter, from);
     }
     if (from < chunk.length) this.#append(chunk, from, chunk.length);
   }
 
-  end(frames: Buffer[], oversize: OversizeFrame[]): void {
-    if (this.#total > 0) this.#finish(frames, oversize);
+  end(into: CutFrames): void {
+    if (this.#total > 0) this.#finish(into);
     this.#waiting = Buffer.alloc(0);
   }
 
   /** Passes on the frame `bytes[from..to)`: without its carriage return (newline) and the white space before it. */
-  #emit(bytes: Buffer, from: number, to: number, frames: Buffer[], oversize: OversizeFrame[]): void {
+  #emit(bytes: Buffer, from: number, to: number, into: CutFrames): void {
     const end = this.#newline && to > from && bytes[to - 1] === carriageReturn ? to - 1 : to;
     if (end - from > this.#max) {
-      oversize.push({ head: Buffer.from(bytes.subarray(from, Math.min(to, from + headBytes))), totalBytes: to - from });
+      into.oversize.push({
+        head: Buffer.from(bytes.subarray(from, Math.min(to, from + headBytes))),
+        totalBytes: to - from,
+      });
       return;
     }
     let start = from;
     while (start < end && isBlank(bytes[start] as number)) start += 1;
     if (start === end) this.#empty += 1;
-    else frames.push(bytes.subarray(start, end));
+    else into.frames.push(bytes.subarray(start, end));
   }
 
   /** Adds to the frame that spans reads; past the limit only its head is kept. */
@@ -128,13 +138,13 @@ class Splitter implements FrameSplitter {
     return waiting;
   }
 
-  #finish(frames: Buffer[], oversize: OversizeFrame[]): void {
+  #finish(into: CutFrames): void {
     const whole = this.#takeWaiting();
     const total = this.#total;
     this.#kept = 0;
     this.#total = 0;
-    if (total > this.#max + 1) oversize.push({ head: whole, totalBytes: total });
-    else this.#emit(whole, 0, total, frames, oversize);
+    if (total > this.#max + 1) into.oversize.push({ head: whole, totalBytes: total });
+    else this.#emit(whole, 0, total, into);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { MessageSink } from '../../schemas/messages.js';
 import { diagnose, type Diagnoser } from '../diagnosis.js';
 import { receiverErrors } from '../errors.js';
-import type { FrameSplitter, OversizeFrame } from '../frame/splitter.js';
+import type { CutFrames, FrameSplitter } from '../frame/splitter.js';
 import type { CloseReason, ConnectionCounters, MessageCounters } from '../metrics.js';
 import type { InFlight } from './in-flight.js';
 import { hasNewlineBetween, type HandedOver, type Intake } from './intake.js';
@@ -53,8 +53,7 @@ const costlyFactor = 4;
 const fairShareBytes = 64 * 1024;
 
 /** Filled and emptied within one read, so that all connections can share them. */
-const frames: Buffer[] = [];
-const oversize: OversizeFrame[] = [];
+const cut: CutFrames = { frames: [], oversize: [] };
 
 export class Connection implements Waiting {
   readonly lane: number;
@@ -178,8 +177,8 @@ export class Connection implements Waiting {
     let taken = 0;
     while (taken < data.length && intake.refused.count < maxRefusalsInRead) {
       const part = data.subarray(taken, taken + piece);
-      this.#splitter.feed(part, frames, oversize);
-      if (frames.length > 0) this.#sawFrame = true;
+      this.#splitter.feed(part, cut);
+      if (cut.frames.length > 0) this.#sawFrame = true;
       else if (!this.#examined && !this.#sawFrame) this.#examine(part);
       this.#takeFrames();
       taken += part.length;
@@ -216,6 +215,7 @@ export class Connection implements Waiting {
 
   #takeFrames(): void {
     const { intake, counters, diagnoser, maxFrameBytes } = this.#parts;
+    const { frames, oversize } = cut;
     for (let index = 0; index < frames.length; index += 1) intake.take(frames[index] as Buffer, this.peer);
     frames.length = 0;
     for (const { head, totalBytes } of oversize) {
@@ -310,8 +310,8 @@ export class Connection implements Waiting {
 
   #takeRest(): void {
     const { diagnoser, nullDelimiter, intake } = this.#parts;
-    this.#splitter.end(frames, oversize);
-    const rest = frames[0];
+    this.#splitter.end(cut);
+    const rest = cut.frames[0];
     if (nullDelimiter && !this.#sawFrame && rest?.at(-1) === 0x0a) diagnoser.report('newline_for_null', this.peer);
     const began = performance.now();
     this.#takeFrames();

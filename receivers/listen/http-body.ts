@@ -1,7 +1,7 @@
 /** Reads a request's body, bounded, and cuts it into messages. */
 import type { IncomingMessage } from 'node:http';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
-import type { Decoder } from '../../gelf/contract.js';
+import type { MessageChecker } from '../contract.js';
 import { contentEncodings, inflateBody, maxContentEncodings } from '../inflate/content-encoding.js';
 import type { Inflater } from '../inflate/contract.js';
 import { splitArray, splitDocuments, splitLines, trim, type Documents } from './documents.js';
@@ -100,38 +100,44 @@ export function readBody(
   });
 }
 
+/** What the bodies of a receiver are cut with. */
+export interface BodyParts {
+  /** Of a body, inflated. */
+  readonly maxBytes: number;
+  readonly inflater: Inflater;
+  readonly checker: MessageChecker;
+}
+
 /** Cuts a plain or compressed body into messages: one object, lines, several objects, or an array. Their bytes stay as they came. */
 export function splitBody(
   bytes: Buffer,
   encodings: readonly string[],
-  maxBytes: number,
-  inflater: Inflater,
-  decoder: Decoder,
+  { maxBytes, inflater, checker }: BodyParts,
 ): Body | SluiceError {
   const plain = inflateBody(bytes, encodings, maxBytes, inflater);
   if (isSluiceError(plain)) return plain;
   const text = trim(plain);
   if (text.length === 0) return listenErrors.create('RECEIVER_BODY_EMPTY');
   if (text[0] === 0x5b) return batchOf(splitArray(text, maxMessagesInBody));
-  if (!text.includes(0x0a)) return splitOne(text, decoder);
-  return splitOnLines(text, decoder);
+  if (!text.includes(0x0a)) return splitOne(text, checker);
+  return splitOnLines(text, checker);
 }
 
 /** Without a newline it is one message; several objects in a row are taken as several. */
-function splitOne(text: Buffer, decoder: Decoder): Body | SluiceError {
-  const parsed = decoder.parse(text);
+function splitOne(text: Buffer, checker: MessageChecker): Body | SluiceError {
+  const parsed = checker.parse(text);
   if ('error' in parsed || !parsed.extraDocuments) return { batch: false, messages: [text] };
   return batchOf(splitDocuments(text, maxMessagesInBody));
 }
 
 /** Lines of messages, or one message that is written over several lines. */
-function splitOnLines(text: Buffer, decoder: Decoder): Body | SluiceError {
+function splitOnLines(text: Buffer, checker: MessageChecker): Body | SluiceError {
   const firstLine = trim(text.subarray(0, text.indexOf(0x0a)));
   const lines = splitLines(text, maxMessagesInBody);
-  if (!('error' in decoder.parse(firstLine))) return batchOf(lines);
-  const whole = splitOne(text, decoder);
+  if (!('error' in checker.parse(firstLine))) return batchOf(lines);
+  const whole = splitOne(text, checker);
   if (isSluiceError(whole) || whole.batch) return whole;
-  if (!('error' in decoder.parse(text)) || 'problem' in lines) return whole;
+  if (!('error' in checker.parse(text)) || 'problem' in lines) return whole;
   const linesOfObjects = lines.documents.slice(1).every((line) => line[0] === 0x7b);
   return linesOfObjects ? batchOf(lines) : whole;
 }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorText, isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Refusal } from '../../schemas/messages.js';
 import type { Diagnoser } from '../diagnosis.js';
+import type { MessageChecker } from '../contract.js';
 import type { MessageCounters } from '../metrics.js';
 import type { ReceiverContext } from './context.js';
 import { splitDocuments } from './documents.js';
@@ -66,7 +67,7 @@ export function createMessageTaker(
   };
   return {
     take: async (body, peer) => {
-      const { good, bad } = await checkMessages(body.messages, context);
+      const { good, bad } = await checkMessages(body.messages, context.checker);
       counters.received(good.length + bad.length);
       counters.decoded(good.length);
       counters.refused(bad.length);
@@ -86,42 +87,50 @@ export function createMessageTaker(
   };
 }
 
-async function checkMessages(
-  messages: readonly Buffer[],
-  context: ReceiverContext,
-): Promise<{ readonly good: Buffer[]; readonly bad: Bad[] }> {
-  const good: Buffer[] = [];
-  const bad: Bad[] = [];
+async function checkMessages(messages: readonly Buffer[], checker: MessageChecker): Promise<CheckedMessages> {
+  const checked = new CheckedMessages(checker);
   let began = performance.now();
   for (let index = 0; index < messages.length; index += 1) {
     if (index % messagesInTurn === messagesInTurn - 1 && performance.now() - began > turnMs) {
       await nextTurn();
       began = performance.now();
     }
-    const message = messages[index] as Buffer;
-    const parsed = context.decoder.parse(message);
-    if ('error' in parsed) bad.push({ index, error: parsed.error, raw: message });
-    else if (parsed.extraDocuments) checkSeveral(message, index, context, good, bad);
-    else good.push(message);
+    checked.add(messages[index] as Buffer, index);
   }
-  return { good, bad };
+  return checked;
 }
 
-/** A line that holds several documents: each is a message. */
-function checkSeveral(line: Buffer, index: number, context: ReceiverContext, good: Buffer[], bad: Bad[]): void {
-  const split = splitDocuments(line, maxMessagesInBody);
-  if ('problem' in split) {
-    bad.push({
-      index,
-      error: listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed: `${maxMessagesInBody} in one request` }),
-      raw: line,
-    });
-    return;
+/** The messages of one request: those to be taken, and those that are refused. */
+class CheckedMessages {
+  readonly good: Buffer[] = [];
+  readonly bad: Bad[] = [];
+  readonly #checker: MessageChecker;
+
+  constructor(checker: MessageChecker) {
+    this.#checker = checker;
   }
-  for (const document of split.documents) {
-    const parsed = context.decoder.parse(document);
-    if ('error' in parsed) bad.push({ index, error: parsed.error, raw: document });
-    else good.push(document);
+
+  /** `index`: its position in the body. */
+  add(message: Buffer, index: number): void {
+    const parsed = this.#checker.parse(message);
+    if ('error' in parsed) this.bad.push({ index, error: parsed.error, raw: message });
+    else if (parsed.extraDocuments) this.#addSeveral(message, index);
+    else this.good.push(message);
+  }
+
+  /** A line that holds several documents: each is a message. */
+  #addSeveral(line: Buffer, index: number): void {
+    const split = splitDocuments(line, maxMessagesInBody);
+    if ('problem' in split) {
+      const allowed = `${maxMessagesInBody} in one request`;
+      this.bad.push({ index, error: listenErrors.create('RECEIVER_DOCUMENTS_TOO_MANY', { allowed }), raw: line });
+      return;
+    }
+    for (const document of split.documents) {
+      const parsed = this.#checker.parse(document);
+      if ('error' in parsed) this.bad.push({ index, error: parsed.error, raw: document });
+      else this.good.push(document);
+    }
   }
 }
 

@@ -143,7 +143,7 @@ export class Intake {
   }
 
   #check(value: Buffer, peer: string, raw: Buffer): void {
-    const parsed = this.#options.context.decoder.parse(value);
+    const parsed = this.#options.context.checker.parse(value);
     if ('error' in parsed) {
       this.#refuseBad(parsed.error, value, peer, raw);
     } else if (parsed.extraDocuments) {
@@ -187,7 +187,7 @@ export class Intake {
       return;
     }
     for (const document of split.documents) {
-      const parsed = context.decoder.parse(document);
+      const parsed = context.checker.parse(document);
       if ('error' in parsed) this.refuse(parsed.error, document, document.length, peer);
       else this.#accept(document, peer);
     }

@@ -123,7 +123,7 @@ export function buildReceiver(
     sink,
     log: pino({ level: 'debug' }, stream),
     registry,
-    decoder: createDecoder(),
+    checker: createDecoder(),
     inflater: createInflater(),
   });
   return { receiver, options, registry, lines, sink };

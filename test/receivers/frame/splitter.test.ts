@@ -15,12 +15,12 @@ function split(chunks: readonly Buffer[], delimiter: Delimiter, maxFrameBytes = 
   for (const chunk of chunks) {
     const found: Buffer[] = [];
     const reused = Buffer.from(chunk);
-    splitter.feed(reused, found, oversize);
+    splitter.feed(reused, { frames: found, oversize });
     frames.push(...found.map((frame) => frame.toString('latin1')));
     reused.fill(0x21);
   }
   const found: Buffer[] = [];
-  splitter.end(found, oversize);
+  splitter.end({ frames: found, oversize });
   frames.push(...found.map((frame) => frame.toString('latin1')));
   return {
     frames,
@@ -90,11 +90,11 @@ t.test(
     const block = Buffer.alloc(1000, 'x');
     let most = 0;
     for (let n = 0; n < 5000; n += 1) {
-      splitter.feed(block, frames, oversize);
+      splitter.feed(block, { frames, oversize });
       most = Math.max(most, splitter.waitingBytes);
     }
     t.same(oversize, [], 'not before its delimiter');
-    splitter.feed(bytes('xx\0next\0'), frames, oversize);
+    splitter.feed(bytes('xx\0next\0'), { frames, oversize });
     t.equal(oversize.length, 1);
     t.match(oversize[0], { totalBytes: 5_000_002 });
     t.equal(oversize[0]?.head.length, 65_536);
@@ -107,12 +107,12 @@ t.test('a frame within one read is a view, and a large one byte by byte takes li
   const splitter = createFrameSplitter({ delimiter: 'null', maxFrameBytes: 2 ** 21 });
   const frames: Buffer[] = [];
   const chunk = bytes('abc\0');
-  splitter.feed(chunk, frames, []);
+  splitter.feed(chunk, { frames, oversize: [] });
   t.equal(frames[0]?.buffer, chunk.buffer);
   const started = process.cpuUsage();
   const one = bytes('x');
-  for (let n = 0; n < 2 ** 20; n += 1) splitter.feed(one, frames, []);
-  splitter.end(frames, []);
+  for (let n = 0; n < 2 ** 20; n += 1) splitter.feed(one, { frames, oversize: [] });
+  splitter.end({ frames, oversize: [] });
   t.equal(frames[1]?.length, 2 ** 20);
   t.ok(process.cpuUsage(started).user < 5e6);
 });
