@@ -1,6 +1,6 @@
 /** What the pipeline knows of the rules. */
 import type { FileRole } from '../schemas/access.js';
-import type { OutputSettings } from '../schemas/outputs.js';
+import type { OutputSettings } from '../schemas/outputs/output.js';
 import type { IndexSetDefinition } from '../schemas/index-sets.js';
 import type { LogDocument } from '../schemas/messages.js';
 

@@ -1,7 +1,8 @@
 /** The shape of a rule file. The schemas of conditions and actions come from their registries in `rules/`. */
 import { Type, type Static, type TSchema } from 'typebox';
 import { grantableCapabilities } from './access.js';
-import { outputSchema } from './outputs.js';
+import { outputFormats } from './outputs/formats.js';
+import { outputSchemaOf } from './outputs/output.js';
 
 const closed = { additionalProperties: false } as const;
 /** Kebab-case, as in design section 11; also part of metric labels and API answers. */
@@ -225,7 +226,9 @@ const lists = {
   streams: Type.Optional(Type.Array(streamSchema, { description: 'Streams.' })),
   index_sets: Type.Optional(Type.Array(indexSetSchema, { description: 'Index sets.' })),
   outputs: Type.Optional(
-    Type.Array(outputSchema, { description: 'Destinations outside that messages of streams are forwarded to.' }),
+    Type.Array(outputSchemaOf(outputFormats), {
+      description: 'Destinations outside that messages of streams are forwarded to.',
+    }),
   ),
   roles: Type.Optional(
     Type.Array(roleSchema, {

@@ -7,7 +7,7 @@ import { createRateLimit, type Log } from '../../core/log.js';
 import type { FieldChanges, RuleSet, Routing } from '../../rules/contract.js';
 import { auditStream } from '../../schemas/access.js';
 import type { LogDocument } from '../../schemas/messages.js';
-import type { OutputSettings } from '../../schemas/outputs.js';
+import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { TopicLog, TopicRecord, TopicSpec } from '../../topics/contract.js';
 import type { Limits } from './limits.js';
 import type { outputMetrics } from './metrics.js';

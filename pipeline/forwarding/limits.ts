@@ -4,7 +4,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../schemas/config/config.js';
-import type { OutputSettings } from '../../schemas/outputs.js';
+import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { TopicLog } from '../../topics/contract.js';
 import { outputGroup, outputTopic } from './topics.js';
 

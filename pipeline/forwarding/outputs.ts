@@ -7,9 +7,9 @@ import type { Log } from '../../core/log.js';
 import type { Decoder } from '../../gelf/contract.js';
 import type { RuleSet, RuleSetFeed } from '../../rules/contract.js';
 import type { OutputRecord } from '../../sinks/outputs/contract.js';
-import { outputKind, type OutputContext, type OwnListener } from '../../sinks/outputs/registry.js';
+import { outputTransport, type OutputContext, type OwnListener } from '../../sinks/outputs/registry.js';
 import type { LogDocument } from '../../schemas/messages.js';
-import type { OutputSettings } from '../../schemas/outputs.js';
+import type { OutputSettings } from '../../schemas/outputs/output.js';
 import { parseOrigin } from '../origin.js';
 import type { TopicLog, TopicSpec } from '../../topics/contract.js';
 import type { Taps } from '../monitoring/taps.js';
@@ -68,7 +68,7 @@ export function createOutputs(options: OutputsOptions): Outputs {
       (kind, messages) => metrics.overLong.inc({ output: settings.id, kind }, messages),
       () => metrics.failed.inc({ output: settings.id }),
     );
-    const kind = outputKind(settings);
+    const transport = outputTransport(settings);
     const worker = new OutputWorker({
       settings,
       topics,
@@ -76,8 +76,8 @@ export function createOutputs(options: OutputsOptions): Outputs {
       group: outputGroup(config, settings.id),
       maxWaitingBytes: maxWaitingBytes(config, settings),
       maxAgeMs: maxAgeMs(config, settings),
-      encoder: kind.encoder(settings, context),
-      link: kind.link(settings, context),
+      encoder: transport.encoder(settings, context),
+      link: transport.link(settings, context),
       taps: options.taps,
       metrics,
       log,

@@ -1,7 +1,7 @@
 /** An output that its settings switch off: it takes and sends nothing, and what waits for it is still told. */
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { isSluiceError } from '../../core/errors.js';
-import type { OutputSettings } from '../../schemas/outputs.js';
+import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { TopicLog } from '../../topics/contract.js';
 import type { outputMetrics } from './metrics.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';

@@ -1,6 +1,6 @@
 /** The durable topic of an output: one partition, so that its messages keep their order. */
 import type { Config } from '../../schemas/config/config.js';
-import type { OutputSettings } from '../../schemas/outputs.js';
+import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { TopicLogCapabilities, TopicSpec } from '../../topics/contract.js';
 
 /** What rules may add to a message that was of the largest size. */

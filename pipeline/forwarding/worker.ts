@@ -7,7 +7,7 @@ import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sin
 import { outputErrors } from '../../sinks/outputs/errors.js';
 import { createLoopWatch, type LoopWatch } from '../../sinks/outputs/loops.js';
 import { Sender } from '../../sinks/outputs/sender.js';
-import type { OutputSettings } from '../../schemas/outputs.js';
+import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { Assignment, ConsumedBatch, ConsumeHandler, Consumer, TopicLog } from '../../topics/contract.js';
 import type { Taps } from '../monitoring/taps.js';
 import { backlogOf } from './limits.js';

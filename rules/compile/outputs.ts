@@ -1,5 +1,7 @@
 /** Outputs of the rule files: defaults filled in, settings that do not go together refused, streams named from both sides joined. */
-import type { OutputSettings, RuleFileOutput } from '../../schemas/outputs.js';
+import type { OutputFormat, OutputProtocol } from '../../schemas/outputs/format.js';
+import { outputFormats } from '../../schemas/outputs/formats.js';
+import type { OutputSections, OutputSettings, RuleFileOutput } from '../../schemas/outputs/output.js';
 import type { RuleFileSize, RuleFileStream } from '../../schemas/rule-files.js';
 import type { Definition } from '../language/join.js';
 import { parsePeriod, parseSize } from './index-sets.js';
@@ -55,10 +57,15 @@ function buildOutput(
   }
   const type = settings.type ?? 'gelf';
   const protocol = settings.protocol ?? 'tcp';
-  if (type === 'syslog' && protocol === 'http')
-    placeOf('protocol').report('SYSLOG has no HTTP.', { got: 'http', allowed: 'tcp, udp' });
+  const format = outputFormats.find((candidate) => candidate.type === type);
+  if (format !== undefined && !format.protocols.includes(protocol))
+    placeOf('protocol').report(`${format.title} has no ${protocol.toUpperCase()}.`, {
+      got: protocol,
+      allowed: format.protocols.join(', '),
+    });
   checkHost(settings.host ?? '', placeOf('host'));
-  checkKinds(settings, type, protocol, placeOf);
+  checkSections(settings, type, protocol, placeOf);
+  checkTls(settings, protocol, placeOf);
   return {
     id,
     type,
@@ -78,36 +85,7 @@ function buildOutput(
       verify: true,
       ...settings.tls,
     },
-    gelf: {
-      compression: protocol === 'udp' ? 'gzip' : 'none',
-      datagram_bytes: 1_420,
-      over_long: 'truncate',
-      path: '/gelf',
-      token: '',
-      messages_per_request: 1,
-      ...settings.gelf,
-    },
-    syslog: {
-      format: 'rfc5424',
-      framing: 'octet_counting',
-      facility: 'user',
-      facility_field: 'facility',
-      severity: 'notice',
-      severity_field: 'level',
-      host_field: 'source',
-      application: 'sluice',
-      application_field: 'container_name',
-      process_id_field: '',
-      message_id_field: '',
-      message_field: 'message',
-      structured_data: 'all',
-      structured_data_id: 'gelf@32473',
-      time_field: 'timestamp',
-      max_bytes: 8_192,
-      over_long: 'truncate',
-      byte_order_mark: false,
-      ...settings.syslog,
-    },
+    ...sectionsOf(settings, protocol),
     on_full: settings.on_full ?? 'hold',
     max_waiting_bytes: sizeAt(settings.max_waiting, placeOf('max_waiting'), 1),
     max_age_ms: periodAt(settings.max_age, placeOf('max_age')),
@@ -125,39 +103,42 @@ function buildOutput(
 
 type PlaceOf = Definition<RuleFileOutput>['placeOf'];
 
+/** The section of each format, with the defaults filled in. */
+function sectionsOf(settings: RuleFileOutput, protocol: OutputProtocol): OutputSections {
+  return Object.fromEntries(
+    outputFormats.map((format) => [format.type, { ...format.defaults(protocol), ...settings[format.type] }]),
+  ) as OutputSections;
+}
+
 /** Settings of another type or protocol would be taken and ignored. */
-function checkKinds(settings: RuleFileOutput, type: string, protocol: string, placeOf: PlaceOf): void {
-  const other = type === 'gelf' ? 'syslog' : 'gelf';
-  if (settings[other] !== undefined)
-    placeOf(other).report(`An output of type ${type} takes no \`${other}\`.`, { allowed: type });
-  const misplaced = (section: 'gelf' | 'syslog', key: string, fits: string): void => {
-    if ((settings[section] as Readonly<Record<string, unknown>> | undefined)?.[key] === undefined) return;
-    placeOf(section).at(key).report(`Protocol ${protocol} takes no \`${key}\`.`, { allowed: fits });
-  };
-  if (protocol !== 'udp') for (const key of ['datagram_bytes', 'over_long']) misplaced('gelf', key, 'protocol: udp');
-  if (protocol !== 'http')
-    for (const key of ['path', 'token', 'messages_per_request']) misplaced('gelf', key, 'protocol: http');
-  if (protocol !== 'tcp') misplaced('syslog', 'framing', 'protocol: tcp');
-  const { gelf, syslog, tls } = settings;
-  if (protocol === 'tcp' && gelf?.compression !== undefined && gelf.compression !== 'none')
-    placeOf('gelf')
-      .at('compression')
-      .report('GELF over TCP cannot be compressed.', { got: gelf.compression, allowed: 'none' });
-  if (protocol === 'http' && gelf?.compression === 'zlib')
-    placeOf('gelf')
-      .at('compression')
-      .report('HTTP bodies are compressed with gzip.', { got: 'zlib', allowed: 'none, gzip' });
-  if (gelf?.path !== undefined && !/^\/[!-~]*$/.test(gelf.path))
-    placeOf('gelf')
-      .at('path')
-      .report('This is no path.', { got: shown(gelf.path), allowed: 'a slash and printable ASCII characters' });
-  if (protocol === 'udp' && (syslog?.max_bytes ?? 0) > 65_507)
-    placeOf('syslog')
-      .at('max_bytes')
-      .report('A datagram cannot be this long.', { got: shown(syslog?.max_bytes), allowed: 'at most 65507' });
-  if (protocol === 'udp' && tls !== undefined)
-    placeOf('tls').report('Protocol udp takes no `tls`.', { allowed: 'protocol: tcp or http' });
-  if (tls !== undefined && ((tls.cert_file ?? '') !== '') !== ((tls.key_file ?? '') !== ''))
+function checkSections(settings: RuleFileOutput, type: string, protocol: OutputProtocol, placeOf: PlaceOf): void {
+  for (const format of outputFormats) {
+    if (format.type !== type && settings[format.type] !== undefined)
+      placeOf(format.type).report(`An output of type ${type} takes no \`${format.type}\`.`, { allowed: type });
+  }
+  for (const format of outputFormats) checkSection(format, settings[format.type], protocol, placeOf(format.type));
+}
+
+function checkSection(
+  { only, check }: OutputFormat,
+  given: object | undefined,
+  protocol: OutputProtocol,
+  place: Place,
+): void {
+  if (given === undefined) return;
+  for (const [fitting, keys] of Object.entries(only)) {
+    for (const key of fitting === protocol ? [] : keys)
+      if (Object.hasOwn(given, key))
+        place.at(key).report(`Protocol ${protocol} takes no \`${key}\`.`, { allowed: `protocol: ${fitting}` });
+  }
+  for (const { key, reason, got, allowed } of check(given, protocol))
+    place.at(key).report(reason, { got: got ?? shown(Reflect.get(given, key)), allowed });
+}
+
+function checkTls({ tls }: RuleFileOutput, protocol: OutputProtocol, placeOf: PlaceOf): void {
+  if (tls === undefined) return;
+  if (protocol === 'udp') placeOf('tls').report('Protocol udp takes no `tls`.', { allowed: 'protocol: tcp or http' });
+  if (((tls.cert_file ?? '') !== '') !== ((tls.key_file ?? '') !== ''))
     placeOf('tls').report('A client certificate needs both `cert_file` and `key_file`.', { allowed: 'both, or none' });
 }
 

@@ -1,7 +1,7 @@
 /** Text of a rule file → its checked data; what is wrong becomes problems. */
 import { Ajv } from 'ajv';
 import { LRUCache } from 'lru-cache';
-import type { RuleFileOutput } from '../../schemas/outputs.js';
+import type { RuleFileOutput } from '../../schemas/outputs/output.js';
 import {
   ruleFileSchema,
   type RuleFileIndexSet,

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
-import type { GelfOutputSettings } from '../../../schemas/outputs.js';
+import type { GelfOutputSettings } from '../../../schemas/outputs/gelf.js';
 import type { EncodeContext, Encoder, OutputRecord } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 import { shortenGelf } from './shorten.js';

@@ -1,5 +1,5 @@
 /** GELF over HTTP: one message a request, or several, one a line. */
-import type { GelfOutputSettings } from '../../../schemas/outputs.js';
+import type { GelfOutputSettings } from '../../../schemas/outputs/gelf.js';
 import type { Encoder, OutputRecord } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 

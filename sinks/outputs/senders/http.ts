@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { errorText, isSluiceError, toError } from '../../../core/errors.js';
-import type { GelfOutputSettings } from '../../../schemas/outputs.js';
+import type { GelfOutputSettings } from '../../../schemas/outputs/gelf.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
 import { outputErrors } from '../errors.js';
 import { createOpener, type TcpLinkOptions } from './tcp.js';

@@ -2,7 +2,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { errorText, isSluiceError, toError } from '../../../core/errors.js';
-import type { OutputTls } from '../../../schemas/outputs.js';
+import type { OutputTls } from '../../../schemas/outputs/output.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
 import { outputErrors } from '../errors.js';
 import { assertNotOwn, createResolver, type Address, type LookUp, type OwnListener } from './addresses.js';

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
 import { errorText } from '../../../core/errors.js';
-import type { OutputTls } from '../../../schemas/outputs.js';
+import type { OutputTls } from '../../../schemas/outputs/output.js';
 import { outputErrors } from '../errors.js';
 
 export interface Files {

@@ -3,7 +3,7 @@
  * Over UDP each is a datagram.
  */
 import type { LogDocument } from '../../../schemas/messages.js';
-import type { SyslogOutputSettings } from '../../../schemas/outputs.js';
+import type { SyslogOutputSettings } from '../../../schemas/outputs/syslog.js';
 import type { EncodeContext, Encoder, OutputRecord } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 import { createHeader, textOf, type Header } from './header.js';

@@ -4,7 +4,7 @@
  *   RFC 3164, 4.1: `<PRI>Mmm dd hh:mm:ss HOSTNAME TAG[PID]: `, before the text; the time is local.
  */
 import type { LogDocument } from '../../../schemas/messages.js';
-import { facilities, severities, type SyslogOutputSettings } from '../../../schemas/outputs.js';
+import { facilities, severities, type SyslogOutputSettings } from '../../../schemas/outputs/syslog.js';
 import { printable } from './text.js';
 
 const facilityNumbers = new Map<string, number>(facilities.map((name, number) => [name, number]));

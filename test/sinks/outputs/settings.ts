@@ -1,5 +1,5 @@
 /** Settings of outputs as rule files give them, for tests of the parts behind. */
-import type { OutputSettings } from '../../../schemas/outputs.js';
+import type { OutputSettings } from '../../../schemas/outputs/output.js';
 import { compiled } from '../../rules/support.js';
 
 export function outputOf(settings: Readonly<Record<string, unknown>>): OutputSettings {

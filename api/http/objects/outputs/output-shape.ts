@@ -2,6 +2,8 @@
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
+import type { OutputProtocol } from '../../../../schemas/outputs/format.js';
+import { outputFormats } from '../../../../schemas/outputs/formats.js';
 import { has, mayReadStream, type Identity } from '../../../../schemas/access.js';
 import type { OutputStatus } from '../../../../pipeline/forwarding/contract.js';
 import { invalidMembers } from '../../failure.js';
@@ -10,10 +12,10 @@ import { given, listOf, nullable, originFields, originOf, textOf } from '../shap
 type Settings = Readonly<Record<string, unknown>>;
 
 /** Settings that are kept apart: section and key. */
-const secretSettings = [
-  ['gelf', 'token'],
+const secretSettings: readonly (readonly [section: string, key: string])[] = [
+  ...outputFormats.flatMap(({ type, secrets }) => secrets.map((key) => [type, key] as const)),
   ['tls', 'key_password'],
-] as const;
+];
 const files = ['ca_file', 'cert_file', 'key_file'] as const;
 
 const configuration = Type.Unsafe<Settings>({
@@ -86,10 +88,18 @@ export const outputAnswer = Type.Object(
 );
 
 /** Kinds of outputs, for those who make one. */
-export const outputTypes: Readonly<Record<string, { name: string; human_name: string; transports: string[] }>> = {
-  GELF: { name: 'GELF', human_name: 'GELF', transports: ['TCP', 'TCP+TLS', 'UDP', 'HTTP', 'HTTP+TLS'] },
-  SYSLOG: { name: 'SYSLOG', human_name: 'Syslog, RFC 5424 or RFC 3164', transports: ['TCP', 'TCP+TLS', 'UDP'] },
-};
+export const outputTypes: Readonly<Record<string, { name: string; human_name: string; transports: string[] }>> =
+  Object.fromEntries(
+    outputFormats.map(({ title, description, protocols }) => [
+      title,
+      { name: title, human_name: description, transports: protocols.flatMap(transportsOf) },
+    ]),
+  );
+
+function transportsOf(protocol: OutputProtocol): string[] {
+  const transport = protocol.toUpperCase();
+  return protocol === 'udp' ? [transport] : [transport, `${transport}+TLS`];
+}
 
 /** `counted`: whether the asker may know how many messages its streams have. */
 export function showState(status: OutputStatus | undefined, counted: boolean): Static<typeof outputState> | null {
@@ -204,9 +214,10 @@ export function takeOutput(body: OutputBody): TakenOutput {
 }
 
 function typeOf(text: string): string {
-  if (/gelf/i.test(text)) return 'gelf';
-  if (/syslog/i.test(text)) return 'syslog';
-  throw invalidMembers({ type: ['GELF or SYSLOG.'] });
+  const format = outputFormats.find(({ type }) => text.toLowerCase().includes(type));
+  if (format === undefined)
+    throw invalidMembers({ type: [`${outputFormats.map(({ title }) => title).join(' or ')}.`] });
+  return format.type;
 }
 
 function takeSecret(
