@@ -1,4 +1,4 @@
-/** Who asks: passwords, sessions and tokens against the users that are kept, and the directory behind them. */
+/** Access as a whole: authentication and administration over the state store and the directory. */
 import { isSluiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
@@ -87,7 +87,7 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
     now,
     alone: createAdministratorGuard(people),
   };
-  const door = new Door(parts);
+  const authenticator = new Authenticator(parts);
   return {
     async start() {
       await Promise.all([people.start(), source.start()]);
@@ -104,12 +104,12 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
       await Promise.all([sessions.stop(), tokens.stop()]);
     },
     authenticate: (credentials, from) =>
-      counted(door.identify(credentials, from.address), (outcome) => {
+      counted(authenticator.identify(credentials, from.address), (outcome) => {
         metrics.authentications.inc({ kind: credentials.kind, outcome });
         metrics.attemptsWaiting.set(throttle?.waiting() ?? 0);
         metrics.users.set(people.users.values().size);
       }),
-    openSession: (username, password, from) => door.open(username, password, from.address),
+    openSession: (username, password, from) => authenticator.open(username, password, from.address),
     async closeSession(sessionId) {
       const session = await sessions.find(sessionId);
       const ended = await sessions.remove(sessionId);
@@ -122,7 +122,7 @@ export function createAccess(options: CreateAccessOptions): Access & AccessAdmin
   };
 }
 
-interface DoorParts {
+interface AuthenticatorParts {
   readonly people: People;
   readonly logins: Logins;
   readonly sessions: Secrets<SessionRecord>;
@@ -131,10 +131,10 @@ interface DoorParts {
   readonly now: () => number;
 }
 
-class Door {
-  readonly #parts: DoorParts;
+class Authenticator {
+  readonly #parts: AuthenticatorParts;
 
-  constructor(parts: DoorParts) {
+  constructor(parts: AuthenticatorParts) {
     this.#parts = parts;
   }
 

@@ -1,4 +1,7 @@
-/** People, what they may do, and how they prove who they are. Built over the state store; the API asks it once per request. */
+/**
+ * People, what they may do, and how they prove who they are. Built over the state store; the API asks it once per
+ * request.
+ */
 import type { Identity } from '../schemas/access.js';
 import type { DirectoryAdministration } from './directory/contract.js';
 
@@ -20,7 +23,10 @@ export interface Session {
 export interface Access {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Rejects with ACCESS_DENIED (one answer for unknown names, wrong passwords and ended sessions), ACCESS_THROTTLED (with retryAfterMs) or ACCESS_DIRECTORY_UNAVAILABLE (retryable). */
+  /**
+   * Rejects with ACCESS_DENIED (one answer for unknown names, wrong passwords and ended sessions), ACCESS_THROTTLED
+   * (with retryAfterMs) or ACCESS_DIRECTORY_UNAVAILABLE (retryable).
+   */
   authenticate(credentials: Credentials, from: { readonly address: string }): Promise<Identity>;
   openSession(
     username: string,
@@ -77,7 +83,7 @@ export interface RoleDefinition {
   readonly permissions: readonly string[];
   readonly readOnly: boolean;
   readonly origin: 'shipped' | 'file' | 'api';
-  /** Of origin `file`: the rule file in which it is changed. */
+  /** The rule file in which it is changed; only with origin `file`. */
   readonly file: string | undefined;
 }
 
@@ -96,11 +102,17 @@ export interface Token {
 }
 
 export interface UserAdministration {
-  /** Once, at the first start; resolves with what was made now. Called when nothing can fail any more before the passwords are shown. */
+  /**
+   * Once, at the first start; resolves with what was made now. Called when nothing can fail any more before the
+   * passwords are shown.
+   */
   makeDefaultUsers(): Promise<readonly FirstPassword[]>;
   /** Those that `by` may see: all with users:edit or system administrators, else oneself. */
   users(by: Identity): readonly User[];
-  /** By name (any case) or id. Rejects with ACCESS_USER_UNKNOWN or, for another user without the right, ACCESS_FORBIDDEN. */
+  /**
+   * By name (any case) or id. Rejects with ACCESS_USER_UNKNOWN or, for another user without the right,
+   * ACCESS_FORBIDDEN.
+   */
   user(by: Identity, nameOrId: string): User;
   createUser(by: Identity, username: string, password: string, change: UserChange): Promise<User>;
   changeUser(by: Identity, nameOrId: string, change: UserChange): Promise<User>;

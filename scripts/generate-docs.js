@@ -48,9 +48,13 @@ pages['docs/upgrading.md'] = upgradingPage(readFileSync(join(root, 'docs/upgradi
 /** From the routes of an API over nothing: none of them is asked. */
 async function rolesPage() {
   const [{ createApiServer }, { rolesReference }, { loadConfig }, { Registry }, { silentLog }] = await Promise.all(
-    ['api/http/server.js', 'api/http/roles-reference.js', 'program/settings.js', 'core/metrics.js', 'core/log.js'].map(
-      load,
-    ),
+    [
+      'api/http/server.js',
+      'api/http/openapi/roles-reference.js',
+      'program/settings.js',
+      'core/metrics.js',
+      'core/log.js',
+    ].map(load),
   );
   const { config } = loadConfig({ folder: join(root, 'examples', 'none'), environment: {} });
   const services = {

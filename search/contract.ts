@@ -1,4 +1,7 @@
-/** What the API, the command line and exports ask of the search layer. It adds the scope to every question: nobody reaches a store without one. */
+/**
+ * What the API, the command line and exports ask of the search layer. It adds the scope to every question: nobody
+ * reaches a store without one.
+ */
 import type { SearchScope } from '../schemas/access.js';
 import type { AggregateRequest, AggregateResult, Bucket, Metric, QueryNode, SearchHit } from '../schemas/query.js';
 
@@ -21,14 +24,17 @@ export interface SearchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds until SEARCH_DEADLINE_EXCEEDED; at most and by default the setting. */
   readonly deadlineMs?: number | undefined;
-  /** Waiting searches are taken in turn by this key (a user name), so that one who asks much does not hold up the others. */
+  /**
+   * Waiting searches are taken in turn by this key (a user name), so that one who asks much does not hold up the
+   * others.
+   */
   readonly fairnessKey?: string | undefined;
 }
 
 export interface TailOptions extends SearchOptions {
   /**
-   * A reader that is more than 10,000 messages behind goes on with the newest ones, and is told here how many it does not get. Without it, a slow reader
-   * gets every message, however late.
+   * A reader that is more than 10,000 messages behind goes on with the newest ones, and is told here how many it does
+   * not get. Without it, a slow reader gets every message, however late.
    */
   readonly onSkipped?: ((messages: number) => void) | undefined;
 }
@@ -63,7 +69,10 @@ export interface MessagesAnswer {
   readonly tookMs: number;
 }
 
-/** What the newest message (by timestamp, then id) of those that have the field has in it: of any type, texts cut to 10,000 characters. Nothing can be sorted by it. */
+/**
+ * What the newest message (by timestamp, then id) of those that have the field has in it: of any type, texts cut to
+ * 10,000 characters. Nothing can be sorted by it.
+ */
 export interface LatestMetric {
   readonly kind: 'latest';
   readonly field: string;
@@ -97,21 +106,25 @@ export interface AggregateQuestion extends SearchQuestion {
 
 export interface Searcher {
   /**
-   * Rejects with a typed error: SEARCH_QUERY_INVALID (with the place), SEARCH_SORT_FIELD, SEARCH_CURSOR_INVALID, SEARCH_LIMIT, SEARCH_QUEUE_FULL (retryable),
-   * SEARCH_DEADLINE_EXCEEDED, SEARCH_CANCELLED; of the store: STORE_UNAVAILABLE and STORE_OVERLOADED (both retryable).
+   * Rejects with a typed error: SEARCH_QUERY_INVALID (with the place), SEARCH_SORT_FIELD, SEARCH_CURSOR_INVALID,
+   * SEARCH_LIMIT, SEARCH_QUEUE_FULL (retryable), SEARCH_DEADLINE_EXCEEDED, SEARCH_CANCELLED; of the store:
+   * STORE_UNAVAILABLE and STORE_OVERLOADED (both retryable).
    */
   messages(request: MessagesRequest, options: SearchOptions): Promise<MessagesAnswer>;
   /** Rejects with SEARCH_AGGREGATE_INVALID, or as above. */
   aggregate(request: AggregateQuestion, options: SearchOptions): Promise<AggregateAnswer>;
   /**
-   * All rows in order, of what is searchable when the first batch is taken and nothing that comes later; in batches, as fast as they are taken.
-   * Whole or it rejects. The deadline is that of each batch.
+   * All rows in order, of what is searchable when the first batch is taken and nothing that comes later; in batches, as
+   * fast as they are taken. Whole or it rejects. The deadline is that of each batch.
    */
   rows(
     request: SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined },
     options: SearchOptions,
   ): AsyncIterable<readonly SearchHit[]>;
-  /** Messages as they become searchable, oldest first, each once, until the signal. The first batch is empty: what becomes searchable from then on is new. */
+  /**
+   * Messages as they become searchable, oldest first, each once, until the signal. The first batch is empty: what
+   * becomes searchable from then on is new.
+   */
   tail(request: SearchQuestion, options: TailOptions): AsyncIterable<readonly SearchHit[]>;
   /** Undefined: not there, or not to be seen (the same answer). */
   message(index: string, id: string, scope: SearchScope): Promise<SearchHit | undefined>;
@@ -168,7 +181,10 @@ export interface ExportPiece {
 export interface RowExport {
   /** The fields that have to be read of each row; undefined: all. */
   fields(format: ExportFormat, fields: readonly string[] | undefined): readonly string[] | undefined;
-  /** `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id` and `_index`. */
+  /**
+   * `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with
+   * `_id` and `_index`.
+   */
   text(
     rows: AsyncIterable<readonly SearchHit[]>,
     format: ExportFormat,

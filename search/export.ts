@@ -3,10 +3,13 @@ import { csvLines } from '../core/csv.js';
 import type { SearchHit } from '../schemas/query.js';
 import type { ExportFormat, ExportPiece } from './contract.js';
 
-/** Of an export that names no fields. */
+/** Columns of an export that names no fields. */
 export const defaultExportFields = ['timestamp', 'source', 'message'] as const;
 
-/** `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id` and `_index`; all fields when none are named. */
+/**
+ * `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id`
+ * and `_index`; all fields when none are named.
+ */
 export async function* exportText(
   rows: AsyncIterable<readonly SearchHit[]>,
   format: ExportFormat,

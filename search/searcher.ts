@@ -1,4 +1,4 @@
-/** The one door to the stored messages: every question gets its scope, its turn and its deadline here. */
+/** Every search of stored messages goes through here: it gets its scope, its turn and its deadline. */
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import { noteTraffic } from '../core/process/young-generation.js';
 import type { SearchSettings } from '../schemas/config/search.js';
@@ -118,7 +118,7 @@ function checkPage({ limit, offset = 0 }: MessagesRequest): void {
     });
 }
 
-/** The place of the last message that is skipped; `nothing` when there are no more than those. */
+/** The position of the last message that is skipped; `nothing` when no message is left behind it. */
 async function skip(
   context: SearchContext,
   plan: Plan & { readonly sort: NonNullable<MessagesRequest['sort']> },

@@ -46,7 +46,10 @@ export async function changeRecord(
   return kept;
 }
 
-/** One change at a time of what decides who is an administrator, each on what is kept now. Two programs that each take the last but one in the same instant are not held apart. */
+/**
+ * Runs changes of what decides who is an administrator one after the other, each on what is stored now. Two programs
+ * that each remove one of the last two administrators in the same instant are not kept apart.
+ */
 export type AdministratorGuard = <Result>(change: () => Promise<Result>) => Promise<Result>;
 
 export function createAdministratorGuard(people: People): AdministratorGuard {

@@ -81,7 +81,10 @@ async function changeUser(
   });
 }
 
-/** Clients send a whole user back: what is as it was passes. A full name comes in parts that are cut at blanks, and is compared as a whole. */
+/**
+ * Clients send a whole user back: what is as it was passes. A full name comes in parts that are cut at blanks, and is
+ * compared as a whole.
+ */
 function ofDirectory({ email, first_name: first, last_name: last }: UserRecord, change: UserChange): UserChange {
   const refuse = (place: string, got: string): Error =>
     accessErrors.create('ACCESS_READ_ONLY', {

@@ -1,8 +1,14 @@
-/** Wrong attempts of pairs of account and address, of accounts and of addresses, and when each of them lets the next one pass. */
+/**
+ * Wrong attempts of pairs of account and address, of accounts and of addresses, and when each of them lets the next one
+ * pass.
+ */
 import { LRUCache } from 'lru-cache';
 import { isIPv6 } from 'node:net';
 
-/** Wrong attempts without any wait. Typing errors of a person; of an office behind one address; of an account that is attacked from many addresses. */
+/**
+ * Wrong attempts without any wait. Typing errors of a person; of an office behind one address; of an account that is
+ * attacked from many addresses.
+ */
 const free = { pair: 5, account: 20, address: 50 } as const;
 export const firstGapMs = 1_000;
 const longestGapMs = 30_000;

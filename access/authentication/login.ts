@@ -1,4 +1,6 @@
-/** A name and a password: the users that are kept here first, the directory only for names that are not among them. */
+/**
+ * Login by name and password. Local users come first; the directory is asked only about names that are not among them.
+ */
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
@@ -30,7 +32,10 @@ export interface LoginParts {
 }
 
 export interface Logins {
-  /** Resolves with the user whose password it is. Rejects with ACCESS_DENIED, ACCESS_THROTTLED or the directory's errors. */
+  /**
+   * Resolves with the user whose password it is. Rejects with ACCESS_DENIED, ACCESS_THROTTLED or the directory's
+   * errors.
+   */
   login(username: string, password: string, address: string): Promise<UserRecord>;
 }
 
@@ -124,7 +129,7 @@ async function viaDirectory(
   return keepUser(parts, found, mapped);
 }
 
-/** The directory decides about its users at each login; only what differs is written. */
+/** The directory decides about its users at each login. Only differences are written. */
 async function keepUser(
   { people, log }: LoginParts,
   found: DirectoryUser,

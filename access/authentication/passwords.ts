@@ -17,7 +17,10 @@ const decoy = '$argon2id$v=19$m=19456,t=2,p=1$Yb5oZyl6OCZe1HwSCt4Eiw$MO9P8tFMvzm
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Takes as long without a hash, for a user that is not there. `first`: before those that wait, and in the place of one of them when too many do. Rejects with ACCESS_BUSY. */
+  /**
+   * Takes as long without a hash, for a user that is not there. `first`: before those that wait, and in the place of
+   * one of them when too many do. Rejects with ACCESS_BUSY.
+   */
   verify(stored: string | undefined, password: string, first?: boolean): Promise<boolean>;
   /** Throws what is wrong with a new password. */
   check(username: string, password: string): void;
@@ -72,7 +75,10 @@ interface Waiting {
   readonly refuse: (error: Error) => void;
 }
 
-/** Runs at most so many at a time, in order of coming but the first ones first; when too many wait, the last of the others is refused. */
+/**
+ * Runs at most so many at a time, in order of coming but the first ones first; when too many wait, the last of the
+ * others is refused.
+ */
 function createTurns(concurrency: number): <Result>(run: () => Promise<Result>, first: boolean) => Promise<Result> {
   const waiting: Waiting[] = [];
   let running = 0;

@@ -1,11 +1,12 @@
 /**
- * Slows down those who guess passwords, without a lock that an attacker could close before the real owner (docs/access.md).
+ * Slows down those who guess passwords, without a lock that an attacker could close before the real owner
+ * (docs/access.md).
  *
- * Wrong attempts are counted for each pair of account and address, for each account, and for each address. Past its free attempts a
- * count has slots: one attempt a second, then ever fewer, down to one in half a minute. An attempt without a slot waits for one
- * instead of being refused. Of the addresses that wait the next one is drawn by lot, and when too many wait, one of the most crowded
- * address leaves: nobody can stand in front of everybody else.
- * A pair that has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
+ * Wrong attempts are counted for each pair of account and address, for each account, and for each address. Past its
+ * free attempts a count has slots: one attempt a second, then ever fewer, down to one in half a minute. An attempt
+ * without a slot waits for one instead of being refused. Of the addresses that wait the next one is drawn by lot, and
+ * when too many wait, one of the most crowded address leaves: nobody can stand in front of everybody else. A pair that
+ * has logged in before is not counted by account or address: whoever attacks from elsewhere does not slow it down.
  */
 import { LRUCache } from 'lru-cache';
 import { keyOfName } from '../../core/names.js';
@@ -29,7 +30,10 @@ export interface Attempt {
 }
 
 export interface Throttle {
-  /** Resolves when the attempt may be made. Rejects with ACCESS_THROTTLED when too many wait, or none is drawn for too long. */
+  /**
+   * Resolves when the attempt may be made. Rejects with ACCESS_THROTTLED when too many wait, or none is drawn for too
+   * long.
+   */
   attempt(username: string, address: string): Promise<Attempt>;
   /** Forgets what is counted against an account. */
   forgive(username: string): void;

@@ -1,4 +1,7 @@
-/** Passwords that were right a moment ago, so that a script with Basic authentication does not cost a hash for each request. */
+/**
+ * Passwords that were right a moment ago, so that a script with Basic authentication does not cost a hash for each
+ * request.
+ */
 import { LRUCache } from 'lru-cache';
 import { createHmac, randomBytes } from 'node:crypto';
 
@@ -13,7 +16,10 @@ export interface Proof {
 }
 
 export interface Verified {
-  /** Which user this name and password proved, and at which generation; a hash of both is all that is kept, under a key that no one sees. */
+  /**
+   * Which user this name and password proved, and at which generation. Only a hash of both is stored, under a random
+   * key of this process.
+   */
   find(nameKey: string, password: string): Proof | undefined;
   keep(nameKey: string, password: string, proof: Proof): void;
   /** One check at a time for the same name and password: others get its answer. */

@@ -13,7 +13,10 @@ export interface DirectoryUser {
 }
 
 export interface Directory {
-  /** Undefined: unknown there, or another password. Rejects with ACCESS_DIRECTORY_UNAVAILABLE or ACCESS_DIRECTORY_REFUSED. */
+  /**
+   * Undefined: unknown there, or another password. Rejects with ACCESS_DIRECTORY_UNAVAILABLE or
+   * ACCESS_DIRECTORY_REFUSED.
+   */
   login(username: string, password: string): Promise<DirectoryUser | undefined>;
   /** Connects, binds and reads the search base. Rejects with what went wrong, in words. */
   test(): Promise<void>;

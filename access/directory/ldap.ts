@@ -1,6 +1,6 @@
 /**
- * LDAP and Active Directory (RFC 4511): one connection a login: search bind, search, groups, bind as the user, gone. Referrals are not
- * followed: they would carry the password to a server that the settings do not name.
+ * LDAP and Active Directory (RFC 4511): one connection a login: search bind, search, groups, bind as the user, gone.
+ * Referrals are not followed: they would carry the password to a server that the settings do not name.
  */
 import { readFileSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';
@@ -216,7 +216,9 @@ function valuesOf(entry: Entry, attribute: string): readonly string[] {
   return (Array.isArray(value) ? value : [value]).map(String).filter((text) => text !== '');
 }
 
-/** RFC 4515: what means something in a filter is written as its two hexadecimal digits, so that a name stays a value. */
+/**
+ * RFC 4515: what means something in a filter is written as its two hexadecimal digits, so that a name stays a value.
+ */
 export function fillFilter(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
     Object.hasOwn(values, name) ? escapeValue(values[name] ?? '') : placeholder,

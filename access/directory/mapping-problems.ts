@@ -1,4 +1,7 @@
-/** What mappings name and never gives anything: roles and streams that are not there, and the stream that no mapping opens. */
+/**
+ * What mappings name and never gives anything: roles and streams that are not there, and the stream that no mapping
+ * opens.
+ */
 import type { Log } from '../../core/log.js';
 import { auditStream } from '../../schemas/access.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
@@ -75,7 +78,10 @@ export function assertMappings(
     throw accessErrors.create('ACCESS_DIRECTORY_SETTINGS_INVALID', { ...first, place: `access.ldap.${first.place}` });
 }
 
-/** Warns of each once, and again when it was put right meanwhile: the settings file is read before roles and streams of the API are known. */
+/**
+ * Warns of each once, and again when it was put right meanwhile: the settings file is read before roles and streams of
+ * the API are known.
+ */
 export function createMappingWarnings(
   log: Log,
 ): (settings: LdapOptions, roles: readonly Role[], streams: readonly StreamName[]) => void {

@@ -1,4 +1,6 @@
-/** From groups of the directory to roles and streams: texts of the settings, in order, any case, `*` for any characters. */
+/**
+ * From groups of the directory to roles and streams: texts of the settings, in order, any case, `*` for any characters.
+ */
 import { apiIdOf } from '../../core/object-ids.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import type { Role } from '../rights/default-roles.js';

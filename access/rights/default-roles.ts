@@ -5,7 +5,9 @@ import { keyOfName } from '../../core/names.js';
 export interface Role {
   readonly name: string;
   readonly description: string;
-  /** Ids of streams, or 24 hexadecimal characters of ones that do not exist yet. `all`: also of streams that come later. */
+  /**
+   * Ids of streams, or 24 hexadecimal characters of ones that do not exist yet. `all`: also of streams that come later.
+   */
   readonly read: 'all' | readonly string[];
   readonly edit: 'all' | readonly string[];
   /** Whether the stream Audit logs may be read. */
@@ -14,7 +16,7 @@ export interface Role {
   readonly capabilities: readonly Capability[];
   readonly otherPermissions: readonly string[];
   readonly origin: 'shipped' | 'file' | 'api';
-  /** Of origin `file`. */
+  /** The rule file; only with origin `file`. */
   readonly file: string | undefined;
 }
 

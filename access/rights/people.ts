@@ -18,7 +18,7 @@ export interface People {
   byId(id: string): UserRecord | undefined;
   /** An id comes first: names do not look like ids. */
   find(nameOrId: string): UserRecord | undefined;
-  /** The ones that ship, those of rule files, and own ones, in any case; of two with one name the first of these. */
+  /** Roles that ship, roles of rule files and own roles, in any case. When two have one name, that order decides. */
   role(name: string): Role | undefined;
   allRoles(): readonly Role[];
   rightsOf(user: UserRecord): Rights;
@@ -42,7 +42,7 @@ export interface StreamOwner {
 }
 
 const none: readonly never[] = [];
-/** As the peer calls a role that ships; a role of one's own of that name goes before. */
+/** Graylog's names of roles that ship. A role of one's own of that name comes first. */
 const otherNames: Readonly<Record<string, string>> = { admin: 'administrator' };
 
 export function createPeople({
@@ -106,7 +106,7 @@ export function createPeople({
   };
 }
 
-/** Made again when one of the sources is another object than before. */
+/** Computed again when one of the sources is another object than before. */
 function derived<To>(sources: () => readonly object[], make: () => To): () => To {
   let from: readonly object[] = [];
   let made: { readonly value: To } | undefined;

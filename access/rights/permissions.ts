@@ -1,4 +1,7 @@
-/** Rights in the words of the API: `streams:read:<id>`, `streams:edit:<id>`, `streams:read` (all but Audit logs), the capabilities, `*` of administrators. */
+/**
+ * Rights in the words of the API: `streams:read:<id>`, `streams:edit:<id>`, `streams:read` (all but Audit logs), the
+ * capabilities, `*` of administrators.
+ */
 import { apiIdOf, findId } from '../../core/object-ids.js';
 import { administratorCapabilities, allCapabilities, auditStream, type Capability } from '../../schemas/access.js';
 import type { Role } from './default-roles.js';
@@ -12,7 +15,10 @@ const capabilities: ReadonlySet<string> = new Set(allCapabilities);
 
 export type RoleRights = Pick<RoleRecord, 'read' | 'edit' | 'read_all' | 'capabilities' | 'other_permissions'>;
 
-/** Throws what a role cannot hold. Words of peers without a meaning here are kept, and do nothing. */
+/**
+ * Throws ACCESS_VALUE_INVALID for what a role cannot have. Graylog's permissions without a meaning here are stored
+ * without an effect.
+ */
 export function readPermissions(texts: readonly string[], streams: readonly StreamName[]): RoleRights {
   if (texts.length > maxPermissions) throw invalid(`${texts.length} permissions`, `at most ${maxPermissions}`);
   const read = new Set<string>();

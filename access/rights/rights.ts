@@ -1,4 +1,4 @@
-/** What a user may do: the sum of the roles, made once for each state of users, roles and streams. */
+/** What a user may do: the sum of the roles, computed once for each state of users, roles and streams. */
 import { apiIdOf } from '../../core/object-ids.js';
 import {
   administratorCapabilities,
@@ -32,7 +32,10 @@ export const unrestrictedRights = (roles: readonly Role[], capabilities: readonl
   roles: roles.map(({ name }) => name),
 });
 
-/** Rights add up; the stream of the audit is never a part of `all`, and no own role opens it. `owned`: streams that the user created. */
+/**
+ * Rights add up; the stream of the audit is never a part of `all`, and no own role opens it. `owned`: streams that the
+ * user created.
+ */
 export function rightsOf(
   user: Pick<UserRecord, 'read_streams' | 'edit_streams'>,
   roles: readonly Role[],
@@ -65,7 +68,7 @@ export function rightsOf(
   };
 }
 
-/** Nobody gives rights that are not held: what is asked for must be within the rights of who asks. */
+/** Nobody gives away rights that they do not have. */
 export function covers(
   identity: Pick<Identity, 'administrator' | 'scope' | 'editableStreams' | 'capabilities'>,
   rights: Rights,

@@ -1,20 +1,26 @@
-/** All records under one prefix of the state, in memory, as new as about a second. For few and small records: users, roles. */
+/**
+ * All records under one prefix of the state, in memory, as new as about a second. For few and small records: users,
+ * roles.
+ */
 import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
 import type { ReadRecord } from './records.js';
 
-/** Others change the same record at the same moment this often only when something is broken. */
+/** Conflicts of one change; more of them mean that something is broken. */
 const maxTries = 10;
 
 export interface Collection<Value> {
   start(): Promise<void>;
   stop(): void;
-  /** By key. A change gives a new map: what was derived from it can be kept beside it. */
+  /** By key. A change makes a new map, so that what is derived from it can be cached by it. */
   values(): ReadonlyMap<string, Value>;
   /** Rejects with STATE_CONFLICT when the key exists. */
   create(key: string, value: Value): Promise<void>;
-  /** `change` sees the newest record, maybe more than once; undefined: nothing to do. Resolves with what is kept, undefined when there is none. */
+  /**
+   * `change` sees the newest record, maybe more than once; undefined: nothing to do. Resolves with what is stored,
+   * undefined when there is none.
+   */
   change(key: string, change: (value: Value) => Value | undefined): Promise<Value | undefined>;
   /** False: it was not there. */
   remove(key: string): Promise<boolean>;
@@ -158,7 +164,10 @@ class WatchedCollection<Value> implements Collection<Value> {
     this.#values = values;
   }
 
-  /** One record that cannot be read must not lock out everybody else. What is known of the same revision is not read again. */
+  /**
+   * One record that cannot be read must not lock out everybody else. What is known of the same revision is not read
+   * again.
+   */
   #valueOf(entry: StateEntry): Value | undefined {
     if (this.#entries.get(entry.key)?.revision === entry.revision) return this.#values.get(entry.key);
     try {

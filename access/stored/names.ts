@@ -1,9 +1,9 @@
-/** Names of users and roles as they are kept. */
+/** Names of users and roles as keys of the state. */
 import { createHash } from 'node:crypto';
 import { isName, keyOfName, maxNameLength, nameRule } from '../../core/names.js';
 import { accessErrors } from '../errors.js';
 
-/** The key under which a name is kept: any letters, at most 64 bytes. */
+/** The key of a name: any letters, at most 64 bytes. */
 export function storeKey(prefix: string, name: string): string {
   const key = keyOfName(name);
   return (
@@ -16,7 +16,7 @@ export function isApiId(text: string): boolean {
   return /^[0-9a-f]{24}$/.test(text);
 }
 
-/** Throws what cannot be a name. */
+/** Throws ACCESS_VALUE_INVALID for what cannot be a name. */
 export function checkName(what: string, name: string): string {
   if (isName(name)) return name.normalize('NFC');
   throw accessErrors.create('ACCESS_VALUE_INVALID', {

@@ -123,7 +123,7 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     );
   }
 
-  /** Of two processes that note the same, one is refused: the next use tries again. */
+  /** When two processes note a use at once, one is refused; it notes the next use. */
   async #note(key: string, cached: Cached<Value>): Promise<void> {
     try {
       const entry = await this.#options.state.put(key, cached.value, cached.entry.revision);

@@ -1,4 +1,6 @@
-/** Removes sessions and tokens that have ended, and the oldest sessions of a user who opens them and never closes one. */
+/**
+ * Removes sessions and tokens that have ended, and the oldest sessions of a user who opens them and never closes one.
+ */
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { People } from '../rights/people.js';

@@ -5,7 +5,7 @@ import type { Monitoring, TapOpener } from '../../pipeline/monitoring/contract.j
 import type { RuleSet } from '../../rules/contract.js';
 import type { ReadQuery, RowExport, Searcher } from '../../search/contract.js';
 import type { Health, Indices, Operations, RulesInForce, RunningOutputs, RunningReceivers } from '../contract.js';
-import type { AuditMessage } from '../http/audit-trail.js';
+import type { AuditMessage } from '../http/audit/audit-trail.js';
 
 /** Answers one request: returns the JSON answer, or writes lines itself through `line` and returns undefined. */
 export type ControlHandler = (

@@ -56,7 +56,10 @@ function answerOf(error: unknown, request: FastifyRequest, log: Log): ErrorAnswe
   return unexpected(error, request, log);
 }
 
-/** An error that declares its status: the text is sent as it is, but for credentials, where it would say what was wrong with them. */
+/**
+ * An error that declares its status: the text is sent as it is, but for credentials, where it would say what was wrong
+ * with them.
+ */
 function declaredAnswer(
   error: SluiceError & { readonly status: number },
   request: FastifyRequest,

@@ -1,4 +1,7 @@
-/** What an audit record names of a request. Refused requests are recorded too, some before anything was checked: nothing here counts on a schema. */
+/**
+ * What an audit record names of a request. Refused requests are recorded too, some before anything was checked: nothing
+ * here counts on a schema.
+ */
 import type { FastifyRequest } from 'fastify';
 
 export interface Audited {

@@ -1,4 +1,7 @@
-/** How a resource joins the API: one file with its routes, schema, permission and handler together; one line in `routes.ts`. */
+/**
+ * How a resource joins the API: one file with its routes, schema, permission and handler together; one line in
+ * `routes.ts`.
+ */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,9 +18,10 @@ export type ApiServer = FastifyInstance<
 
 /**
  * Every route declares one; the server refuses to start with a route that has none.
- * `public`: no credentials needed. `authenticated`: anybody who is known; the handler looks at `request.identity` for the rest.
- * A capability or `administrator`: checked before the handler. `stream:*`: the path parameter `streamId` (24 hexadecimal characters or the
- * id of the rule files) is looked up and checked; a stream that may not be read answers 404 as one that is not there.
+ * `public`: no credentials needed. `authenticated`: anybody who is known; the handler looks at `request.identity` for
+ * the rest. A capability or `administrator`: checked before the handler. `stream:*`: the path parameter `streamId` (24
+ * hexadecimal characters or the id of the rule files) is looked up and checked; a stream that may not be read answers
+ * 404 as one that is not there.
  */
 export type Permission = 'public' | 'authenticated' | 'administrator' | Capability | 'stream:read' | 'stream:edit';
 
@@ -30,11 +34,17 @@ declare module 'fastify' {
     permission?: Permission;
     /** What the handler looks at beyond the permission, in words, for the reference of roles. */
     checks?: string;
-    /** Name of the audit event, `<object>:<action>` in words of small letters joined by `_`; every route that changes something or shows stored messages declares one. */
+    /**
+     * Name of the audit event, `<object>:<action>` in words of small letters joined by `_`; every route that changes
+     * something or shows stored messages declares one.
+     */
     audit?: string;
-    /** What the record says unless the handler has said it. Asked of refused requests too: query string and body are as they came. */
+    /**
+     * What the record says unless the handler has said it. Asked of refused requests too: query string and body are as
+     * they came.
+     */
     audited?: (request: FastifyRequest) => Audited;
-    /** Of a POST that changes nothing and need not be recorded, such as a check of a query text. */
+    /** Set on a POST that changes nothing and need not be recorded, such as a check of a query text. */
     reads?: true;
     /** Media types that this route can answer with; default: JSON only. */
     produces?: readonly string[];
@@ -46,7 +56,10 @@ declare module 'fastify' {
     streamId: string;
     /** What the audit record says beside actor, address, action and outcome; handlers may set it. */
     audited: Audited | null;
-    /** Why the guard does not let it through; thrown when the body was read, so that the record can name what was refused. */
+    /**
+     * Why the guard does not let it through; thrown when the body was read, so that the record can name what was
+     * refused.
+     */
     refused: Error | null;
   }
 }

@@ -1,4 +1,7 @@
-/** Errors that routes answer themselves. The text of an answer is the caller's; the summary here says what the code stands for. */
+/**
+ * Errors that routes answer themselves. The text of an answer is the caller's; the summary here says what the code
+ * stands for.
+ */
 import { defineErrors, type ErrorKind } from '../../core/errors.js';
 import type { ErrorBody } from './contract.js';
 

@@ -1,4 +1,7 @@
-/** An answer that is not success, thrown anywhere in a handler: `throw failure('API_NOT_FOUND', 'There is no such view.')`. */
+/**
+ * An answer that is not success, thrown anywhere in a handler: `throw failure('API_NOT_FOUND', 'There is no such
+ * view.')`.
+ */
 import type { SluiceError } from '../../core/errors.js';
 import type { ErrorBody } from './contract.js';
 import { answerErrors, answerKinds, type AnswerCode } from './errors.js';

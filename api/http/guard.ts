@@ -42,12 +42,15 @@ export function createGuard(services: ApiServices): Guard {
   };
 }
 
-/** Only of who is known: nobody else makes the program read a body. */
+/** Only for known users: nobody else makes the program read a body. */
 function namedByBody({ method, routeOptions: { config, schema } }: FastifyRequest): boolean {
   return !safeMethods.has(method) && config.audit !== undefined && schema?.body !== undefined;
 }
 
-/** On a public route, credentials that are no longer valid are as none: one must be able to log in with a stale cookie. */
+/**
+ * On a public route, credentials that are no longer valid count as none: one must be able to log in with a stale
+ * cookie.
+ */
 async function identify(
   { access }: ApiServices,
   request: FastifyRequest,

@@ -1,4 +1,6 @@
-/** Every route that was registered: checks that each says all that it must, and finds what else a path could be asked. */
+/**
+ * Every route that was registered: checks that each says all that it must, and finds what else a path could be asked.
+ */
 import type { RouteOptions } from 'fastify';
 import { apiErrors } from '../errors.js';
 

@@ -1,4 +1,7 @@
-/** Every resource of the API, one line each. A resource is a file in `routes/<subject>/` that registers its routes on the server. */
+/**
+ * Every resource of the API, one line each. A resource is a file in `routes/<subject>/` that registers its routes on
+ * the server.
+ */
 import { apiBrowserRoutes } from './routes/system/api-browser.js';
 import { authenticationRoutes } from './routes/access/authentication.js';
 import { roleRoutes } from './routes/access/roles.js';

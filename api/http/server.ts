@@ -11,7 +11,7 @@ import type { ApiAddress } from '../contract.js';
 import { apiErrors } from '../errors.js';
 import { acceptable } from './accept.js';
 import { createErrorAnswer } from './answer-errors.js';
-import { auditHook } from './audit-hook.js';
+import { auditHook } from './audit/audit-hook.js';
 import { answerClientError } from './client-errors.js';
 import type { ApiServer } from './contract.js';
 import { failure } from './failure.js';

@@ -1,4 +1,7 @@
-/** What the routes work with, a port for each subject. `program/api/` builds it; tests build their own. A resource names the ports that it uses. */
+/**
+ * What the routes work with, a port for each subject. `program/api/` builds it; tests build their own. A resource names
+ * the ports that it uses.
+ */
 import type { Access, AccessAdministration } from '../../access/contract.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
@@ -19,7 +22,7 @@ import type {
   RunningOutputs,
   RunningReceivers,
 } from '../contract.js';
-import type { AuditTrail } from './audit-trail.js';
+import type { AuditTrail } from './audit/audit-trail.js';
 import type { ApiServer } from './contract.js';
 
 export type Stream = RuleSet['streams'][number];
@@ -37,7 +40,10 @@ export interface ApiServices {
   readonly deadLetterQuery: ReadQuery;
   readonly state: StateStore;
   readonly rules: RulesInForce;
-  /** Streams of the API that do not fit the rules at the moment: not in `rules`, and to be repaired or deleted by those who may. */
+  /**
+   * Streams of the API that do not fit the rules at the moment: not in `rules`, and to be repaired or deleted by those
+   * who may.
+   */
   leftOutStreams?(): readonly Pick<Stream, 'id'>[];
   readonly definitions: Definitions;
   readonly dryRuns: DryRuns;

@@ -1,4 +1,7 @@
-/** Streams have two names: the id of the rule files, and 24 hexadecimal characters in the shape that scripts expect. Here they are told apart for those who ask. */
+/**
+ * Streams have two names: the id of the rule files, and 24 hexadecimal characters in the shape that scripts expect.
+ * Here they are told apart for those who ask.
+ */
 import { apiIdOf, findId } from '../../core/object-ids.js';
 import { mayReadStream, type Identity } from '../../schemas/access.js';
 import { failure } from './failure.js';
@@ -28,7 +31,10 @@ export function findStream<Named extends Pick<Stream, 'id'>>(
   return streams.find((stream) => stream.id === id);
 }
 
-/** Ids for the search layer; undefined: all that may be read. One that is unknown and one that may not be read give the same answer. */
+/**
+ * Ids for the search layer; undefined: all that may be read. One that is unknown and one that may not be read give the
+ * same answer.
+ */
 export function readableStreams(
   { rules }: Pick<ApiServices, 'rules'>,
   identity: Identity,

@@ -1,11 +1,17 @@
-/** Checks of requests: bodies as they are, query strings and path parameters with texts turned into numbers and booleans. */
+/**
+ * Checks of requests: bodies as they are, query strings and path parameters with texts turned into numbers and
+ * booleans.
+ */
 import { createRequire } from 'node:module';
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 
-/** Unknown members stay: clients of peers send more than is read here. One error suffices; `allErrors` would let a hostile body cost much. */
+/**
+ * Unknown members stay: clients of peers send more than is read here. One error suffices; `allErrors` would let a
+ * hostile body cost much.
+ */
 const common: Options = {
   useDefaults: true,
   removeAdditional: false,
@@ -16,7 +22,10 @@ const common: Options = {
   allowUnionTypes: true,
 };
 
-/** Each schema is compiled when it is first needed: few of the routes are used in one process, and compiled code takes memory. */
+/**
+ * Each schema is compiled when it is first needed: few of the routes are used in one process, and compiled code takes
+ * memory.
+ */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const bodies = new Ajv({ ...common, coerceTypes: false });
   const texts = new Ajv({ ...common, coerceTypes: 'array' });

@@ -18,7 +18,7 @@ export function addStatus(program: Command): void {
     .addHelpText('after', examples('sluice status', 'sluice status --watch', 'sluice status --role output --json'))
     .action(async (flags: { config?: string; json?: boolean; role: RoleName; watch?: boolean }) => {
       const { config } = settings(flags);
-      const { runStatus } = await import('../watch/status-watch.js');
+      const { runStatus } = await import('./status-watch.js');
       await runStatus(connectControl(config, flags.role), flags);
     });
 }

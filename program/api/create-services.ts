@@ -2,7 +2,7 @@
 import { createAccess } from '../../access/access.js';
 import type { StartedServices } from '../../api/api.js';
 import { apiErrors } from '../../api/errors.js';
-import { createAuditTrail, noAudit } from '../../api/http/audit-trail.js';
+import { createAuditTrail, noAudit } from '../../api/http/audit/audit-trail.js';
 import { accessSources } from './access-sources.js';
 import { httpPorts, type ProgramParts } from './ports.js';
 

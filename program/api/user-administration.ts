@@ -4,7 +4,7 @@ import { defaultUsers } from '../../access/rights/default-roles.js';
 import { randomPassword } from '../../access/authentication/passwords.js';
 import type { UserAdministrationPort } from '../../api/control/contract.js';
 import { apiErrors } from '../../api/errors.js';
-import { createAuditTrail } from '../../api/http/audit-trail.js';
+import { createAuditTrail } from '../../api/http/audit/audit-trail.js';
 import { accessSources } from './access-sources.js';
 import type { ProgramParts } from './ports.js';
 

@@ -1,8 +1,8 @@
 /**
- * Cuts a query text into tokens, in time linear in its length. After Lucene's classic query syntax, and more forgiving, since
- * people paste pieces of logs: behind `field:` a colon belongs to the value (times, addresses); `/.../` is an expression only
- * when white space, `)`, `^`, `~` or the end follows, so that paths are terms; `-`, `+`, `!` before white space and
- * `^`, `~` without a number behind are text; so are `&&` and `||` within a word and at its end.
+ * Cuts a query text into tokens, in time linear in its length. After Lucene's classic query syntax, and more forgiving,
+ * since people paste pieces of logs: behind `field:` a colon belongs to the value (times, addresses); `/.../` is an
+ * expression only when white space, `)`, `^`, `~` or the end follows, so that paths are terms; `-`, `+`, `!` before
+ * white space and `^`, `~` without a number behind are text; so are `&&` and `||` within a word and at its end.
  */
 import { fail } from './problem.js';
 import { scanRange } from './lexer-range.js';
@@ -133,7 +133,9 @@ function scanPhrase(scan: Scan, start: number): number {
   );
 }
 
-/** The place behind the closing slash when an expression stands here. Each slash of the text is looked at once or twice. */
+/**
+ * The place behind the closing slash when an expression stands here. Each slash of the text is looked at once or twice.
+ */
 function expressionEnd(text: string, start: number): number | undefined {
   let at = start + 1;
   while (at < text.length && text.charAt(at) !== '/') at += text.charAt(at) === '\\' ? 2 : 1;

@@ -6,10 +6,10 @@
  *   unary    := ("+" | "-" | "!" | NOT)* clause
  *   clause   := (field ":")? (word | phrase | "/" regex "/" | range | (">" | ">=" | "<" | "<=") value | "(" sequence ")") ("^" n | "~" n)*
  *
- * Side by side, `+a` must match, `-a`, `!a` and `NOT a` must not, and beside a `+` the plain ones decide nothing. Written with
- * AND and OR the operators are plain Boolean logic. `and`, `or`, `not` are operators in any case when they stand between
- * (`not`: before) clauses; elsewhere small ones are words. Boosts change nothing, since results are sorted by time. Fuzziness and
- * proximity are read and taken as exact. Aliases and times: `leaves.ts`.
+ * Side by side, `+a` must match, `-a`, `!a` and `NOT a` must not, and beside a `+` the plain ones decide nothing.
+ * Written with AND and OR the operators are plain Boolean logic. `and`, `or`, `not` are operators in any case when they
+ * stand between (`not`: before) clauses; elsewhere small ones are words. Boosts change nothing, since results are
+ * sorted by time. Fuzziness and proximity are read and taken as exact. Aliases and times: `leaves.ts`.
  */
 import type { QueryNode } from '../../schemas/query.js';
 import { comparisonLeaf, expressionLeaf, rangeLeaf, textLeaf, wordLeaf, type LeafContext } from './leaves.js';
@@ -29,7 +29,10 @@ export interface QueryOptions {
   readonly maxLength?: number;
   /** Most clauses; one without a field counts three. Default: 1,000, since OpenSearch stops at 1,024. */
   readonly maxClauses?: number;
-  /** Deepest nesting of `and`, `or` and `not`. Default: 16, since OpenSearch stops at 20. Parentheses: four times as many. */
+  /**
+   * Deepest nesting of `and`, `or` and `not`. Default: 16, since OpenSearch stops at 20. Parentheses: four times as
+   * many.
+   */
   readonly maxDepth?: number;
   /** Words may begin with a wildcard. Default: true. */
   readonly leadingWildcards?: boolean;

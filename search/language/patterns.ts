@@ -10,7 +10,10 @@ export function wildcardExpression(pattern: string): string {
     .join('');
 }
 
-/** Escapes (`\S`, `\p{Lu}`, `\x{1F600}`), names of groups and of classes keep their case; all other letters become small ones. */
+/**
+ * Escapes (`\S`, `\p{Lu}`, `\x{1F600}`), names of groups and of classes keep their case; all other letters become small
+ * ones.
+ */
 export function lowerCaseExpression(expression: string): string {
   return expression.replace(
     /\\[pPx]\{[^}]*\}|\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\(\?P?<[^>]*>|\[:\^?\w+:\]|[^\\([]+|[([]/g,

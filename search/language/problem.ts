@@ -13,7 +13,7 @@ export interface QueryProblem {
   readonly length: number;
   readonly got: string;
   readonly allowed: string;
-  /** A text to put in the place of what is wrong. */
+  /** A text to put instead of what is wrong. */
   readonly didYouMean: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function queryError(problem: QueryProblem): SluiceError {
   });
 }
 
-/** The line of the query with a caret under the place, at most `width` characters around it. */
+/** At most `width` characters of the query around the problem, with carets under it. */
 export function pointAt(text: string, problem: QueryProblem, width = 100): string {
   const from = Math.max(0, problem.position - Math.floor(width / 2));
   const shown = text.slice(from, from + width).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');

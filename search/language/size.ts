@@ -19,7 +19,7 @@ interface Sized {
   readonly span: TextSpan;
   /** One without a field asks three fields. */
   readonly counts: number;
-  /** Of `and`, `or` and `not` around it. */
+  /** How many `and`, `or` and `not` stand around it. */
   readonly depth: number;
 }
 

@@ -16,7 +16,10 @@ export interface TimeRange {
   readonly to: number | undefined;
 }
 
-/** Throws SEARCH_TIME_RANGE. `last` and `from`/`to` exclude each other; `last` holds the millisecond of `now` and nothing later; a `to` of a day or minute ends before it. */
+/**
+ * Throws SEARCH_TIME_RANGE. `last` and `from`/`to` exclude each other; `last` holds the millisecond of `now` and
+ * nothing later; a `to` of a day or minute ends before it.
+ */
 export function parseTimeRange(options: TimeRangeOptions, now: number): TimeRange {
   const { last, from, to } = options;
   if (last !== undefined) {

@@ -1,4 +1,7 @@
-/** What a query that can be read will hardly find anything with: fields that no index has, values that a field of its type never holds. */
+/**
+ * What a query that can be read will hardly find anything with: fields that no index has, values that a field of its
+ * type never holds.
+ */
 import { readNumber } from '../../core/values.js';
 import { standardFields } from '../../schemas/index-fields.js';
 import type { FieldTypes, FieldType, QueryWarning } from '../contract.js';

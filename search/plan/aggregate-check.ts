@@ -10,7 +10,10 @@ import { readableStreams } from './scope.js';
 const maxGroups = 5;
 const maxMetrics = 200;
 
-/** Returns the aggregation with the buckets of `streams` held to those that may be read. Throws SEARCH_AGGREGATE_INVALID. */
+/**
+ * Returns the aggregation; buckets of `streams` are limited to streams that may be read. Throws
+ * SEARCH_AGGREGATE_INVALID.
+ */
 export function checkAggregate(asked: AskedAggregate, scope: SearchScope): AskedAggregate {
   if (asked.groups.length > maxGroups) refuse('groups', `${asked.groups.length} groupings`, `${maxGroups}`);
   if (asked.metrics.length > maxMetrics) refuse('metrics', `${asked.metrics.length} metrics`, `${maxMetrics}`);

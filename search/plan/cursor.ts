@@ -1,4 +1,4 @@
-/** The opaque place of a page: after which message, in which order. */
+/** The opaque position of a page: after which message, in which order. */
 import type { SearchAfter } from '../../schemas/query.js';
 import type { SortOrder } from '../contract.js';
 import { searchErrors } from '../errors.js';

@@ -1,4 +1,6 @@
-/** From a question as people ask it to what a store is asked: query text to tree, scope added, index sets to indices. */
+/**
+ * From a question as people ask it to what a store is asked: query text to tree, scope added, index sets to indices.
+ */
 import { searchErrors } from '../errors.js';
 import type { SearchQuestion, SortOrder } from '../contract.js';
 import type { SearchScope } from '../../schemas/access.js';
@@ -51,7 +53,7 @@ export function readQuery({ settings, now }: Pick<PlanContext, 'settings' | 'now
   });
 }
 
-/** A set that is not there and one that may not be seen are the same: nothing. */
+/** A set that may not be seen is treated as one that does not exist. */
 function searchedSets(
   { indexSets, deadLetterSet }: PlanContext,
   wanted: readonly string[] | undefined,
@@ -62,7 +64,7 @@ function searchedSets(
   return [...new Set(wanted)].filter((set) => known.has(set) || (set === deadLetterSet && scope.deadLetters));
 }
 
-/** Of an index by its name: the set must be one that the scope may search. */
+/** Whether the index belongs to a set that the scope may search. */
 export function mayHold(context: PlanContext, index: string, scope: SearchScope): boolean {
   const set = /^(.+)_\d{1,15}$/.exec(index)?.[1];
   return set !== undefined && searchedSets(context, [set], scope).length > 0;

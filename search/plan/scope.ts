@@ -1,6 +1,6 @@
 /**
- * What a scope lets through. It is added to every question here, whatever the caller has checked before: a message is found when one of its
- * streams may be read and none of them is excepted.
+ * What a scope lets through. It is added to every question here, whatever the caller has checked before: a message is
+ * found when one of its streams may be read and none of them is excepted.
  */
 import { mayReadStream, type SearchScope } from '../../schemas/access.js';
 import type { QueryNode, SearchHit } from '../../schemas/query.js';
@@ -24,7 +24,10 @@ export function scopedQuery(query: QueryNode, scope: SearchScope, wanted: readon
   return and([hideStreams(query, scope), ...within, not(or(scope.except.map(inStream)))]);
 }
 
-/** Clauses on the streams of a message see the readable ones only: otherwise they would tell which others a message is in. */
+/**
+ * Clauses on the streams of a message see the readable ones only: otherwise they would tell which others a message is
+ * in.
+ */
 function hideStreams(query: QueryNode, scope: SearchScope): QueryNode {
   if (scope.streams === 'all') return query;
   return mapClauses(query, (clause) => {

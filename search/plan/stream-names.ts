@@ -1,4 +1,7 @@
-/** Streams have two names (`core/object-ids.ts`): messages keep the id of the rule files, answers of the API show the other. A query may name either. */
+/**
+ * Streams have two names (`core/object-ids.ts`): messages keep the id of the rule files, answers of the API show the
+ * other. A query may name either.
+ */
 import { apiIdOf } from '../../core/object-ids.js';
 import type { QueryNode } from '../../schemas/query.js';
 import { mapClauses } from '../language/tree.js';

@@ -147,7 +147,7 @@ function memberOrder({ sort, metrics }: Asked, group: Grouping, at: number): (le
   };
 }
 
-/** Of equal times the document with the larger id, or the later one. */
+/** Equal times: the document with the larger id, or the later one. */
 function latestOf(documents: readonly Document[], field: string): MetricValue {
   const order = (document: Document): readonly [number, string] => [
     Date.parse(String(document['timestamp'])),

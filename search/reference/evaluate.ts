@@ -1,8 +1,8 @@
 /**
  * The reference meaning of a query tree: what both stores must answer for a plain document (`schemas/query.ts`).
- * Left open there and fixed here: a term without any word matches no text field; wildcards and regular expressions match
- * strings (and members of lists) only; the letters of a wildcard on a text field or on `source` match in any case; a range
- * never matches a text field; a list matches when one of its members does, an empty one does not exist.
+ * Left open there and fixed here: a term without any word matches no text field; wildcards and regular expressions
+ * match strings (and members of lists) only; the letters of a wildcard on a text field or on `source` match in any
+ * case; a range never matches a text field; a list matches when one of its members does, an empty one does not exist.
  */
 import { RE2JS } from 're2js';
 import { timeFields } from '../../schemas/index-fields.js';

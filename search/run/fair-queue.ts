@@ -1,8 +1,13 @@
-/** Lets so many searches run at once; the others wait, and are let in turn by turn over those who ask, so that nobody who asks much holds up the others. */
+/**
+ * A fair scheduler: so many searches run at once, the others wait. Whoever asks takes turns, so that nobody who asks
+ * much delays the others.
+ */
 import { searchErrors } from '../errors.js';
 
 export interface FairQueue {
-  /** Resolves with the call that makes room. Rejects with SEARCH_QUEUE_FULL at once, or with the signal's reason. */
+  /**
+   * Resolves with the function that ends the turn. Rejects with SEARCH_QUEUE_FULL at once, or with the signal's reason.
+   */
   enter(key: string, signal: AbortSignal): Promise<() => void>;
   readonly running: () => number;
   readonly waiting: () => number;
@@ -13,7 +18,7 @@ interface Waiting {
 }
 
 export function createFairQueue(places: number, maxWaiting: number): FairQueue {
-  /** In the order of their turns: who has been served goes to the end. */
+  /** Waiting searches of each key, in the order of their turns. A key that was served goes to the end. */
   const lines = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;

@@ -1,4 +1,7 @@
-/** Names and types of fields, and which of them a restricted scope may know of: those that occur in messages it can read. */
+/**
+ * Names and types of fields, and which of them a restricted scope may know of: those that occur in messages it can
+ * read.
+ */
 import { LRUCache } from 'lru-cache';
 import type { SearchScope } from '../../schemas/access.js';
 import { planSearch } from '../plan/plan.js';
@@ -11,7 +14,7 @@ type KnownFields = (scope: SearchScope) => Promise<FieldTypes>;
 /** A new field is offered after this long. */
 const freshMs = 30_000;
 const scopesKept = 200;
-/** Kept by indices, and never to be offered. */
+/** Fields of indices that are never offered. */
 const hidden: ReadonlySet<string> = new Set(['other_fields']);
 
 export function createKnownFields(context: SearchContext): KnownFields {
@@ -38,7 +41,7 @@ function findFields(context: SearchContext, scope: SearchScope): Promise<FieldTy
   });
 }
 
-/** The newest index has the last word. */
+/** The newest index decides the type. */
 async function typesOf(context: SearchContext, indices: readonly string[]): Promise<FieldTypes> {
   const types = new Map<string, FieldType>();
   for (const index of indices) {

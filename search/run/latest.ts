@@ -1,4 +1,7 @@
-/** `latest`: what the newest message of a bucket has in a field. One search for each bucket, so that stores agree on it as they agree on searches. */
+/**
+ * `latest`: what the newest message of a bucket has in a field. One search for each bucket, so that stores agree on it
+ * as they agree on searches.
+ */
 import { and } from '../language/tree.js';
 import { bucketEnd } from '../reference/aggregate.js';
 import { isLatest, type AskedAggregate, type LatestMetric, type MetricValue, type SearchBucket } from '../contract.js';
@@ -10,7 +13,7 @@ import type { AggregateRequest, Bucket, Grouping, Metric, QueryNode } from '../.
 
 /** Buckets times fields; each costs a search. */
 const mostLookUps = 1_000;
-/** Of a text, in characters: whole messages are read as messages. */
+/** Characters of a text; whoever wants whole messages asks for messages. */
 const longestText = 10_000;
 
 /** What the store is asked for. */
@@ -85,7 +88,9 @@ export function shownValue(value: unknown): MetricValue {
     : null;
 }
 
-/** Of the documents in a bucket: a range from a key to itself tells numbers from texts that read as numbers. */
+/**
+ * Matches the documents of a bucket. A range from the key to itself tells numbers from texts that look like numbers.
+ */
 function conditionOf({ kind, field, interval }: Grouping, key: Bucket['key'][number]): QueryNode {
   if (typeof key === 'boolean') return { kind: 'term', field, text: String(key) };
   if (kind === 'time')

@@ -1,4 +1,7 @@
-/** All rows of a question, of one snapshot, batch by batch: each batch is a turn of its own, so that an export does not hold up the searches. */
+/**
+ * All rows of a question, of one snapshot, batch by batch. Each batch takes a turn of its own, so that an export delays
+ * no searches.
+ */
 import { isSluiceError } from '../../core/errors.js';
 import { noteTraffic } from '../../core/process/young-generation.js';
 import type { SearchHit } from '../../schemas/query.js';
@@ -55,7 +58,7 @@ export async function* rows(
     countEnd(context, 'rows', error);
     throw error;
   } finally {
-    // A store that is slow to stop gives back what it holds later.
+    // A store that is slow to stop releases its snapshot later.
     iterator?.return?.().catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * New messages as they become searchable, oldest first. They do so in another order than they were received: each look goes back over a
- * stretch of receive times, and what was shown is remembered for just that stretch, so that nothing comes twice.
+ * New messages as they become searchable, oldest first. The order differs from that of receiving. So each look goes
+ * back over a stretch of receive times, and ids of that stretch are remembered: nothing is shown twice.
  */
 import { pause } from '../../core/wait.js';
 import type { QueryNode, SearchAfter, SearchHit } from '../../schemas/query.js';
@@ -66,7 +66,7 @@ class Window {
     return true;
   }
 
-  /** Forgets what lies before the stretch. */
+  /** Moves the stretch on, and forgets ids before it. */
   advance(now: number): void {
     this.#from = Math.max(this.#from, Math.min(this.#newest, now) - overlapMs);
     for (const [id, received] of this.#seen) if (received < this.#from) this.#seen.delete(id);
@@ -111,7 +111,7 @@ export async function* tail(
   }
 }
 
-/** Leaves out what a slow reader is too far behind of. */
+/** Leaves out messages when a slow reader is too far behind. */
 async function catchUp(
   context: SearchContext,
   request: SearchQuestion,

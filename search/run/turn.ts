@@ -41,7 +41,7 @@ export async function runSearch<Answer>(
   }
 }
 
-/** Counts a search that has ended: well, when there is no cause. */
+/** Counts a search that has ended; without a cause it ended well. */
 export function countEnd({ metrics }: RunContext, kind: SearchKind, cause: unknown): void {
   metrics.searches.inc({
     kind,
@@ -125,7 +125,7 @@ async function inTurn<Answer>(
   return orAborted(working, signal);
 }
 
-/** The caller need not wait for a store that is slow to stop; the place is free only when it has. */
+/** The caller does not wait for a store that is slow to stop. The turn ends only when the store has stopped. */
 function orAborted<Answer>(working: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

@@ -1,4 +1,7 @@
-/** CSV exports: rows as they are read, one batch at a time, with progress, until the end, the limit or the client's leaving. */
+/**
+ * CSV exports: rows as they are read, one batch at a time, with progress, until the end, the limit or the client's
+ * leaving.
+ */
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,7 +15,7 @@ import { failure } from '../failure.js';
 import { apiMetrics } from '../metrics.js';
 import { createSharedWork, type SharedWork } from '../objects/long-work/shared-work.js';
 import { sharedStateOf, type ApiServices } from '../services.js';
-import { zoneShift } from './time-zones.js';
+import { zoneShift } from './times/time-zones.js';
 import { messageRow } from './message-lists.js';
 
 export interface ExportRequest {
@@ -36,9 +39,12 @@ export interface ExportState {
 }
 
 export interface Exports {
-  /** Answers the request with a stream. What goes wrong before the first row is an answer of its own; after it, the connection is cut. */
+  /**
+   * Answers the request with a stream. What goes wrong before the first row is an answer of its own; after it, the
+   * connection is cut.
+   */
   send(request: FastifyRequest, reply: FastifyReply, wanted: ExportRequest): Promise<FastifyReply>;
-  /** Of every process; those of others as they were a few seconds ago. */
+  /** Exports of every process; those of other processes as they were a few seconds ago. */
   list(): Promise<readonly ExportState[]>;
   cancel(id: string): Promise<void>;
   stop(): void;

@@ -6,7 +6,7 @@ import type { Log } from '../../../core/log.js';
 import { failure } from '../failure.js';
 import type { QueryResults } from './execute.js';
 
-/** Nobody asked for it this long: nobody will. */
+/** A job that nobody has asked for in this time is removed. */
 export const jobKeptMs = 300_000;
 const maxJobs = 500;
 const maxJobsOfUser = 50;
@@ -34,7 +34,7 @@ export interface JobStart {
   readonly run: (signal: AbortSignal) => Promise<QueryResults>;
   /** Undefined or 0: until it ends by itself. */
   readonly cancelAfterMs?: number | undefined;
-  /** Of a job that somebody began in another process; it is known to this asker only. */
+  /** Names a job that was begun in another process; only this asker knows it here. */
   readonly as?: { readonly id: string; readonly owner: string } | undefined;
 }
 

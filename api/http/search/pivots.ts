@@ -6,7 +6,7 @@ import type { AggregateAnswer, AskedAggregate, SearchBucket, SearchMetric } from
 import { failure } from '../failure.js';
 import { textOf } from '../objects/shapes.js';
 import { figureKinds, figureOf } from './figures.js';
-import { automaticInterval, parseInterval } from './intervals.js';
+import { automaticInterval, parseInterval } from './times/intervals.js';
 import { failuresOf } from './message-lists.js';
 import { askedBy, type Asked, type Context } from './questions.js';
 
@@ -139,7 +139,7 @@ function groupings(group: Group, rangeMs: number): readonly Grouping[] {
   return fields.map((field) => ({ kind: 'time', field, interval }));
 }
 
-/** Of the whole store there is no range to divide: the times of what is found make one. */
+/** Milliseconds that are divided into buckets. Without a time range these are the times of what is found. */
 async function span(context: Context, { question }: Asked): Promise<number> {
   if (question.from !== undefined) return (question.to ?? context.now) - question.from;
   const {

@@ -5,7 +5,7 @@ import type { SearchQuestion } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
-import { effectiveRange, resolveRange } from './time-ranges.js';
+import { effectiveRange, resolveRange } from './times/time-ranges.js';
 
 export interface Asked {
   readonly question: SearchQuestion;

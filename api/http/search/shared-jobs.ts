@@ -1,6 +1,6 @@
 /**
- * Search jobs that any process of the API answers for. What a job asks stands in the state; its results do not: a process that is asked for a job of
- * another one runs it too, of the same moment and with the rights of who asks.
+ * Search jobs that any process of the API answers for. The state has what a job asks, not its results. A process that
+ * is asked for the job of another one runs it again: for the same moment, with the rights of whoever asks.
  */
 import { errorText, isSluiceError } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
@@ -16,7 +16,7 @@ export const sharedJobsPrefix = 'search-jobs/';
 const lookMs = 1_000;
 /** Records that a process left behind. */
 const sweepMs = 300_000;
-/** Of one record as JSON. A larger job stays with its process. */
+/** Largest record, as JSON. A larger job stays with its process. */
 const maxRecordBytes = 64 * 1024;
 
 export interface JobRequest {

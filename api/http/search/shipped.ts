@@ -1,4 +1,7 @@
-/** Searches and views that are created after the start: the ones that ship, and those of the folder of files. What is there already stays as it is. */
+/**
+ * Searches and views that are created after the start: the ones that ship, and those of the folder of files. What is
+ * there already stays as it is.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';

@@ -6,9 +6,9 @@ import type { StoredSearch, StoredView } from '../../../schemas/api-search.js';
 import type { StateEntry, StateStore } from '../../../state/contract.js';
 import { failure } from '../failure.js';
 
-/** Of one search or view as JSON; the widgets of the largest dashboards take a fraction of it. */
+/** Largest search or view, as JSON. The largest dashboards take a fraction of it. */
 const maxBytes = 512 * 1024;
-/** Two who write the same object at once: one of them comes after the other. */
+/** Writes of the same search or view at once come one after the other. */
 const maxAttempts = 5;
 
 interface Owned {
@@ -137,7 +137,10 @@ class StoredViews implements ViewStore {
       throw failure('API_QUOTA_REACHED', `There are ${maxViews} views already; no more are kept (api.max_views).`);
   }
 
-  /** Every client makes a search for each question it asks. They are counted now and then, and the oldest that no view needs go. */
+  /**
+   * Every client makes a search for each question it asks. They are counted now and then, and the oldest that no view
+   * needs go.
+   */
   async #makeRoomForSearch(): Promise<void> {
     const { maxSearches } = this.#limits;
     this.#sinceCount += 1;

@@ -1,4 +1,7 @@
-/** Clients write members that they do not set as null: those count as not given, in a search and its parts and in a view, and nowhere below. */
+/**
+ * Clients write members that they do not set as null: those count as not given, in a search and its parts and in a
+ * view, and nowhere below.
+ */
 import type { FastifyRequest } from 'fastify';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { createMemoryState } from '../../../bench/memory-state.js';
 import type { Access, AccessAdministration, Credentials } from '../../../access/contract.js';
-import { noAudit, type AuditMessage } from '../../../api/http/audit-trail.js';
+import { noAudit, type AuditMessage } from '../../../api/http/audit/audit-trail.js';
 import { createApiServer, type ApiHttpServer } from '../../../api/http/server.js';
 import type { ApiRoutes, ApiServices } from '../../../api/http/services.js';
 import { registeredKinds } from '../../../program/kinds.js';

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nameParameter, sessionAnswer, sessionRequest, sessionState } from '../../../../schemas/api-access.js';
-import { maxUser, oneLine } from '../../access-line.js';
+import { maxUser, oneLine } from '../../audit/access-line.js';
 import { membersOf, textOf, type Audited } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';
 import { sessionCookie } from '../../credentials.js';

@@ -105,7 +105,7 @@ export function changePassword(app: ApiServer, { access }: ApiServices): void {
   );
 }
 
-/** Of what was sent, what differs: the rest may be somebody else's change at the same time. */
+/** Names what was sent and differs now. The rest may be somebody else's change at the same time. */
 function auditedChange(before: User, after: User, body: UserBody): Audited {
   const [old, now] = [before, after].map(
     (user): Readonly<Record<string, unknown>> => userAnswerOf(user, { permissions: false, directory: false }),

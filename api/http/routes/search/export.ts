@@ -12,7 +12,7 @@ import { auditedQuery, someOf } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';
 import { exportsOf, type ExportRequest, type Exports } from '../../search/exports.js';
-import { isTimeZone } from '../../search/time-zones.js';
+import { isTimeZone } from '../../search/times/time-zones.js';
 import { createViewStore, type ViewStore } from '../../search/view-store.js';
 import { askedBy } from '../../search/questions.js';
 import { messageSort } from '../../search/sort-keys.js';

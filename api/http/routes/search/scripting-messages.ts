@@ -5,7 +5,7 @@ import type { ApiServer } from '../../contract.js';
 import { whenLeaving } from '../../search/leaving.js';
 import { messageRow } from '../../search/message-lists.js';
 import { sendTable, type Table } from '../../search/tables.js';
-import { effectiveRange, resolveRange } from '../../search/time-ranges.js';
+import { effectiveRange, resolveRange } from '../../search/times/time-ranges.js';
 import type { ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
 import { common, config, listQuery, name, order, rangeOfText, response, split } from './scripting-shapes.js';

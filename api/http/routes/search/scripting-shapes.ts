@@ -1,4 +1,7 @@
-/** What the routes for scripts share: members of questions, the answer as a table, lists and ranges as query strings write them. */
+/**
+ * What the routes for scripts share: members of questions, the answer as a table, lists and ranges as query strings
+ * write them.
+ */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { parseDuration } from '../../../../core/durations.js';
@@ -40,7 +43,7 @@ export const listQuery = {
   timerange: Type.Optional(Type.String({ maxLength: 100, description: '15m, 2h, 1d, or words: last five minutes' })),
 };
 
-/** Of all routes here. */
+/** What every route for scripts declares. */
 export const config = {
   permission: 'authenticated',
   checks: 'shows what may be read',

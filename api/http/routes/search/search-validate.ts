@@ -6,7 +6,7 @@ import { queryBody, queryText, timeRangeBody } from '../../../../schemas/api-sea
 import type { CheckedQuery, FieldTypes, QueryWarning, TextSpan } from '../../../../search/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { isFailure } from '../../failure.js';
-import { resolveRange } from '../../search/time-ranges.js';
+import { resolveRange } from '../../search/times/time-ranges.js';
 import type { ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
 

@@ -4,11 +4,13 @@ import { queryText, timeRangeBody } from '../../../../schemas/api-search.js';
 import type { ApiServer } from '../../contract.js';
 import { nullable } from '../../objects/shapes.js';
 import { whenLeaving } from '../../search/leaving.js';
-import { resolveRange } from '../../search/time-ranges.js';
+import { resolveRange } from '../../search/times/time-ranges.js';
 import type { ApiServices } from '../../services.js';
 import { readableStreams, streamHex } from '../../stream-ids.js';
 
-/** Looked through for those that begin so: the store compares texts only, and a list has members that begin otherwise. */
+/**
+ * Looked through for those that begin so: the store compares texts only, and a list has members that begin otherwise.
+ */
 const examined = 1_000;
 const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema));
 

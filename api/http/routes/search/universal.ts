@@ -11,7 +11,7 @@ import { failure } from '../../failure.js';
 import { exportsOf } from '../../search/exports.js';
 import { whenLeaving } from '../../search/leaving.js';
 import { failuresOf, messageRow } from '../../search/message-lists.js';
-import { iso, resolveRange } from '../../search/time-ranges.js';
+import { iso, resolveRange } from '../../search/times/time-ranges.js';
 import type { ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
 

@@ -1,4 +1,7 @@
-/** Views: saved searches and dashboards. Everybody who is known sees them, since results are held to what the reader may read; they are changed by their owner or an administrator. */
+/**
+ * Views: saved searches and dashboards. Everybody who is known sees them, since results are held to what the reader may
+ * read; they are changed by their owner or an administrator.
+ */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Identity } from '../../../../schemas/access.js';

@@ -46,7 +46,7 @@ export function apiBrowserRoutes(app: ApiServer, services: ApiServices): void {
       },
     },
     async (_, reply) => {
-      description ??= import('../../openapi.js').then(async ({ describeApi }) =>
+      description ??= import('../../openapi/openapi.js').then(async ({ describeApi }) =>
         JSON.stringify(await describeApi(services, app.routeList as readonly ApiRoutes[])),
       );
       description.catch(() => {

@@ -1,7 +1,7 @@
 /** Access lines: their shape, that nobody can forge them, and which of them are security events. */
 import t from 'tap';
 import { Type } from 'typebox';
-import { accessLine, failedLoginLine, isSecurityEvent } from '../../../../api/http/access-line.js';
+import { accessLine, failedLoginLine, isSecurityEvent } from '../../../../api/http/audit/access-line.js';
 import type { ApiServer } from '../../../../api/http/contract.js';
 import { failure } from '../../../../api/http/failure.js';
 import { createWorld } from '../world.js';

@@ -1,6 +1,6 @@
 /** How audit records get into the pipeline, and what happens when it takes none. */
 import t from 'tap';
-import { createAuditTrail } from '../../../../api/http/audit-trail.js';
+import { createAuditTrail } from '../../../../api/http/audit/audit-trail.js';
 import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { MessageBatch, MessageSink } from '../../../../schemas/messages.js';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { rolesReference } from '../../../../api/http/roles-reference.js';
+import { rolesReference } from '../../../../api/http/openapi/roles-reference.js';
 import { packageRoot } from '../../../../core/process/package-root.js';
 import { allCapabilities } from '../../../../schemas/access.js';
 import { createWorld } from '../world.js';

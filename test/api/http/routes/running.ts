@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { noAudit, type AuditMessage } from '../../../../api/http/audit-trail.js';
+import { noAudit, type AuditMessage } from '../../../../api/http/audit/audit-trail.js';
 import { createApiServer } from '../../../../api/http/server.js';
 import type { ApiRoutes, ApiServices } from '../../../../api/http/services.js';
 import { registeredKinds, type Kinds } from '../../../../program/kinds.js';

@@ -1,8 +1,8 @@
 /** Time ranges in words, widths of time buckets, cells of CSV. */
 import t from 'tap';
-import { automaticInterval, parseInterval } from '../../../../api/http/search/intervals.js';
-import { parseKeyword } from '../../../../api/http/search/keywords.js';
-import { resolveRange } from '../../../../api/http/search/time-ranges.js';
+import { automaticInterval, parseInterval } from '../../../../api/http/search/times/intervals.js';
+import { parseKeyword } from '../../../../api/http/search/times/keywords.js';
+import { resolveRange } from '../../../../api/http/search/times/time-ranges.js';
 
 /** A Wednesday. */
 const now = Date.parse('2026-03-18T10:20:30.400Z');

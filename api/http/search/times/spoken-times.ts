@@ -6,7 +6,10 @@ import { toUniversal, zoneShift } from './time-zones.js';
 export interface RangePart {
   readonly from: number;
   readonly to: number;
-  /** Where a range ends that ends with it, if not with its own end: at the point `2 hours ago`, or at the begin of a written minute. */
+  /**
+   * Where a range ends that ends with it, if not with its own end: at the point `2 hours ago`, or at the begin of a
+   * written minute.
+   */
   readonly end?: number;
 }
 
@@ -14,7 +17,10 @@ export interface RangePart {
 const maxLength = 100;
 const dayMs = 86_400_000;
 
-/** Undefined: not understood, as a whole. Without a year or week the last such day is meant, or the first one from `after` on. A point reaches to now. */
+/**
+ * Undefined: not understood, as a whole. Without a year or week the last such day is meant, or the first one from
+ * `after` on. A point reaches to now.
+ */
 export function parseSpoken(text: string, timeZone: string, now: number, after?: number): RangePart | undefined {
   if (text.length > maxLength) return undefined;
   const [found, ...others] = casual.parse(text, {
@@ -53,7 +59,7 @@ function following(time: ParsedComponents, from: number, timeZone: string): numb
 const isWeekday = (time: ParsedComponents): boolean => time.isCertain('weekday') && !time.isCertain('day');
 const isYearless = (time: ParsedComponents): boolean => time.isCertain('month') && !time.isCertain('year');
 
-/** Of a day its midnight. */
+/** A day means its midnight. */
 function pointOf(time: ParsedComponents, timeZone: string, { days = 0, years = 0 } = {}): number {
   const part = (name: Parameters<ParsedComponents['get']>[0]): number => time.get(name) ?? 0;
   const clock = isDay(time)

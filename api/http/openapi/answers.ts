@@ -1,5 +1,5 @@
 /** What the description of the API says of answers: the media types of success, and which errors a route can give. */
-import type { Permission } from './contract.js';
+import type { Permission } from '../contract.js';
 
 type Members = Readonly<Record<string, unknown>>;
 

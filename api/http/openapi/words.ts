@@ -27,7 +27,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Views: 'Saved searches and dashboards.',
 };
 
-/** Of parameters that mean the same everywhere; others describe themselves. */
+/** Descriptions of parameters that mean the same everywhere; others describe themselves. */
 export const parameterDescriptions: Readonly<Record<string, string>> = {
   page: 'Which page, from 1.',
   per_page: 'Entries of a page.',

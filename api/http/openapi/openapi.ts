@@ -1,12 +1,12 @@
 /** The description of the API (OpenAPI 3.1), made from the schemas of the routes when somebody asks for it. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifySchema, type RouteOptions } from 'fastify';
-import { packageVersion } from '../../core/process/package-root.js';
-import type { ApiServer } from './contract.js';
-import { answersOf, errorResponses, errorSchema, errorsOf, type DescribedRoute } from './openapi-answers.js';
-import { parameterDescriptions, tagDescriptions } from './openapi-words.js';
-import type { ApiRoutes, ApiServices } from './services.js';
-import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
+import { packageVersion } from '../../../core/process/package-root.js';
+import type { ApiServer } from '../contract.js';
+import { answersOf, errorResponses, errorSchema, errorsOf, type DescribedRoute } from './answers.js';
+import { parameterDescriptions, tagDescriptions } from './words.js';
+import type { ApiRoutes, ApiServices } from '../services.js';
+import { createSerializerCompiler, createValidatorCompiler } from '../validation.js';
 
 type Members = Readonly<Record<string, unknown>>;
 interface Operation {
@@ -27,7 +27,10 @@ const schemes = {
   session: { type: 'apiKey', in: 'cookie', name: 'authentication' },
 } as const;
 
-/** The routes are registered a second time, on a server that never listens; it is not closed either, since that would end what the routes have under way. */
+/**
+ * The routes are registered a second time, on a server that never listens; it is not closed either, since that would
+ * end what the routes have under way.
+ */
 export async function describeApi(services: ApiServices, routes: readonly ApiRoutes[]): Promise<Members> {
   const { default: swagger } = await import('@fastify/swagger');
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>() as unknown as ApiServer;

@@ -14,7 +14,7 @@ export function startOf(unit: string, timeZone: string, now: number, by: number)
   return toUniversal(Date.UTC(...start), timeZone);
 }
 
-/** Of what clocks of the zone show, as if it were UTC. */
+/** From what clocks of the zone show, written as if it were UTC. */
 export function toUniversal(local: number, timeZone: string): number {
   return local - zoneShift(timeZone, local - zoneShift(timeZone, local));
 }

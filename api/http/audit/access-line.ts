@@ -1,8 +1,8 @@
 /**
  * Access lines, as existing audit rules and reports read them:
  *   [2020-01-01T10:00:00,001][DEBUG]192.0.2.7 alice [-] "GET api/users/alice" curl/8 200 -1
- * Time in UTC; `-` for the user before authentication; path without the leading slash; size always -1. Nothing that a client sends can end the
- * line, its quotes or its user slot: such characters are written as %XX.
+ * Time in UTC; `-` for the user before authentication; path without the leading slash; size always -1. Nothing that a
+ * client sends can end the line, its quotes or its user slot: such characters are written as %XX.
  */
 
 export interface AccessLine {

@@ -1,13 +1,14 @@
 /**
- * Audit records on their way into the pipeline, as messages like any other: rules route them into Audit logs. A request never waits for them. They wait
- * in a bounded queue; what does not fit, or is not taken before the stop, stands in the program's own log and is counted as lost.
+ * Audit records on their way into the pipeline, as messages like any other: rules route them into Audit logs. A request
+ * never waits for them. They wait in a bounded queue; what does not fit, or is not taken before the stop, stands in the
+ * program's own log and is counted as lost.
  */
 import { hostname } from 'node:os';
-import { errorText } from '../../core/errors.js';
-import { buildMetrics, type Registry } from '../../core/metrics.js';
-import { createRateLimit, type Log } from '../../core/log.js';
-import type { MessageSink } from '../../schemas/messages.js';
-import { apiMetrics } from './metrics.js';
+import { errorText } from '../../../core/errors.js';
+import { buildMetrics, type Registry } from '../../../core/metrics.js';
+import { createRateLimit, type Log } from '../../../core/log.js';
+import type { MessageSink } from '../../../schemas/messages.js';
+import { apiMetrics } from '../metrics.js';
 
 /** Name of the receiver of these messages: senders cannot set that field, so it tells real records from forged ones. */
 export const auditReceiver = 'audit';
@@ -37,7 +38,7 @@ export interface AuditTrailOptions {
   readonly log: Log;
 }
 
-/** Of one append; all that wait go at once up to this. */
+/** Most records of one append. */
 const maxBatch = 1_000;
 /** Lost records in the program's log, a minute: past that only the counter says how many. */
 const lostLinesPerMinute = 60;

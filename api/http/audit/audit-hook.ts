@@ -1,10 +1,13 @@
-/** Runs after every answer: access lines of the security events, one structured record for every change, search and export, and the counters. */
+/**
+ * Runs after every answer: access lines of the security events, one structured record for every change, search and
+ * export, and the counters.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { buildMetrics } from '../../core/metrics.js';
+import { buildMetrics } from '../../../core/metrics.js';
 import { accessLine, failedLoginLine, isSecurityEvent, oneLine, withoutLiveSession } from './access-line.js';
-import { defaultObject, type Audited } from './audited.js';
-import { apiMetrics } from './metrics.js';
-import type { ApiServices } from './services.js';
+import { defaultObject, type Audited } from '../audited.js';
+import { apiMetrics } from '../metrics.js';
+import type { ApiServices } from '../services.js';
 
 const outcomes: Readonly<Record<number, string>> = { 401: 'denied', 403: 'denied', 429: 'throttled' };
 

@@ -1,8 +1,8 @@
 /** The reference page of roles: what ships, what a capability opens, and what each route needs. */
 import { stringify } from 'yaml';
-import { defaultRoles, type Role } from '../../access/rights/default-roles.js';
-import { administratorCapabilities, allCapabilities, capabilities, type Capability } from '../../schemas/access.js';
-import type { RouteFacts } from './route-table.js';
+import { defaultRoles, type Role } from '../../../access/rights/default-roles.js';
+import { administratorCapabilities, allCapabilities, capabilities, type Capability } from '../../../schemas/access.js';
+import type { RouteFacts } from '../route-table.js';
 
 const needs: Readonly<Record<string, string>> = {
   public: 'nothing',

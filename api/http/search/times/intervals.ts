@@ -1,6 +1,6 @@
 /** Widths of time buckets: chosen for a range, or read from a text. */
-import { ownMember } from '../../../core/own-member.js';
-import type { BucketInterval } from '../../../schemas/query.js';
+import { ownMember } from '../../../../core/own-member.js';
+import type { BucketInterval } from '../../../../schemas/query.js';
 
 const minute = 60_000;
 const hour = 60 * minute;
