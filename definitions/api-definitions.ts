@@ -10,16 +10,16 @@ import type { RuleSource } from '../rules/contract.js';
 import type { StateStore } from '../state/contract.js';
 import { describeProblems, invalid, newProblems, type Checking } from './check.js';
 import type { DefinitionWriter, FieldProblem, WantedDefinition } from './contract.js';
+import { definitionEvents } from './events.js';
 import { objectErrors } from './errors.js';
 import {
   isSection,
   keyOf,
   objectsPrefix,
-  readStored,
   retiredKey,
+  StoredReader,
   type StoredDefinition,
   type StoredDefinitions,
-  type StoredSecret,
   type ObjectKind,
   type Reading,
 } from './stored.js';
@@ -53,10 +53,11 @@ export interface ApiDefinitionsOptions {
 
 export class ApiDefinitions implements DefinitionWriter {
   readonly #options: ApiDefinitionsOptions;
+  readonly #reader: StoredReader;
   readonly #listeners = new Set<() => void>();
   /** Of the program, with the secrets of outputs beside it. */
   readonly environment: Record<string, string | undefined> = { ...process.env };
-  #reading: Reading = { kept: [], retired: new Set() };
+  #reading: Reading = { stored: [], retired: new Set() };
   #turn: Promise<unknown> = Promise.resolve();
   #unwatch: () => void = () => undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -64,6 +65,7 @@ export class ApiDefinitions implements DefinitionWriter {
 
   constructor(options: ApiDefinitionsOptions) {
     this.#options = options;
+    this.#reader = new StoredReader(options.state, options.log);
   }
 
   async start(): Promise<void> {
@@ -78,12 +80,12 @@ export class ApiDefinitions implements DefinitionWriter {
     await this.#turn.catch(() => undefined);
   }
 
-  get kept(): StoredDefinitions {
-    return this.#reading.kept;
+  get stored(): StoredDefinitions {
+    return this.#reading.stored;
   }
 
   find(kind: ObjectKind, id: string): StoredDefinition | undefined {
-    return this.kept.find((object) => object.kind === kind && object.id === id);
+    return this.stored.find((object) => object.kind === kind && object.id === id);
   }
 
   /** An object of this kind has, or had, this id. */
@@ -101,7 +103,7 @@ export class ApiDefinitions implements DefinitionWriter {
   create(kind: ObjectKind, id: string, wanted: WantedDefinition, by: string): Promise<StoredDefinition> {
     return this.#write(async () => {
       if (this.find(kind, id) !== undefined) throw objectErrors.create('OBJECT_EXISTS', { place: id });
-      if (this.kept.filter((object) => object.kind === kind).length >= maxObjects)
+      if (this.stored.filter((object) => object.kind === kind).length >= maxObjects)
         throw objectErrors.create('OBJECT_LIMIT', { place: kind, got: `${maxObjects} objects` });
       return this.#put(kind, id, undefined, wanted, by);
     });
@@ -127,7 +129,7 @@ export class ApiDefinitions implements DefinitionWriter {
       if (before === undefined) throw objectErrors.create('OBJECT_UNKNOWN', { place: id });
       await this.#assertFits(
         before,
-        this.kept.filter((object) => object !== before),
+        this.stored.filter((object) => object !== before),
       );
       const retired = retiredKey(kind, id);
       if (!isSection(kind) && !this.#reading.retired.has(retired))
@@ -141,11 +143,13 @@ export class ApiDefinitions implements DefinitionWriter {
 
   /** What the state has now. */
   async refresh(): Promise<void> {
-    const reading = await readStored(this.#options.state);
-    const changed = JSON.stringify(reading.kept) !== JSON.stringify(this.kept);
+    const reading = await this.#reader.read();
+    const before = this.stored;
+    const changed =
+      reading.stored.length !== before.length || reading.stored.some((definition, at) => definition !== before[at]);
     this.#reading = reading;
     if (!changed) return;
-    const secrets = environmentOf(reading.kept);
+    const secrets = environmentOf(reading.stored);
     for (const name of Object.keys(this.environment))
       if (name.startsWith('SLUICE_OBJECT_') && !(name in secrets)) delete this.environment[name];
     Object.assign(this.environment, secrets);
@@ -159,7 +163,7 @@ export class ApiDefinitions implements DefinitionWriter {
       .catch(() => undefined)
       .then(() => this.refresh())
       .catch((error: unknown) => {
-        this.#options.log.warn({ error: errorText(error) }, 'objects could not be read; trying again');
+        definitionEvents.definitionsUnread(this.#options.log, { error: errorText(error) });
         if (!this.#stopped) this.#retry = setTimeout(() => this.#refreshSoon(), retryMs).unref();
       });
   }
@@ -210,7 +214,7 @@ export class ApiDefinitions implements DefinitionWriter {
       throw objectErrors.create('OBJECT_LIMIT', { place: id, got: `${bytes} bytes`, allowed: `${allowed} bytes` });
     const object: StoredDefinition = { ...value, kind, id, revision: '' };
     const after =
-      before === undefined ? [...this.kept, object] : this.kept.map((other) => (other === before ? object : other));
+      before === undefined ? [...this.stored, object] : this.stored.map((other) => (other === before ? object : other));
     await this.#assertFits(object, after);
     const { revision } = await state.put(keyOf(kind, id), value, before?.revision);
     await this.#assertStillFits({ ...object, revision }, before);
@@ -218,7 +222,7 @@ export class ApiDefinitions implements DefinitionWriter {
   }
 
   async #assertFits(changed: StoredDefinition, after: StoredDefinitions): Promise<void> {
-    const problems = newProblems(await this.#checking(), this.kept, after);
+    const problems = newProblems(await this.#checking(), this.stored, after);
     const others = after.includes(changed) ? (this.#options.check?.(changed, after) ?? []) : [];
     if (problems.length + others.length > 0) throw invalid([...others, ...describeProblems(problems, changed, after)]);
   }
@@ -234,9 +238,9 @@ export class ApiDefinitions implements DefinitionWriter {
 
   /** Another process may have kept something meanwhile that does not go together with this change. */
   async #stillFits(wereThere: StoredDefinitions, changed?: StoredDefinition): Promise<boolean> {
-    const { kept } = await readStored(this.#options.state);
-    const others = kept.filter(({ kind, id }) => kind !== changed?.kind || id !== changed.id);
-    return newProblems(await this.#checking(), [...others, ...wereThere], kept).length === 0;
+    const { stored } = await this.#reader.read();
+    const others = stored.filter(({ kind, id }) => kind !== changed?.kind || id !== changed.id);
+    return newProblems(await this.#checking(), [...others, ...wereThere], stored).length === 0;
   }
 
   async #checking(): Promise<Checking> {
@@ -276,7 +280,7 @@ const owned = (ownerId: string | undefined): { readonly owner_id?: string } =>
 function secretsOf(
   before: StoredDefinition | undefined,
   wanted: Readonly<Record<string, string>> | undefined,
-): Readonly<Record<string, StoredSecret>> {
+): StoredDefinition['secrets'] {
   if (wanted === undefined) return before?.secrets ?? {};
   return Object.fromEntries(
     Object.entries(wanted).map(([name, value]) => {

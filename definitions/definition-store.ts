@@ -13,6 +13,7 @@ import type { StateStore } from '../state/contract.js';
 import { patiently } from '../pipeline/patience.js';
 import { createCatalogReader } from './catalog.js';
 import type { Definitions } from './contract.js';
+import { definitionEvents } from './events.js';
 import { objectErrors } from './errors.js';
 import type { StoredDefinitions } from './stored.js';
 import { compileWith } from './dry-run.js';
@@ -86,7 +87,7 @@ export function createDefinitionStore({
           check: (object, kept) =>
             object.kind === 'receivers' ? storedReceivers.problems(object, kept) : pipelineProblems(object, kept),
         });
-  const kept = (): StoredDefinitions => objects?.kept ?? [];
+  const kept = (): StoredDefinitions => objects?.stored ?? [];
   const loader = createRulesLoader({ compiler, log, withoutRoles: stateIs === 'own' });
   const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
   const ruleSets = new RuleSetOwner({
@@ -108,10 +109,7 @@ export function createDefinitionStore({
         return;
       } catch (error) {
         await state?.stop(0).catch(() => undefined);
-        log.warn(
-          { error: errorText(error) },
-          'the state with objects made through the API cannot be read yet; trying again',
-        );
+        definitionEvents.ownStateUnread(log, { error: errorText(error) });
         await pause(backOff(), ending.signal);
       }
     }

@@ -6,6 +6,7 @@ import { formatProblem, invalidRules, type Problem } from '../rules/problems.js'
 import { versionOf } from '../rules/loading/source.js';
 import type { Log } from '../core/log.js';
 import type { StoredDefinition, StoredDefinitions } from './stored.js';
+import { definitionEvents } from './events.js';
 import { extractorsFile } from './derived.js';
 import { objectOf, ruleFilesOf } from './rule-files.js';
 
@@ -35,10 +36,7 @@ export function createRulesLoader({ compiler, log, withoutRoles = false }: Loade
   const accept = (ruleSet: RuleSet, files: string, out: ReadonlyMap<string, Problem>): RuleSet => {
     for (const [name, problem] of out)
       if (!leftOut.has(name))
-        log.error(
-          { object: name, problem: formatProblem(problem) },
-          'an object made through the API does not fit the rule files and is left out',
-        );
+        definitionEvents.definitionLeftOut(log, { object: name, problem: formatProblem(problem) });
     leftOut = out;
     lastFiles = files;
     return ruleSet;

@@ -29,7 +29,7 @@ export function ruleFilesOf(kept: StoredDefinitions): RuleSource['files'] {
   return [
     ...files
       .filter(({ items }) => items.length > 0)
-      .map(({ name, list, items }) => ({ name, text: textOf({ [list]: items.map(definitionOf) }) })),
+      .map(({ name, list, items }) => ({ name, text: listText(list, items) })),
     ...(obfuscation === undefined
       ? []
       : [{ name: `${folder}obfuscation.yaml`, text: textOf({ obfuscation: obfuscation.definition }) }]),
@@ -41,6 +41,18 @@ export function ruleFilesOf(kept: StoredDefinitions): RuleSource['files'] {
 
 /** JSON is YAML; with a line for each setting, a problem has a place. */
 const textOf = (file: object): string => `${JSON.stringify(file, undefined, 2)}\n`;
+
+const itemTexts = new WeakMap<StoredDefinition, string>();
+
+/** What `textOf` makes of the list; the text of a definition is made once. */
+function listText(list: string, items: StoredDefinitions): string {
+  const texts = items.map((item) => {
+    const text = itemTexts.get(item) ?? JSON.stringify(definitionOf(item), undefined, 2).replaceAll('\n', '\n    ');
+    itemTexts.set(item, text);
+    return `    ${text}`;
+  });
+  return `{\n  ${JSON.stringify(list)}: [\n${texts.join(',\n')}\n  ]\n}\n`;
+}
 
 /** In place of each secret the name that `environmentOf` gives it. */
 function definitionOf(object: StoredDefinition): Settings {

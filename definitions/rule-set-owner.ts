@@ -4,6 +4,7 @@ import type { Log } from '../core/log.js';
 import type { RuleSet, RuleSetChange, RuleSetFeed, RuleSource } from '../rules/contract.js';
 import { versionOf } from '../rules/loading/source.js';
 import { watchRuleFiles } from '../rules/loading/watch.js';
+import { definitionEvents } from './events.js';
 import { withObjects, type RulesLoader } from './loader.js';
 import type { StoredDefinitions } from './stored.js';
 
@@ -83,10 +84,10 @@ export class RuleSetOwner implements RuleSetFeed {
   #refuse(error: unknown, state: string): void {
     if (this.#current === undefined || this.#refused === state) return;
     this.#refused = state;
-    this.#options.log.error(
-      { error: errorText(error), rule_set_version: this.#current.version },
-      'the changed rule files cannot be used; the rules before stay in force',
-    );
+    definitionEvents.ruleChangeRefused(this.#options.log, {
+      error: errorText(error),
+      rule_set_version: this.#current.version,
+    });
     this.#tell({ refused: error });
   }
 

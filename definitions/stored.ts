@@ -1,6 +1,10 @@
-/** Objects that people create, as they are kept in the state: what they define, in the words of the rule files and settings, and who did it when. */
+/** Definitions as the state stores them: in the words of rule files and settings, with who created and changed them when. */
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Log } from '../core/log.js';
 import { formatVersions } from '../core/formats/versions.js';
 import { assertVersion } from '../core/formats/stamp.js';
+import { definitionEvents } from './events.js';
 import type { StateEntry, StateStore } from '../state/contract.js';
 
 export const ruleKinds = ['index-sets', 'streams', 'rules', 'outputs'] as const;
@@ -10,30 +14,53 @@ export type SourceKind = 'pipeline-rules' | 'pipelines' | 'connections' | 'extra
 /** `obfuscation` and `grok-patterns` are one section each, all others are lists. */
 export type ObjectKind = RuleKind | SourceKind | 'receivers' | 'obfuscation';
 
+const kinds: readonly ObjectKind[] = [
+  ...ruleKinds,
+  'pipeline-rules',
+  'pipelines',
+  'connections',
+  'extractors',
+  'grok-patterns',
+  'receivers',
+  'obfuscation',
+];
+
 export type Settings = Readonly<Record<string, unknown>>;
 
-export interface StoredSecret {
-  readonly value: string;
+const storedSecret = Type.Object({
+  value: Type.String(),
   /** Changes with the value: what uses the secret is started anew. */
-  readonly version: string;
-}
+  version: Type.String(),
+});
 
-/** What a put writes. */
-export interface KeptValue {
+/** What a put writes. A program that reads it leaves alone what a newer one added. */
+const storedValue = Type.Object({
   /** With the id, as it would stand in a rule file, or in `receivers` of the settings. */
-  readonly definition: Settings;
-  /** By the name of the setting, such as `gelf.token`; never part of the definition: rule sources are kept with each change. */
-  readonly secrets: Readonly<Record<string, StoredSecret>>;
+  definition: Type.Record(Type.String(), Type.Unknown()),
+  /** By the name of the setting, such as `gelf.token`. Never part of the definition: rule sources stay in the state. */
+  secrets: Type.Record(Type.String(), storedSecret),
   /** ISO 8601. */
+  created_at: Type.String(),
+  created_by: Type.String(),
+  changed_at: Type.String(),
+  changed_by: Type.String(),
+  /** Id of the user who created the stream without being an administrator, and may read and edit it. */
+  owner_id: Type.Optional(Type.String()),
+});
+
+type StoredSecret = Readonly<Static<typeof storedSecret>>;
+
+export interface StoredValue {
+  readonly definition: Settings;
+  readonly secrets: Readonly<Record<string, StoredSecret>>;
   readonly created_at: string;
   readonly created_by: string;
   readonly changed_at: string;
   readonly changed_by: string;
-  /** Of a stream that somebody created without being an administrator: the id of the user, who may read and edit it for as long as it is there. */
   readonly owner_id?: string | undefined;
 }
 
-export interface StoredDefinition extends KeptValue {
+export interface StoredDefinition extends StoredValue {
   readonly kind: ObjectKind;
   readonly id: string;
   readonly revision: string;
@@ -52,27 +79,67 @@ export const keyOf = (kind: ObjectKind, id: string): string =>
 export const retiredKey = (kind: ObjectKind, id: string): string => `${retiredPrefix}${kind}/${id}`;
 
 export interface Reading {
-  readonly kept: StoredDefinitions;
-  /** Keys of ids that belonged to deleted objects: none of them is given to another one unasked. */
+  readonly stored: StoredDefinitions;
+  /** Keys of ids that belonged to deleted definitions: none of them is given to another one unasked. */
   readonly retired: ReadonlySet<string>;
 }
 
-export async function readStored(state: StateStore): Promise<Reading> {
-  const entries = await state.list(objectsPrefix);
-  const isRetired = ({ key }: StateEntry): boolean => key.startsWith(retiredPrefix);
-  const kept = entries
-    .filter((entry) => !isRetired(entry))
-    .map(keptOf)
-    .sort((left, right) => compare(left.created_at, right.created_at) || compare(left.id, right.id));
-  return { kept, retired: new Set(entries.filter(isRetired).map(({ key }) => key)) };
+const checkedValue = Compile(storedValue);
+const isKind = (text: string): text is ObjectKind => kinds.some((kind) => kind === text);
+
+/** Reads what the state has. An entry that is as it was stays the same object. */
+export class StoredReader {
+  readonly #state: StateStore;
+  readonly #log: Log;
+  /** By key; undefined: it does not fit. */
+  #known: ReadonlyMap<string, { readonly revision: string; readonly definition: StoredDefinition | undefined }> =
+    new Map();
+
+  constructor(state: StateStore, log: Log) {
+    this.#state = state;
+    this.#log = log;
+  }
+
+  /** Throws FORMAT_NEWER. */
+  async read(): Promise<Reading> {
+    const entries = await this.#state.list(objectsPrefix);
+    const isRetired = ({ key }: StateEntry): boolean => key.startsWith(retiredPrefix);
+    this.#known = new Map(
+      entries
+        .filter((entry) => !isRetired(entry))
+        .map((entry) => {
+          const known = this.#known.get(entry.key);
+          return [entry.key, known?.revision === entry.revision ? known : this.#readEntry(entry)];
+        }),
+    );
+    const stored = [...this.#known.values()]
+      .flatMap(({ definition }) => definition ?? [])
+      .sort((left, right) => compare(left.created_at, right.created_at) || compare(left.id, right.id));
+    return { stored, retired: new Set(entries.filter(isRetired).map(({ key }) => key)) };
+  }
+
+  #readEntry({ key, value, revision }: StateEntry): {
+    readonly revision: string;
+    readonly definition: StoredDefinition | undefined;
+  } {
+    const version = isRecord(value) ? value['format'] : undefined;
+    if (typeof version === 'number') assertVersion(formatVersions.objects, version, `state entry ${key}`);
+    const [kind = '', ...id] = key.slice(objectsPrefix.length).split('/');
+    if (isKind(kind) && checkedValue.Check(value))
+      return { revision, definition: { ...value, kind, id: id.join('/') || sectionId, revision } };
+    const problem = isKind(kind) ? problemOf(value) : 'It is of no known kind.';
+    definitionEvents.definitionLeftOut(this.#log, { object: key.slice(objectsPrefix.length), problem });
+    return { revision, definition: undefined };
+  }
 }
 
-function keptOf({ key, value, revision }: StateEntry): StoredDefinition {
-  const version = (value as { readonly format?: unknown } | null)?.format;
-  if (typeof version === 'number') assertVersion(formatVersions.objects, version, `state entry ${key}`);
-  const [kind, ...id] = key.slice(objectsPrefix.length).split('/');
-  return { ...(value as KeptValue), kind: kind as ObjectKind, id: id.join('/') || sectionId, revision };
+function problemOf(value: unknown): string {
+  const [problem] = checkedValue.Errors(value);
+  return `${problem?.instancePath ?? ''} ${problem?.message ?? ''}`.trim();
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
 
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,4 +1,5 @@
 /** Operators' regular expressions: RE2 syntax, linear time, with the literals that a match cannot do without. */
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { toError } from '../core/errors.js';
 
@@ -21,7 +22,23 @@ export const maxPatternLength = 65_536;
 /** Shorter literals are in nearly every text and sift nothing. */
 const shortestLiteral = 2;
 
-export function compilePattern(source: string, ignoreCase = false): Pattern | { readonly error: string } {
+type Compiled = Pattern | { readonly error: string };
+
+/** Characters of the patterns that are remembered: far more than hand-written rules have, and a change compiles only its own. */
+const rememberedCharacters = 2 ** 19;
+const remembered = new LRUCache<string, Compiled>({
+  maxSize: rememberedCharacters,
+  sizeCalculation: (_compiled, key) => key.length,
+});
+
+export function compilePattern(source: string, ignoreCase = false): Compiled {
+  const key = `${ignoreCase ? 'i' : 'c'}${source}`;
+  const known = remembered.get(key) ?? compile(source, ignoreCase);
+  remembered.set(key, known);
+  return known;
+}
+
+function compile(source: string, ignoreCase: boolean): Compiled {
   if (source.length > maxPatternLength) return { error: `longer than ${maxPatternLength} characters` };
   try {
     const re2 = RE2JS.compile(source, RE2JS.DOTALL | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));

@@ -42,6 +42,9 @@ export function createLevelState(options: LevelStateOptions): StateStore {
   return new LevelState(options);
 }
 
+/** Entries that one step of a list reads: a promise for each would cost more than the reading. */
+const pageEntries = 256;
+
 class LevelState implements StateStore {
   readonly #folder: string;
   readonly #log: Log;
@@ -143,11 +146,19 @@ class LevelState implements StateStore {
     this.#assertUsable(`${prefix}.`);
     return this.#read(async (database) => {
       const entries: StateEntry[] = [];
-      for await (const [key, text] of database.iterator({ gte: entryKey(prefix) })) {
-        if (!key.startsWith(entryKey(prefix))) break;
-        entries.push(parseEntry(key.slice(entryKey('').length), text));
+      const iterator = database.iterator({ gte: entryKey(prefix) });
+      try {
+        for (;;) {
+          const page = await iterator.nextv(pageEntries);
+          for (const [key, text] of page) {
+            if (!key.startsWith(entryKey(prefix))) return entries;
+            entries.push(parseEntry(key.slice(entryKey('').length), text));
+          }
+          if (page.length === 0) return entries;
+        }
+      } finally {
+        await iterator.close();
       }
-      return entries;
     });
   }
 

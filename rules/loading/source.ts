@@ -18,9 +18,20 @@ export interface ReadOptions {
 
 /** Files end in .yaml or .yml and are taken in the order of their names; a folder that does not exist is empty. */
 export async function readRuleSource(folder: string, options: ReadOptions = { defaults: true }): Promise<RuleSource> {
-  const shipped = options.defaults ? await readFolder(join(packageRoot, 'rules', 'defaults'), 'defaults/') : [];
+  const shipped = options.defaults ? await readShipped() : [];
   const own = await readFolder(folder, '');
   return { files: [...shipped, ...own] };
+}
+
+let shippedFiles: Promise<RuleSource['files']> | undefined;
+
+/** They belong to the program and are read once. */
+function readShipped(): Promise<RuleSource['files']> {
+  shippedFiles ??= readFolder(join(packageRoot, 'rules', 'defaults'), 'defaults/').catch((error: unknown) => {
+    shippedFiles = undefined;
+    throw error;
+  });
+  return shippedFiles;
 }
 
 async function readFolder(folder: string, prefix: string): Promise<RuleSource['files']> {

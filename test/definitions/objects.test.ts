@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SluiceError } from '../../core/errors.js';
 import { fieldProblemsOf } from '../../definitions/contract.js';
-import { keyOf, type KeptValue } from '../../definitions/stored.js';
+import { keyOf, type StoredValue } from '../../definitions/stored.js';
 import { readRuleSource, versionOf } from '../../rules/loading/source.js';
 import { createRig, until, type Rig } from './rig.js';
 
@@ -226,7 +226,7 @@ t.test('a receiver is checked as one of the settings, beside those', async (t) =
 
 t.test('a crash between two steps leaves a state that the next change puts right', async (t) => {
   const rig = await createRig(t);
-  const value: KeptValue = {
+  const value: StoredValue = {
     definition: { id: 'broken', index_set: 'nowhere' },
     secrets: {},
     created_at: '2026-01-01T00:00:00.000Z',
@@ -255,4 +255,15 @@ t.test('an object of a newer program is not guessed at', async (t) => {
     ['orders'],
     'who runs already goes on with what it has',
   );
+});
+
+t.test('an entry of the state that is no definition is left out, and keeps nothing else from working', async (t) => {
+  const rig = await createRig(t);
+  await rig.state.put(keyOf('streams', 'odd'), { definition: 'text' }, undefined);
+  await rig.state.put('objects/streams/empty', null, undefined);
+  const definitions = await rig.another();
+  t.same(definitions.stored(), []);
+  await definitions.writer().create('streams', 'orders', stream('orders'), 'anna');
+  t.ok((await definitions.ruleSets.load()).streams.some(({ id }) => id === 'orders'));
+  t.equal((await codeOf(definitions.writer().create('streams', 'odd', stream('odd'), 'anna'))).code, 'OBJECT_CONFLICT');
 });
