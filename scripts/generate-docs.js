@@ -9,6 +9,8 @@ const load = (path) => import(pathToFileURL(join(build, path)).href);
 const { errorsReference, eventsReference, metricsReference } = await load('core/reference.js');
 const { formatVersions } = await load('core/formats/versions.js');
 const { upgradingPage } = await load('core/formats/reference.js');
+const { ruleFileJsonSchema, rulesReference } = await load('rules/language/reference.js');
+const { settings } = await load('program/settings.js');
 
 function filesNamed(name, folder = build) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -41,6 +43,10 @@ const pages = {
   'docs/reference/errors.md': errorsReference(tables),
   'docs/reference/events.md': eventsReference(eventTables),
   'docs/reference/metrics.md': metricsReference(declared),
+  'docs/reference/rules.md': rulesReference(),
+  'docs/schemas/rules.schema.json': ruleFileJsonSchema(),
+  'docs/reference/settings.md': settings.reference(),
+  'examples/sluice.yaml': settings.example(),
 };
 pages['docs/reference/roles.md'] = await rolesPage();
 pages['docs/upgrading.md'] = upgradingPage(readFileSync(join(root, 'docs/upgrading.md'), 'utf8'), formatVersions);
