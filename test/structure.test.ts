@@ -29,8 +29,8 @@ const clean: Tree = {
   'pipeline/parking/parked.ts': 'export const parked = 1;\n',
   'topics/contract.ts': 'export interface TopicLog {\n  readonly end: number;\n}\n',
   'topics/registry.ts': "export const topics = ['embedded'];\n",
-  'rules/engine/engine.ts': '/** Applies rules. */\nvoid 0;\n',
-  'test/rules/engine/engine.test.ts': "import '../../rules/engine.js';\n",
+  'rules/sample.ts': '/** Applies rules. */\nvoid 0;\n',
+  'test/rules/sample.test.ts': "import '../../rules/sample.js';\n",
 };
 
 const lines = (count: number, line: string): string => `${line}\n`.repeat(count);
@@ -131,8 +131,8 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     {
       rule: 'layout',
       title: 'a stage that imports another',
-      tree: { 'sinks/write.ts': "import '../rules/engine/engine.js';\n" },
-      says: /sinks\/write\.ts:1 imports rules\/engine\/engine\.ts: stages do not import each other/,
+      tree: { 'sinks/write.ts': "import '../rules/sample.js';\n" },
+      says: /sinks\/write\.ts:1 imports rules\/sample\.ts: stages do not import each other/,
     },
     {
       rule: 'layout',
@@ -146,7 +146,7 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     {
       rule: 'layout',
       title: 'core that imports a stage',
-      tree: { 'core/errors.ts': "import '../rules/engine/engine.js';\n" },
+      tree: { 'core/errors.ts': "import '../rules/sample.js';\n" },
       says: /core\/ may not import rules\//,
     },
     {
@@ -166,25 +166,25 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     {
       rule: 'layout',
       title: 'an API that imports more than a contract',
-      tree: { 'api/server.ts': "import '../rules/engine/engine.js';\n" },
+      tree: { 'api/server.ts': "import '../rules/sample.js';\n" },
       says: /api\/ may import the contract of rules\/ only/,
     },
     {
       rule: 'layout',
       title: 'a type that is imported in place',
-      tree: { 'api/server.ts': "void (0 as unknown as import('../rules/engine/engine.js').Engine);\n" },
+      tree: { 'api/server.ts': "void (0 as unknown as import('../rules/sample.js').Engine);\n" },
       says: /api\/ may import the contract of rules\/ only/,
     },
     {
       rule: 'layout',
       title: 'a product that imports its tests',
-      tree: { 'rules/tested.ts': "import './rules/engine/engine.test.js';\n" },
+      tree: { 'rules/tested.ts': "import '../test/rules/sample.test.js';\n" },
       says: /the product does not need its tests/,
     },
     {
       rule: 'layout',
       title: 'a folder that the layout does not know',
-      tree: { 'helpers/text.ts': "import '../rules/engine/engine.js';\n" },
+      tree: { 'helpers/text.ts': "import '../rules/sample.js';\n" },
       says: /helpers\/ has no line in scripts\/structure\/layout\.js/,
     },
     {
@@ -226,20 +226,20 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     {
       rule: 'unused-exports',
       title: 'an export that nobody imports',
-      tree: { 'rules/engine/engine.ts': 'export const engine = 1;\nexport type Engine = typeof engine;\n' },
-      says: /rules\/engine\/engine\.ts:1 exports engine, which nobody imports/,
+      tree: { 'rules/sample.ts': 'export const engine = 1;\nexport type Engine = typeof engine;\n' },
+      says: /rules\/sample\.ts:1 exports engine, which nobody imports/,
     },
     {
       rule: 'default-exports',
       title: 'a default export',
-      tree: { 'rules/engine/engine.ts': 'export default 1;\n' },
-      says: /rules\/engine\/engine\.ts:1 has a default export: named exports only/,
+      tree: { 'rules/sample.ts': 'export default 1;\n' },
+      says: /rules\/sample\.ts:1 has a default export: named exports only/,
     },
     {
       rule: 'default-exports',
       title: 'a default export of a function',
-      tree: { 'rules/engine/engine.ts': 'export default function engine(): void {}\n' },
-      says: /rules\/engine\/engine\.ts:1 has a default export/,
+      tree: { 'rules/sample.ts': 'export default function engine(): void {}\n' },
+      says: /rules\/sample\.ts:1 has a default export/,
     },
     ...[
       'const process = 1;',
@@ -252,8 +252,8 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     ].map((line) => ({
       rule: 'shadowed-globals',
       title: line,
-      tree: { 'rules/engine/engine.ts': `${line}\n` },
-      says: /rules\/engine\/engine\.ts:1 \w+ shadows a global: give it a name of its own/,
+      tree: { 'rules/sample.ts': `${line}\n` },
+      says: /rules\/sample\.ts:1 \w+ shadows a global: give it a name of its own/,
     })),
   ];
 
@@ -313,12 +313,12 @@ t.test('what the rules allow', (t) => {
 t.test('an export that only tests import is a warning', (t) => {
   const root = folderOf(t, {
     ...clean,
-    'rules/engine/engine.ts': 'export const engine = 1;\n',
-    'test/rules/engine/engine.test.ts': "import { engine } from '../../rules/engine.js';\n\nvoid engine;\n",
+    'rules/sample.ts': 'export const engine = 1;\n',
+    'test/rules/sample.test.ts': "import { engine } from '../../rules/sample.js';\n\nvoid engine;\n",
   });
   const [verdict] = checkTree(root, 'unused-exports');
   t.strictSame(verdict?.problems, []);
-  t.match(verdict?.warnings, [/rules\/engine\/engine\.ts:1 exports engine, which only tests import/]);
+  t.match(verdict?.warnings, [/rules\/sample\.ts:1 exports engine, which only tests import/]);
   t.end();
 });
 
