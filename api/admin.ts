@@ -6,7 +6,7 @@ import { toError } from '../core/errors.js';
 import type { HealthReport } from './contract.js';
 import { apiErrors } from './errors.js';
 
-export interface AdminOptions {
+interface AdminOptions {
   readonly host: string;
   readonly port: number;
   readonly live: () => HealthReport;
@@ -15,7 +15,7 @@ export interface AdminOptions {
   readonly metrics: () => Promise<string>;
 }
 
-export interface AdminServer {
+interface AdminServer {
   start(): Promise<void>;
   port(): number;
   stop(): Promise<void>;

@@ -1,4 +1,6 @@
-/** The HTTP API of a running program. What serves it (Fastify and all that comes with it) is loaded only when it starts. */
+/**
+ * The HTTP API of a running program. What serves it (Fastify and all that comes with it) is loaded only when it starts.
+ */
 import type { FirstPassword } from '../access/contract.js';
 import type { ApiOptions as ApiSettings } from '../schemas/config/api.js';
 import type { ApiAddress } from './contract.js';
@@ -8,7 +10,7 @@ import type { ApiServices } from './http/services.js';
 export interface Api {
   start(): Promise<void>;
   address(): ApiAddress | undefined;
-  /** Of the users that the first start made; the terminal shows them once. */
+  /** Passwords of the users that the first start made; the terminal shows them once. */
   firstPasswords(): readonly FirstPassword[];
   /** Safe twice and without start. */
   stop(deadlineMs: number): Promise<void>;
@@ -19,13 +21,15 @@ export interface StartedServices {
   stop(): Promise<void>;
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly settings: ApiSettings;
   /** Called when the API starts. */
   readonly createServices: () => Promise<StartedServices>;
 }
 
-/** Share of the time that a stop may take; the rest is the pipeline's, which the last audit records still go through. */
+/**
+ * Share of the time that a stop may take; the rest is the pipeline's, which the last audit records still go through.
+ */
 export const apiStopShare = 0.2;
 
 export function createApi({ settings, createServices }: ApiOptions): Api {

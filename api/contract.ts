@@ -1,4 +1,7 @@
-/** What the API and the control socket are given: a small port for each subject. `program/api/` builds them from the running program. */
+/**
+ * What the API and the control socket are given: a small port for each subject. `program/api/` builds them from the
+ * running program.
+ */
 import type { IndexRequests } from '../sinks/index-sets/contract.js';
 import type { DeadLetters } from '../pipeline/dead-letters/contract.js';
 import type { OutputStatus } from '../pipeline/forwarding/contract.js';
@@ -28,12 +31,12 @@ export interface Health {
 
 /** Indices as the store has them. A process without a store has none. */
 export interface Indices {
-  /** Of one index set. */
+  /** Indices of one set. */
   list(indexSet: string): Promise<readonly StoredIndex[]>;
   health(): Promise<{ readonly ok: boolean; readonly reason: string }>;
 }
 
-export interface StoredIndex {
+interface StoredIndex {
   readonly name: string;
   readonly open: boolean;
   readonly documents: number;
@@ -68,23 +71,23 @@ export interface RunningReceivers {
   readonly areHere: boolean;
   /** Those that take messages now, of the settings and of the API. */
   list(): readonly RunningReceiver[];
-  /** Of a receiver made through the API. */
+  /** For a receiver made through the API. */
   stateOf(id: string): ReceiverState | undefined;
 }
 
-export interface RunningReceiver {
+interface RunningReceiver {
   readonly name: string;
   address(): ReceiverAddress;
 }
 
-export interface ReceiverAddress {
+interface ReceiverAddress {
   readonly protocol: string;
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
 }
 
-export interface ReceiverState {
+interface ReceiverState {
   readonly state: 'STARTING' | 'RUNNING' | 'FAILED' | 'STOPPED';
   /** Why it failed. */
   readonly problem: string | undefined;

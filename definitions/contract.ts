@@ -1,4 +1,7 @@
-/** What other folders see of definitions: what files and people define, what of it is stored, and how it is tried without being stored. */
+/**
+ * What other folders see of definitions: what files and people define, what of it is stored, and how it is tried
+ * without being stored.
+ */
 import { isSluiceError } from '../core/errors.js';
 import type { RuleSet } from '../rules/contract.js';
 import type { ExplainedRule, ExplainedStream, Explanation } from '../rules/engine/explain.js';
@@ -8,7 +11,7 @@ import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { ObjectKind, RuleKind, Settings, StoredDefinition, StoredDefinitions } from './stored.js';
 
 export { sectionId } from './stored.js';
-export type { ObjectKind, RuleKind, Settings, StoredDefinition, StoredDefinitions } from './stored.js';
+export type { StoredDefinition, StoredDefinitions } from './stored.js';
 
 /** One definition as people see it. */
 export interface CatalogItem {
@@ -66,7 +69,10 @@ export interface WantedDefinition {
   readonly ownerId?: string | undefined;
 }
 
-/** Changes what is stored. Each change is checked with everything else before it is stored: rejects with OBJECT_INVALID, OBJECT_LIMIT or OBJECT_CONFLICT, and then nothing is stored. */
+/**
+ * Changes what is stored. Each change is checked with everything else before it is stored: rejects with OBJECT_INVALID,
+ * OBJECT_LIMIT or OBJECT_CONFLICT, and then nothing is stored.
+ */
 export interface DefinitionWriter {
   find(kind: ObjectKind, id: string): StoredDefinition | undefined;
   /** A definition of this kind has, or had, this id. */

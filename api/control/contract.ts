@@ -31,7 +31,7 @@ export interface ControlProcessing {
   rules(): RuleSet | undefined;
   /** The newest one, as it stands in the state. */
   epoch(): object | undefined;
-  /** Of the topics, as `topic/partition`. */
+  /** Partitions of topics that this process works on, as `topic/partition`. */
   partitions(): readonly string[];
   lag(): Promise<number>;
   /** Index sets whose messages are parked. */
@@ -47,7 +47,7 @@ export interface ControlPorts {
   /** Undefined in a process without the store. */
   readonly searcher: Searcher | undefined;
   readonly indices: ControlIndices | undefined;
-  /** Of dead letters: within the limits of the language, and not those of the settings for searches. */
+  /** Reads queries for dead letters. The limits that the settings have for searches do not count here. */
   readonly deadLetterQuery: ReadQuery;
   readonly rowExport: RowExport;
   /** Undefined without the store, and while the process starts. */

@@ -1,4 +1,7 @@
-/** Looking at dead letters, replaying and dropping them. Long work answers in lines, and is ended by the job that its first line names. */
+/**
+ * Looking at dead letters, replaying and dropping them. Long work answers in lines, and is ended by the job that its
+ * first line names.
+ */
 import { randomBytes } from 'node:crypto';
 import { tellError } from '../../core/process/told-error.js';
 import type { Selection, Work } from '../../pipeline/dead-letters/contract.js';
@@ -21,7 +24,7 @@ export interface DeadLettersBody {
   readonly query?: string;
   readonly from?: number;
   readonly to?: number;
-  /** Of a list 100 when not named, of a replay or drop all. */
+  /** Default: 100 for a list, all for a replay or drop. */
   readonly limit?: number;
   /** A replay or drop of everything is asked for by name. */
   readonly all?: boolean;
@@ -100,7 +103,7 @@ export function deadLetterRoutes(ports: Pick<ControlPorts, 'operations' | 'deadL
   };
 }
 
-export function bodyOf(body: unknown): DeadLettersBody {
+function bodyOf(body: unknown): DeadLettersBody {
   const request = (body ?? {}) as DeadLettersBody;
   const { limit, state, ids } = request;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
@@ -131,7 +134,7 @@ export function selectionOf(body: DeadLettersBody, readQuery: ReadQuery): Select
   return { ids, code, reason, receiver, peer, indexSet, state, query, from, to };
 }
 
-/** What changes dead letters must say which. */
+/** A change of dead letters must say which ones it means. */
 export function chosen(body: DeadLettersBody, readQuery: ReadQuery): Selection {
   const filters: readonly (keyof DeadLettersBody)[] = [
     'ids',

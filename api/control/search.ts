@@ -13,7 +13,7 @@ import { indicesOf, openIndices, withoutStore } from './store-access.js';
 const maxLimit = 10_000;
 const key = 'control socket';
 
-export interface SearchBody {
+interface SearchBody {
   readonly query?: string;
   readonly from?: number;
   readonly to?: number;
@@ -115,7 +115,10 @@ function questionOf(ports: SearchPorts, { query, from, to, index_sets: indexSets
   return { query: query ?? '', from, to, indexSets };
 }
 
-/** The search layer finds nothing in a set that is not there, as in one that may not be seen. Here everything may be seen, and a wrong name is told. */
+/**
+ * The search layer finds nothing in a set that is not there, as in one that may not be seen. Here everything may be
+ * seen, and a wrong name is told.
+ */
 function checkIndexSets({ rules }: SearchPorts, wanted: readonly string[]): void {
   const known = new Set([...(rules()?.indexSets ?? []).map(({ id }) => id), deadLetterSet]);
   const unknown = wanted.filter((id) => !known.has(id));

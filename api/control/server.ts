@@ -1,5 +1,6 @@
 /**
- * The control socket: how a command line verb talks to the running program. HTTP over a Unix socket in the data folder, mode
+ * The control socket: how a command line verb talks to the running program. HTTP over a Unix socket in the data folder,
+ * mode
  * 0600; JSON bodies. Who may open the socket may read everything, so it is the only way in without a password.
  */
 import { chmodSync, existsSync, rmSync } from 'node:fs';
@@ -13,7 +14,7 @@ import type { ControlHandler } from './contract.js';
 
 const maxRequestBytes = 1024 * 1024;
 
-export interface ControlServer {
+interface ControlServer {
   start(): Promise<void>;
   stop(): Promise<void>;
 }

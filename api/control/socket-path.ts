@@ -6,7 +6,11 @@ import { join } from 'node:path';
 /** sockaddr_un holds 108 bytes with the final NUL. */
 const maxSocketPath = 107;
 
-/** `control.sock` in the data folder (`control-receiver.sock` of a process that only receives, `control-output.sock` of one that only sends, `control-api.sock` of one that only serves the API, `control-worker-1.sock` of a worker), or in the runtime folder when that path is too long for a socket. */
+/**
+ * `control.sock` in the data folder, or in the runtime folder when that path is too long for a socket.
+ * A process with one role has a name of its own: `control-receiver.sock`, `control-output.sock`, `control-api.sock`.
+ * So has a worker: `control-worker-1.sock`.
+ */
 export function controlSocketPath(
   dataFolder: string,
   runtimeFolder: string | undefined,

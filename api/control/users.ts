@@ -1,4 +1,7 @@
-/** Users, for the operator of the machine who lost a password: who opens the control socket may do all of it. Each change is an audit record. */
+/**
+ * Users, for the operator of the machine who lost a password: who opens the control socket may do all of it. Each
+ * change is an audit record.
+ */
 import type { AccessAdministration, User } from '../../access/contract.js';
 import { keyOfName } from '../../core/names.js';
 import { allCapabilities, unrestrictedScope, type Identity } from '../../schemas/access.js';
@@ -72,7 +75,10 @@ function shown({ username, roles, enabled, external, email }: User): object {
   return { username, roles, enabled, external, email };
 }
 
-/** As after the first start: one that ships is made again when it is gone, is enabled, and has its roles and a new password. */
+/**
+ * As after the first start: one that ships is made again when it is gone, is enabled, and has its roles and a new
+ * password.
+ */
 async function resetFirst({ access, username, shippedUsers, randomPassword }: UserChange): Promise<string> {
   const shipped = shippedUsers.find((user) => keyOfName(user.username) === keyOfName(username));
   if (shipped === undefined)

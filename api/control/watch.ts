@@ -6,13 +6,13 @@ import type { ControlPorts, ControlRoutes } from './contract.js';
 /** Messages of one watcher that wait for its terminal; what comes while there are more is skipped and counted. */
 const maxWaiting = 1_000;
 
-export interface TapTarget {
+interface TapTarget {
   readonly kind: TapKind;
   readonly name: string;
 }
 
 /** A name alone, or `receiver:`, `stream:`, `output:` and a name where one name is several things. */
-export function findTarget(text: string, known: readonly TapTarget[]): TapTarget {
+function findTarget(text: string, known: readonly TapTarget[]): TapTarget {
   const colon = text.indexOf(':');
   const [kind, name] = colon < 0 ? [undefined, text] : [text.slice(0, colon), text.slice(colon + 1)];
   const found = known.filter((target) => target.name === name && (kind === undefined || target.kind === kind));

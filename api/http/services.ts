@@ -36,7 +36,7 @@ export interface ApiServices {
   readonly access: Access & AccessAdministration;
   readonly searcher: Searcher;
   readonly language: QueryLanguage;
-  /** Of dead letters: within the limits of the language, and not those of the settings for searches. */
+  /** Reads queries for dead letters. The limits that the settings have for searches do not count here. */
   readonly deadLetterQuery: ReadQuery;
   readonly state: StateStore;
   readonly rules: RulesInForce;

@@ -1,13 +1,14 @@
 /** What other folders see of the translation of Graylog's pipelines, extractors and grok patterns. */
 import { isSluiceError } from '../../core/errors.js';
 import type { Settings, StoredDefinition, StoredDefinitions } from '../stored.js';
-import type { ExtractorSettings } from './extractors/translate.js';
 import type { GrokTable } from './grok-patterns.js';
 
-export type { ExtractorSettings } from './extractors/translate.js';
 export type { GrokTable } from './grok-patterns.js';
 
-/** Characters of one pipeline rule or pipeline. Longer ones are not written by people, and one is stored with its translation in 64 KiB. */
+/**
+ * Characters of one pipeline rule or pipeline. Longer ones are not written by people, and one is stored with its
+ * translation in 64 KiB.
+ */
 export const longestText = 20_000;
 /** The stream whose pipelines run first; it takes every message. */
 export const defaultStream = 'all-messages';
@@ -72,7 +73,7 @@ export interface ReadPipeline {
   readonly stages: readonly Stage[];
 }
 
-export interface PipelineTranslator {
+interface PipelineTranslator {
   /** Throws OBJECT_TEXT_INVALID with everything that is wrong. */
   translateRule(source: string, known: KnownNames): TranslatedRule;
   /** Throws OBJECT_TEXT_INVALID; also when it names a rule that is none of these titles. */
@@ -81,14 +82,34 @@ export interface PipelineTranslator {
   rulesOf(stored: StoredDefinitions): readonly DerivedRule[];
 }
 
-export interface ExtractorTranslator {
+/** What is done with a value that an extractor found, before it is written. */
+export interface Converter {
+  readonly type: string;
+  readonly config: Settings;
+}
+
+/** An extractor as Graylog has it. */
+export interface ExtractorSettings {
+  /** Id of the receiver. */
+  readonly input: string;
+  readonly type: string;
+  readonly source: string;
+  readonly target: string;
+  readonly strategy: string;
+  readonly config: Settings;
+  readonly converters: readonly Converter[];
+  readonly conditionType: string;
+  readonly conditionValue: string;
+}
+
+interface ExtractorTranslator {
   /** In the order they run. */
   list(stored: StoredDefinitions): readonly StoredDefinition[];
   /** Throws OBJECT_INVALID. */
   translate(settings: ExtractorSettings): { readonly when: Settings; readonly then: readonly Settings[] };
 }
 
-export interface GrokPatterns {
+interface GrokPatterns {
   /** How many may be stored. */
   readonly max: number;
   /** By name, as they were given. */

@@ -44,7 +44,10 @@ export interface DeadLetters {
   replay(selection: Selection, limit: number, work: Work): Promise<ReplayReport>;
   /** Where a replay would bring them. Changes nothing. */
   plan(selection: Selection, limit: number, work: Work): Promise<PlanReport>;
-  /** Keeps them with who and when until retention removes their index; a replay passes them over. One whose replay has begun is not dropped. */
+  /**
+   * Keeps them with who and when until retention removes their index; a replay passes them over. One whose replay has
+   * begun is not dropped.
+   */
   drop(selection: Selection, limit: number, by: string, work: Work): Promise<DropReport>;
 }
 

@@ -14,7 +14,10 @@ export interface SenderAccount {
   /** Milliseconds since the epoch. */
   readonly firstSeen: number;
   lastSeen: number;
-  /** Receive time less the sender's own, in milliseconds, transport included; undefined while no message had a usable time. */
+  /**
+   * Receive time less the sender's own, in milliseconds, transport included; undefined while no message had a usable
+   * time.
+   */
   clockSkewMs: number | undefined;
 }
 
@@ -57,6 +60,9 @@ export interface Tapped {
 
 /** Opens watchers. A watcher sees a sample when more passes than it reads. */
 export interface TapOpener {
-  /** Calls back for what passes from now on; the returned function ends it. `skipped`: passed since the last call and not shown. */
+  /**
+   * Calls back for what passes from now on; the returned function ends it. `skipped`: passed since the last call and
+   * not shown.
+   */
   open(kind: TapKind, name: string, onPassed: (tapped: Tapped, skipped: number) => void): () => void;
 }

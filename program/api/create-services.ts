@@ -1,4 +1,7 @@
-/** What the routes of the API work with: its ports, and access and audit, which it has for itself. Loaded only when the API starts. */
+/**
+ * What the routes of the API work with: its ports, and access and audit, which it has for itself. Loaded only when the
+ * API starts.
+ */
 import { createAccess } from '../../access/access.js';
 import type { StartedServices } from '../../api/api.js';
 import { apiErrors } from '../../api/errors.js';

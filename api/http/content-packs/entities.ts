@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>;
 export interface Making {
   readonly path: string;
   readonly body: Members;
-  /** Of the object, by the answer. */
+  /** Path of the object that was made, by the answer. */
   readonly undo: (answer: Members) => string;
   /** What is asked afterwards. */
   readonly then?: readonly ((

@@ -1,4 +1,7 @@
-/** Makes what a content pack holds by asking this API for each, with the rights of who installs it: nothing is made in another way. */
+/**
+ * Makes what a content pack holds by asking this API for each, with the rights of who installs it: nothing is made in
+ * another way.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { ApiServer } from '../contract.js';
 import { isFailure } from '../failure.js';
@@ -8,7 +11,7 @@ import { parametersOf, plainValue } from './values.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-export interface Installed {
+interface Installed {
   readonly entities: readonly InstalledEntity[];
   readonly skipped: readonly SkippedEntity[];
 }
@@ -18,11 +21,11 @@ interface Answer {
   readonly body: Members;
 }
 
-export type Asking = (method: 'POST' | 'DELETE', path: string, body?: Members) => Promise<Answer>;
+type Asking = (method: 'POST' | 'DELETE', path: string, body?: Members) => Promise<Answer>;
 
 /** As whoever made the request. */
 export function askingAs(app: ApiServer, { headers, ip }: FastifyRequest): Asking {
-  const kept = Object.fromEntries(
+  const passedOn = Object.fromEntries(
     ['authorization', 'cookie', 'x-requested-by', 'user-agent'].flatMap((name) =>
       headers[name] === undefined ? [] : [[name, headers[name]]],
     ),
@@ -31,7 +34,7 @@ export function askingAs(app: ApiServer, { headers, ip }: FastifyRequest): Askin
     const answer = await app.inject({
       method,
       url: path,
-      headers: { ...kept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...passedOn, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       remoteAddress: ip,
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
     });
@@ -78,7 +81,7 @@ export async function installPack(
   return { entities: installed, skipped };
 }
 
-/** Of an object that was made, but not with all that belongs to it, both are said. */
+/** An object that was made without all that belongs to it is listed as installed and as skipped. */
 async function make(
   { path, body, undo, then = [] }: Making,
   ask: Asking,
@@ -117,7 +120,7 @@ function titleIn(data: Members): string {
   return typeof plain === 'string' ? plain : '';
 }
 
-export interface Uninstalled {
+interface Uninstalled {
   readonly removed: readonly InstalledEntity[];
   readonly failed: readonly (InstalledEntity & { readonly reason: string })[];
 }

@@ -1,4 +1,4 @@
-/** Content packs and their installations: shapes, and how they are kept. */
+/** Content packs and their installations: shapes, and how they are stored. */
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../core/errors.js';
 import type { StateStore } from '../../../state/contract.js';

@@ -4,7 +4,10 @@ import { textOf } from '../objects/shapes.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `{"@type": "string", "@value": "x"}` → `x`, at any depth; parameters by their names. Bodies are nested 100 deep at the most. */
+/**
+ * `{"@type": "string", "@value": "x"}` → `x`, at any depth; parameters by their names. Bodies are nested 100 deep at
+ * the most.
+ */
 export function plainValue(value: unknown, parameters: Members): unknown {
   if (Array.isArray(value)) return value.map((one) => plainValue(one, parameters));
   if (typeof value !== 'object' || value === null) return value;

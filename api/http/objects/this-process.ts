@@ -1,4 +1,7 @@
-/** What the API tells of this process: its ids, made of its settings so that they outlive a restart, and since when it runs. */
+/**
+ * What the API tells of this process: its ids, made of its settings so that they outlive a restart, and since when it
+ * runs.
+ */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ApiServices } from '../services.js';
@@ -7,7 +10,7 @@ type Config = ApiServices['config'];
 
 const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
 
-export interface ThisProcess {
+interface ThisProcess {
   readonly nodeId: string;
   readonly clusterId: string;
   /** ISO 8601. */

@@ -77,7 +77,7 @@ class CsvExports implements Exports {
     this.#shared = createSharedWork<ExportState>({
       state: sharedStateOf(services),
       prefix: 'exports/',
-      keptMs: 0,
+      retainedMs: 0,
       log: services.log,
     });
   }

@@ -1,11 +1,7 @@
 /** Converters of extractors: what is done with a value before it is written. */
 import { invalid } from '../../check.js';
 import type { Settings } from '../../stored.js';
-
-export interface Converter {
-  readonly type: string;
-  readonly config: Settings;
-}
+import type { Converter } from '../contract.js';
 
 /** Moves what stands in `from` to the target field. */
 export function converted(converters: readonly Converter[], from: string, target: string): readonly Settings[] {

@@ -4,20 +4,8 @@ import type { FieldProblem } from '../../contract.js';
 import type { Settings } from '../../stored.js';
 import { grokText, hasNamedGroup, namedGroupProblem } from '../pipeline-rules/grok-text.js';
 import { withNamedGroup } from '../pipeline-rules/groups.js';
-import { converted, type Converter } from './converters.js';
-
-export interface ExtractorSettings {
-  /** Id of the receiver. */
-  readonly input: string;
-  readonly type: string;
-  readonly source: string;
-  readonly target: string;
-  readonly strategy: string;
-  readonly config: Settings;
-  readonly converters: readonly Converter[];
-  readonly conditionType: string;
-  readonly conditionValue: string;
-}
+import { converted } from './converters.js';
+import type { ExtractorSettings } from '../contract.js';
 
 /** What is found goes here first, when it is turned into something else before it is written. */
 const temporary = 'sluice_extractor_value';

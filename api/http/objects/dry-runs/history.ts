@@ -1,4 +1,7 @@
-/** Dry run of a condition on what is stored: how many of the newest messages it takes, with samples. Bounded in messages and time, ended with the request. */
+/**
+ * Dry run of a condition on what is stored: how many of the newest messages it takes, with samples. Bounded in messages
+ * and time, ended with the request.
+ */
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { isSluiceError } from '../../../../core/errors.js';
@@ -55,7 +58,7 @@ export const historyAnswer = Type.Object(
   { description: 'What a condition takes of the messages that are stored, as far as the asker may read them.' },
 );
 
-/** What is tried is what is asked for: of a saved stream its id, else the condition. */
+/** The audit record names what was run: the id of a saved stream, else the condition. */
 export function auditedHistory({ body }: FastifyRequest): Audited {
   const condition = someOf(body, ['when', 'rules', 'matching_type']);
   return {
@@ -77,7 +80,7 @@ interface Asked {
 let running = 0;
 
 /** Who asks for what of the history, and until when. */
-export interface HistoryRequest {
+interface HistoryRequest {
   readonly asked: Asked;
   readonly identity: Identity;
   readonly signal: AbortSignal;

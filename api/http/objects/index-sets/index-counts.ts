@@ -1,11 +1,14 @@
-/** How much index sets hold, as far as the asker may know: the size of an index tells of messages that may not be read, a count of those that may does not. */
+/**
+ * How much index sets hold, as far as the asker may know: the size of an index tells of messages that may not be read,
+ * a count of those that may does not.
+ */
 import { deadLetterSet } from '../../../../schemas/index-sets.js';
 import { has, type Identity } from '../../../../schemas/access.js';
 import type { ApiServices } from '../../services.js';
 
-export interface IndexCounts {
+interface IndexCounts {
   readonly indices: number;
-  /** Of those that may be read. */
+  /** Only documents that may be read. */
   readonly documents: number;
   /** Bytes; null: not told. */
   readonly size: number | null;

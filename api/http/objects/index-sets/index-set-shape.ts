@@ -57,7 +57,7 @@ export const indexSetBody = Type.Object(
   },
   { description: 'An index set.' },
 );
-export type IndexSetBody = Static<typeof indexSetBody>;
+type IndexSetBody = Static<typeof indexSetBody>;
 
 export const statsAnswer = Type.Object({
   indices: Type.Integer(),

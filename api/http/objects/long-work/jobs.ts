@@ -1,4 +1,7 @@
-/** Long work that a request begins and others look at, in any process of the API: progress, outcome, cancelled on request. Bounded; the oldest ended ones are forgotten. */
+/**
+ * Long work that a request begins and others look at, in any process of the API: progress, outcome, cancelled on
+ * request. Bounded; the oldest ended ones are forgotten.
+ */
 import { randomUUID } from 'node:crypto';
 import { errorText, isSluiceError } from '../../../../core/errors.js';
 import { failure } from '../../failure.js';
@@ -33,7 +36,7 @@ export interface Jobs {
 }
 
 /** How long other processes tell of a job that has ended. */
-export const jobKeptMs = 3_600_000;
+export const jobRetainedMs = 3_600_000;
 const lostProblem = 'The process that ran it is gone. What was done stays done; begin it again.';
 const mostRunning = 2;
 const mostKept = 100;

@@ -1,5 +1,6 @@
 /**
- * Long work of one process that every process of the API tells of, and ends on request. Its state stands in the shared state, a few seconds
+ * Long work of one process that every process of the API tells of, and ends on request. Its state stands in the shared
+ * state, a few seconds
  * old; the work itself, and what comes of it, stay with the process that began it.
  */
 import { randomUUID } from 'node:crypto';
@@ -7,40 +8,46 @@ import { errorText, isSluiceError } from '../../../../core/errors.js';
 import type { Log } from '../../../../core/log.js';
 import type { StateStore } from '../../../../state/contract.js';
 
-/** How often a process says how far its work is, and looks whether it was cancelled. Every change is read by all processes that watch the state. */
+/**
+ * How often a process says how far its work is, and looks whether it was cancelled. Every change is read by all
+ * processes that watch the state.
+ */
 const tellMs = 3_000;
 /** Work that nobody spoke of for this long has gone with its process. Longer than clocks of machines differ. */
 const lostMs = 60_000;
 
-export interface Work<Shown> {
+interface Work<Shown> {
   readonly shown: () => Shown;
   readonly cancel: () => void;
 }
 
 export interface SharedWork<Shown extends { readonly id: string }> {
-  /** `now`: others know of it when this resolves; otherwise after a few seconds, so that short work costs nothing. Never rejects: a state that does not answer holds no work up. */
+  /**
+   * `now`: others know of it when this resolves; otherwise after a few seconds, so that short work costs nothing. Never
+   * rejects: a state that does not answer holds no work up.
+   */
   begin(work: Work<Shown>, when: 'now' | 'soon'): Promise<void>;
   end(id: string): void;
   /** What other processes have under way, or have ended a while ago. */
   others(): Promise<readonly { readonly shown: Shown /** Its process has gone. */; readonly lost: boolean }[]>;
-  /** Of another process: ends it within a few seconds. */
+  /** For work of another process: ends it within a few seconds. */
   cancel(id: string): Promise<void>;
   stop(): void;
 }
 
-export interface SharedWorkOptions {
+interface SharedWorkOptions {
   /** Undefined: there is no other process. */
   readonly state: StateStore | undefined;
   /** Ends with a slash. */
   readonly prefix: string;
   /** How long ended work can be looked at. 0: not at all. */
-  readonly keptMs: number;
+  readonly retainedMs: number;
   readonly log: Log;
   readonly tellMs?: number;
   readonly now?: () => number;
 }
 
-interface Kept<Shown> {
+interface StoredWork<Shown> {
   readonly process: string;
   /** When its process last spoke of it. */
   readonly at: number;
@@ -59,26 +66,30 @@ interface Item<Shown> extends Work<Shown> {
 export function createSharedWork<Shown extends { readonly id: string }>({
   state,
   prefix,
-  keptMs,
+  retainedMs,
   log,
   now = Date.now,
   ...options
 }: SharedWorkOptions): SharedWork<Shown> {
-  const process = randomUUID();
+  const processId = randomUUID();
   const items = new Map<string, Item<Shown>>();
   let timer: NodeJS.Timeout | undefined;
   const keyOf = (id: string): string => `${prefix}${id}`;
 
-  const write = async (item: Item<Shown>, kept: StateStore): Promise<void> => {
+  const write = async (item: Item<Shown>, store: StateStore): Promise<void> => {
     const { ended, key } = item;
     item.known = true;
-    const entry = await kept.get(key);
-    const cancelled = (entry?.value as Kept<Shown> | undefined)?.cancelled === true;
+    const entry = await store.get(key);
+    const cancelled = (entry?.value as StoredWork<Shown> | undefined)?.cancelled === true;
     if (cancelled && !ended) item.cancel();
     const shown = item.shown();
-    if (!ended || keptMs > 0)
-      await kept.put(key, { process, at: now(), ended, cancelled, shown } satisfies Kept<Shown>, entry?.revision);
-    else if (entry !== undefined) await kept.delete(key, entry.revision);
+    if (!ended || retainedMs > 0)
+      await store.put(
+        key,
+        { process: processId, at: now(), ended, cancelled, shown } satisfies StoredWork<Shown>,
+        entry?.revision,
+      );
+    else if (entry !== undefined) await store.delete(key, entry.revision);
     if (ended) forget(shown.id);
   };
   /** What failed is told the next time. */
@@ -98,12 +109,12 @@ export function createSharedWork<Shown extends { readonly id: string }>({
     timer = undefined;
   };
 
-  const entries = async (kept: StateStore): Promise<readonly Kept<Shown>[]> => {
-    const all: Kept<Shown>[] = [];
-    for (const { key, value, revision } of await kept.list(prefix)) {
-      const one = value as Kept<Shown>;
-      const over = now() - one.at > Math.max(lostMs, keptMs);
-      if (over) await kept.delete(key, revision).catch(ignoreConflict);
+  const entries = async (store: StateStore): Promise<readonly StoredWork<Shown>[]> => {
+    const all: StoredWork<Shown>[] = [];
+    for (const { key, value, revision } of await store.list(prefix)) {
+      const one = value as StoredWork<Shown>;
+      const over = now() - one.at > Math.max(lostMs, retainedMs);
+      if (over) await store.delete(key, revision).catch(ignoreConflict);
       else all.push(one);
     }
     return all;
@@ -122,12 +133,12 @@ export function createSharedWork<Shown extends { readonly id: string }>({
       const item = items.get(id);
       if (item === undefined) return;
       item.ended = true;
-      if (item.known || keptMs > 0) void tell(item);
+      if (item.known || retainedMs > 0) void tell(item);
       else forget(id);
     },
     async others() {
       if (state === undefined) return [];
-      const foreign = (await entries(state)).filter((one) => one.process !== process);
+      const foreign = (await entries(state)).filter((one) => one.process !== processId);
       return foreign.map(({ shown, ended, at }) => ({ shown, lost: !ended && now() - at > lostMs }));
     },
     async cancel(id) {
@@ -136,7 +147,7 @@ export function createSharedWork<Shown extends { readonly id: string }>({
         const entry = await state.get(keyOf(id));
         if (entry === undefined) return;
         const done = await state
-          .put(entry.key, { ...(entry.value as Kept<Shown>), cancelled: true }, entry.revision)
+          .put(entry.key, { ...(entry.value as StoredWork<Shown>), cancelled: true }, entry.revision)
           .catch(ignoreConflict);
         // Its process has just said how far it is.
         if (done !== undefined) return;

@@ -1,4 +1,4 @@
-/** The obfuscation in the words of the peer's plugin. Its patterns have numbers where ours have names. */
+/** The obfuscation in the words of Graylog's plugin. Its patterns have numbers where ours have names. */
 import { Type, type Static } from 'typebox';
 import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
 import type { RuleFileObfuscation } from '../../../../schemas/rule-files.js';

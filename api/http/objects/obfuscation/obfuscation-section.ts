@@ -17,10 +17,11 @@ interface Entry {
 }
 
 /**
- * `create-only`: what was changed here stays, and patterns of the files that were taken away are there again. `force-update`: patterns of the files are as
+ * `create-only`: what was changed here stays, and patterns of the files that were taken away are there again.
+ * `force-update`: patterns of the files are as
  * they stand there. Patterns that were made here stay with both.
  */
-export type SyncMode = 'create-only' | 'force-update' | 'skip';
+type SyncMode = 'create-only' | 'force-update' | 'skip';
 
 const syncModes: Readonly<Record<string, SyncMode>> = {
   'create-only': 'create-only',
@@ -34,7 +35,7 @@ export function syncModeOf(text: string): SyncMode | undefined {
   return Object.hasOwn(syncModes, word) ? syncModes[word] : undefined;
 }
 
-export interface ObfuscationSection {
+interface ObfuscationSection {
   read(): Promise<RuleFileObfuscation>;
   /** Patterns by id: those that are not named stay. */
   change(changes: Changes, by: string): Promise<void>;
@@ -80,7 +81,7 @@ export function obfuscationSection({ definitions }: Pick<ApiServices, 'definitio
     async sync(mode, by) {
       if (mode === 'skip' || !isChanged()) return;
       const files = await definitions.obfuscationOfFiles();
-      const kept = (key: 'patterns' | 'white_patterns', before: unknown): readonly Entry[] => {
+      const remaining = (key: 'patterns' | 'white_patterns', before: unknown): readonly Entry[] => {
         const filed = new Set((files[key] ?? []).map(({ id }) => id));
         return listOf<Entry>(before).filter(
           ({ id, enabled }) => !filed.has(id) || (mode === 'create-only' && enabled !== false),
@@ -93,8 +94,8 @@ export function obfuscationSection({ definitions }: Pick<ApiServices, 'definitio
           (before) => ({
             definition: {
               ...before?.definition,
-              patterns: kept('patterns', before?.definition['patterns']),
-              white_patterns: kept('white_patterns', before?.definition['white_patterns']),
+              patterns: remaining('patterns', before?.definition['patterns']),
+              white_patterns: remaining('white_patterns', before?.definition['white_patterns']),
             },
           }),
           by,
@@ -123,7 +124,7 @@ export async function auditedChange({ read }: ObfuscationSection, act: () => Pro
   };
 }
 
-/** Before it was tried, the members that a change names. */
+/** For an attempt: the members that the change names. */
 export const auditedAttempt = ({ body }: FastifyRequest): Audited => ({
   object: auditedObject,
   details: { given: Object.keys(membersOf(body)) },
@@ -139,7 +140,7 @@ function idsThatDiffer(before: unknown, after: unknown): readonly string[] {
   return [...new Set([...old.keys(), ...now.keys()])].filter((id) => !isDeepStrictEqual(old.get(id), now.get(id)));
 }
 
-/** What is kept already, with the changes by id. */
+/** What is stored already, with the changes by id. */
 function joined(before: unknown, changes: readonly Entry[] | undefined): readonly object[] | undefined {
   if (changes === undefined) return undefined;
   const byId = new Map<string, object>(listOf<Entry>(before).map((item) => [item.id, item]));

@@ -11,7 +11,7 @@ import { given, listOf, nullable, originFields, originOf, textOf } from '../shap
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Settings that are kept apart: section and key. */
+/** Secret settings, which are stored apart: section and key. */
 const secretSettings: readonly (readonly [section: string, key: string])[] = [
   ...outputFormats.flatMap(({ type, secrets }) => secrets.map((key) => [type, key] as const)),
   ['tls', 'key_password'],
@@ -142,7 +142,7 @@ const shownApart: ReadonlySet<string> = new Set([
   'streams',
 ]);
 
-/** Of the streams only those that the asker may see. */
+/** Shows only those of its streams that the asker may see. */
 export function showOutput(
   item: CatalogItem,
   allStreams: readonly string[],
@@ -183,7 +183,7 @@ function withoutSecrets(settings: Settings): Settings {
   return shown;
 }
 
-/** Members of the body, or names of peers: what stands among them in `configuration` would pass by the checks of the routes. */
+/** Members of the body, or Graylog's names of them. In `configuration` they would pass by the checks of the routes. */
 const takenApart: ReadonlySet<string> = new Set([...shownApart, 'hostname', 'transport']);
 
 export interface TakenOutput {

@@ -1,4 +1,4 @@
-/** Receivers as the API shows and takes them ("inputs"), with the setting names of peers beside our own. */
+/** Receivers as the API shows and takes them ("inputs"), with Graylog's names of settings beside our own. */
 import { Type, type Static } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import { invalidMembers } from '../../failure.js';
@@ -9,7 +9,7 @@ import { given, nullable } from '../shapes.js';
 type Settings = Readonly<Record<string, unknown>>;
 type ReceiverOptions = ApiServices['config']['receivers'][number];
 
-export const configuration = Type.Unsafe<Settings>({
+const configuration = Type.Unsafe<Settings>({
   type: 'object',
   additionalProperties: true,
   description:
@@ -121,7 +121,7 @@ export function showInput(
   };
 }
 
-export interface TakenInput {
+interface TakenInput {
   readonly definition: Record<string, unknown>;
   /** See TakenOutput. */
   readonly secrets: Readonly<Record<string, string | undefined>>;

@@ -131,12 +131,15 @@ async function create(
   const objects = definitions.writer();
   const id = idFromTitle(title, 'receiver', (taken) => names.includes(taken) || objects.wasUsed('receivers', taken));
   await storing(() =>
-    objects.create('receivers', id, { definition: { ...definition, id }, secrets: keptSecrets(secrets) }, by),
+    objects.create('receivers', id, { definition: { ...definition, id }, secrets: definedSecrets(secrets) }, by),
   );
   return id;
 }
 
-/** Scripts make the input that every Sluice has from its settings: of the same kind and framing, at the same port, with or without TLS as it is wanted. */
+/**
+ * Scripts make the input that every Sluice has from its settings: of the same kind and framing, at the same port, with
+ * or without TLS as it is wanted.
+ */
 function listensAlready(
   { receivers }: ApiServices['config'],
   { type, port, host = anyHost, framing, tls }: Settings,
@@ -169,7 +172,7 @@ async function update(
             ? {}
             : { tls: { ...(before?.definition['tls'] as object | undefined), ...(settings['tls'] as object) } }),
         },
-        secrets: keptSecrets({
+        secrets: definedSecrets({
           ...Object.fromEntries(Object.entries(before?.secrets ?? {}).map(([name, { value }]) => [name, value])),
           ...secrets,
         }),
@@ -180,7 +183,7 @@ async function update(
 }
 
 /** Undefined: forget it. */
-function keptSecrets(secrets: Secrets): Record<string, string> {
+function definedSecrets(secrets: Secrets): Record<string, string> {
   return Object.fromEntries(
     Object.entries(secrets).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

@@ -87,8 +87,8 @@ export function takeExtractor(input: string, body: ExtractorBody): ExtractorSett
   };
 }
 
-/** As it is kept beside what it comes to. */
-export function keptExtractor({
+/** The settings as they are stored, beside the rule that they come to. */
+export function storedExtractor({
   input,
   type,
   source,

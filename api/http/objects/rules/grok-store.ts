@@ -1,4 +1,7 @@
-/** Reading and changing the named grok patterns. All of them are one definition: a change is checked with everything that uses them. */
+/**
+ * Reading and changing the named grok patterns. All of them are one definition: a change is checked with everything
+ * that uses them.
+ */
 import { apiIdOf } from '../../../../core/object-ids.js';
 import { sectionId } from '../../../../definitions/contract.js';
 import type { GrokTable } from '../../../../definitions/graylog/contract.js';
@@ -11,7 +14,7 @@ export interface NamedPattern {
   readonly pattern: string;
 }
 
-export interface GrokImport {
+interface GrokImport {
   readonly patterns: readonly NamedPattern[];
   readonly strategy: 'ABORT_ON_CONFLICT' | 'REPLACE_ON_CONFLICT' | 'DROP_ALL_EXISTING';
 }

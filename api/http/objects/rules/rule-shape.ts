@@ -39,7 +39,7 @@ export const ruleBody = Type.Object(
   },
   { description: 'A rule.' },
 );
-export type RuleBody = Static<typeof ruleBody>;
+type RuleBody = Static<typeof ruleBody>;
 
 export const ruleAnswer = Type.Object(
   {

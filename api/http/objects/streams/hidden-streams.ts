@@ -1,4 +1,7 @@
-/** Actions name the stream that they route to. Who may not read it sees that the action is there, and neither its id nor its title. */
+/**
+ * Actions name the stream that they route to. Who may not read it sees that the action is there, and neither its id nor
+ * its title.
+ */
 import type { Catalog } from '../../../../definitions/contract.js';
 import { mayReadStream, type Identity } from '../../../../schemas/access.js';
 import { invalidMembers } from '../../failure.js';
@@ -7,7 +10,7 @@ import { textOf } from '../shapes.js';
 type Settings = Readonly<Record<string, unknown>>;
 type Actions = readonly Settings[];
 
-export const hiddenAction = { route: { hidden: true } } as const;
+const hiddenAction = { route: { hidden: true } } as const;
 
 const memberOf = (action: Settings, name: 'stream' | 'hidden'): unknown =>
   (action['route'] as Settings | null | undefined)?.[name];
@@ -22,12 +25,15 @@ export function showActions(actions: Actions, identity: Identity): Settings[] {
   return actions.map((action) => (hiddenStream(action, identity) === undefined ? action : hiddenAction));
 }
 
-/** Actions as they were shown and are sent back: each hidden one stands for the one in its place among the hidden ones of `before`. */
+/**
+ * Actions as they were shown and are sent back: each hidden one stands for the one in its place among the hidden ones
+ * of `before`.
+ */
 export function takeActions(actions: Actions, before: Actions, identity: Identity): Settings[] {
-  const kept = before.filter((action) => hiddenStream(action, identity) !== undefined);
+  const hidden = before.filter((action) => hiddenStream(action, identity) !== undefined);
   return actions.map((action) => {
     if (!isHidden(action)) return action;
-    const own = kept.shift();
+    const own = hidden.shift();
     if (own === undefined)
       throw invalidMembers({
         then: ['A hidden action stands only for one that the rule has already; name the stream.'],

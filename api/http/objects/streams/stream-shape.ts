@@ -51,7 +51,7 @@ export const streamRuleBody = Type.Object(
   },
   { description: 'One rule of a stream.' },
 );
-export type StreamRuleBody = Static<typeof streamRuleBody>;
+type StreamRuleBody = Static<typeof streamRuleBody>;
 
 export const streamRuleAnswer = Type.Object(
   {

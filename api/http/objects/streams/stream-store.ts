@@ -20,7 +20,10 @@ export interface StreamStore {
   list(identity: Identity): Promise<ShownStream[]>;
   read(id: string, identity: Identity): Promise<ShownStream>;
   item(id: string): Promise<CatalogItem>;
-  /** The id of the new stream. Who is no administrator may read and edit it from then on. `more`: settings beside the body. */
+  /**
+   * The id of the new stream. Who is no administrator may read and edit it from then on. `more`: settings beside the
+   * body.
+   */
   create(body: StreamBody, by: Identity, more?: Settings): Promise<string>;
   update(id: string, body: StreamBody, by: string): Promise<void>;
   change(id: string, by: string, changes: (settings: Settings) => Settings): Promise<void>;
@@ -108,7 +111,7 @@ async function update(definitions: Definitions, id: string, body: StreamBody, by
   });
 }
 
-/** Of what ships only the settings that were changed are stored. */
+/** For a stream that ships, only the settings that were changed are stored. */
 async function change(
   definitions: Definitions,
   id: string,
@@ -145,7 +148,7 @@ function withoutStream(before: StoredDefinition | undefined, id: string): { read
   return { definition: { ...before?.definition, streams } };
 }
 
-/** Of a stream that stood in a file, or was deleted: who creates one of its id would read them. */
+/** True for a stream that stood in a file or was deleted. Who creates one with its id would read those messages. */
 async function holdsMessages(searcher: ApiServices['searcher'], id: string): Promise<boolean> {
   return (
     (

@@ -1,4 +1,4 @@
-/** Content packs: kept, listed, deleted, installed and taken back. */
+/** Content packs: store, list, delete, install and uninstall. */
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import type { ApiServer } from '../../contract.js';

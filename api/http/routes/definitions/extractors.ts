@@ -1,4 +1,7 @@
-/** Extractors of inputs: list, read, create, change, order, delete. Each comes to a rule for the messages of its receiver. */
+/**
+ * Extractors of inputs: list, read, create, change, order, delete. Each comes to a rule for the messages of its
+ * receiver.
+ */
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { findId } from '../../../../core/object-ids.js';
@@ -7,7 +10,7 @@ import { found, storing } from '../../objects/changing.js';
 import {
   extractorAnswer,
   extractorBody,
-  keptExtractor,
+  storedExtractor,
   showExtractor,
   takeExtractor,
   type ExtractorBody,
@@ -194,7 +197,7 @@ function createStore(services: ExtractorPorts) {
     async take(input: string, body: ExtractorBody, id: string) {
       const settings = takeExtractor(inputOf(input), body);
       const rule = await storing(() => extractors.translate(settings));
-      return { ...keptExtractor(settings), id, title: body.title, order: body.order ?? 0, ...rule };
+      return { ...storedExtractor(settings), id, title: body.title, order: body.order ?? 0, ...rule };
     },
   };
 }

@@ -178,7 +178,7 @@ function addChange(app: ApiServer, { itemOf, definitions, show }: IndexSetContex
     async ({ params: { indexSetId }, body, identity }) => {
       const item = await itemOf(indexSetId);
       assertChangeable('index set', item);
-      // Scripts change the default index set by the prefix that it has with peers; the answer says which it has here.
+      // Scripts change the default index set by the prefix that it has in Graylog; the answer says which it has here.
       if (body.index_prefix !== undefined && body.index_prefix !== item.id && item.id !== defaultSet)
         throw invalidMembers({ index_prefix: ['The prefix of an index set never changes.'] });
       await storing(

@@ -1,4 +1,4 @@
-/** Streams tried: on one uploaded message, and on stored history, before they are started or even saved. */
+/** Dry runs of streams: on one uploaded message and on what is stored, before they are started or even saved. */
 import { Type } from 'typebox';
 import type { CatalogItem, MessageDryRun } from '../../../../definitions/contract.js';
 import type { RuleSet } from '../../../../rules/contract.js';

@@ -1,4 +1,4 @@
-/** Rules of streams, and streams and rules tried on a message. */
+/** Rules of streams: list, read, types, add, change, remove. */
 import { Type } from 'typebox';
 import type { ApiServer } from '../../contract.js';
 import { failure } from '../../failure.js';

@@ -1,4 +1,6 @@
-/** Named patterns for the grok of pipeline rules and extractors: list, read, create, change, import, dry run, delete. */
+/**
+ * Named patterns for the grok of pipeline rules and extractors: list, read, create, change, import, dry run, delete.
+ */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';

@@ -1,4 +1,4 @@
-/** The obfuscation under the paths and in the words of the peer's plugin. */
+/** The obfuscation under the paths and in the words of Graylog's plugin. */
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { takingForms, takingTexts } from '../../bodies.js';

@@ -1,4 +1,7 @@
-/** Obfuscation: read and change what is replaced in sensitive messages, and try it on a text. Under the names of rule files. */
+/**
+ * Obfuscation: read and change what is replaced in sensitive messages, and try it on a text. Under the names of rule
+ * files.
+ */
 import { Type } from 'typebox';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';

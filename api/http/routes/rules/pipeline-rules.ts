@@ -1,4 +1,4 @@
-/** Rules of pipelines, in the rule language of peers: list, read, check, create, change, delete. They take effect through a connected pipeline. */
+/** Graylog pipeline rules: list, read, check, create, change, delete. They take effect through a connected pipeline. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import { titleOf } from '../../../../definitions/graylog/contract.js';
@@ -183,11 +183,11 @@ async function takeRule(services: PipelineRulePorts, { description, source }: Bo
     then,
   } = reading(() => graylog.pipelines.translateRule(source, { streams, receivers: knownReceivers(services) }));
   if (title.trim() === '') throw failure('API_REQUEST_REFUSED', 'A rule needs a name.');
-  const tried =
+  const actions =
     then.length === 0
       ? [{ remove: { fields: ['nothing'] } }]
       : graylog.grok.inActions(then, graylog.grok.table(definitions.stored()));
-  await storing(() => definitions.rulesWith('rules', { id: `tried--${apiIdOf(title)}`, when, then: tried }));
+  await storing(() => definitions.rulesWith('rules', { id: `tried--${apiIdOf(title)}`, when, then: actions }));
   return { title, ...(typeof description === 'string' ? { description } : {}), source, when, then };
 }
 

@@ -1,4 +1,4 @@
-/** Pipelines: stages of rules, as text in the language of peers. List, read, check, create, change, delete. */
+/** Pipelines: stages of rules, as text in Graylog's language. List, read, check, create, change, delete. */
 import { Type } from 'typebox';
 import { pipelineIdsOf, titleOf } from '../../../../definitions/graylog/contract.js';
 import type { ApiServer } from '../../contract.js';

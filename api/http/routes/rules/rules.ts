@@ -1,4 +1,4 @@
-/** Rules: list, read, create, change, delete, and tried before they are saved. */
+/** Rules: list, read, create, change, delete, and dry runs before they are saved. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
 import type { MessageDryRun } from '../../../../definitions/contract.js';
@@ -32,7 +32,7 @@ const tryAnswer = Type.Object({
   dropped: Type.Boolean(),
   streams: streamsOfDryRun,
 });
-const triedId = 'tried-rule';
+const dryRunId = 'tried-rule';
 
 export function ruleRoutes(app: ApiServer, services: ApiServices): void {
   const rules = createRuleContext(services);
@@ -236,10 +236,10 @@ function addUnsavedDryRun(app: ApiServer, { definitions, answer, services }: Rul
           },
           identity,
         ),
-        id: triedId,
+        id: dryRunId,
       };
       const rules = await storing(() => definitions.rulesWith('rules', definition));
-      return answer(dryRunOf(services, rules, body), triedId, identity);
+      return answer(dryRunOf(services, rules, body), dryRunId, identity);
     },
   );
 }

@@ -1,11 +1,14 @@
-/** Dead letters, for those who may see every message: list, show, replay, drop. The same work as `npx sluice dead-letters`. */
+/**
+ * Dead letters, for those who may see every message: list, show, replay, drop. The same work as `npx sluice
+ * dead-letters`.
+ */
 import { Type, type Static } from 'typebox';
 import { chosen, selectionOf, type DeadLettersBody } from '../../../control/dead-letters.js';
 import { someOf, textOf, type Audited } from '../../audited.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
 import { found } from '../../objects/changing.js';
-import { createJobs, jobKeptMs, type Job } from '../../objects/long-work/jobs.js';
+import { createJobs, jobRetainedMs, type Job } from '../../objects/long-work/jobs.js';
 import { operationsOf } from '../../objects/operations.js';
 import { createSharedWork } from '../../objects/long-work/shared-work.js';
 import { nothing, nullable } from '../../objects/shapes.js';
@@ -102,7 +105,7 @@ function createDeadLetterContext(services: ApiServices) {
   const shared = createSharedWork<Job>({
     state: sharedStateOf(services),
     prefix: 'dead-letter-jobs/',
-    keptMs: jobKeptMs,
+    retainedMs: jobRetainedMs,
     log: services.log,
   });
   const jobs = createJobs(shared);

@@ -79,7 +79,7 @@ function createProcesses(t: { teardown(action: () => void): void }, clock: { now
     const shared = createSharedWork<Job>({
       state: kept,
       prefix,
-      keptMs: 3_600_000,
+      retainedMs: 3_600_000,
       log: silentLog,
       tellMs: 5,
       now: () => clock.now,
