@@ -131,19 +131,18 @@ export interface UserAdministration {
   sessions(by: Identity): Promise<ReadonlyMap<string, SessionActivity>>;
 }
 
+/** What is undefined stays. */
+export interface RoleChange {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permissions?: readonly string[] | undefined;
+}
+
 export interface RoleAdministration {
   roles(): readonly RoleDefinition[];
   role(name: string): RoleDefinition;
   createRole(by: Identity, name: string, description: string, permissions: readonly string[]): Promise<RoleDefinition>;
-  changeRole(
-    by: Identity,
-    name: string,
-    change: {
-      readonly name?: string | undefined;
-      readonly description?: string | undefined;
-      readonly permissions?: readonly string[] | undefined;
-    },
-  ): Promise<RoleDefinition>;
+  changeRole(by: Identity, name: string, change: RoleChange): Promise<RoleDefinition>;
   /** Its members lose it. */
   deleteRole(by: Identity, name: string): Promise<void>;
   members(by: Identity, role: string): readonly User[];

@@ -4,7 +4,14 @@ import { noteTraffic } from '../core/process/young-generation.js';
 import type { SearchSettings } from '../schemas/config/search.js';
 import type { SearchAfter } from '../schemas/query.js';
 import { checkAggregate } from './plan/aggregate-check.js';
-import type { AggregateQuestion, MessagesAnswer, MessagesRequest, Searcher, SearchOptions } from './contract.js';
+import type {
+  AggregateAnswer,
+  AggregateQuestion,
+  MessagesAnswer,
+  MessagesRequest,
+  Searcher,
+  SearchOptions,
+} from './contract.js';
 import { newestFirst, readCursor, writeCursor } from './plan/cursor.js';
 import { searchErrors } from './errors.js';
 import { createKnownFields } from './run/known-fields.js';
@@ -80,7 +87,7 @@ async function messages(
   const after = request.after === undefined ? undefined : readCursor(request.after, sort);
   return runSearch(context, 'messages', options, async (turn) => {
     const plan = await planSearch(context, request, options.scope);
-    const start = await skip(context, { ...plan, sort }, request.offset ?? 0, after, turn);
+    const start = await skip(context, { ...plan, sort }, { offset: request.offset ?? 0, after }, turn);
     const result = await context.store.queries.search({
       ...plan,
       ...turn,
@@ -122,11 +129,10 @@ function checkPage({ limit, offset = 0 }: MessagesRequest): void {
 async function skip(
   context: SearchContext,
   plan: Plan & { readonly sort: NonNullable<MessagesRequest['sort']> },
-  offset: number,
-  after: SearchAfter | undefined,
+  { offset, after }: { readonly offset: number; readonly after: SearchAfter | undefined },
   turn: Turn,
 ): Promise<SearchAfter | undefined | 'nothing'> {
-  let place = after;
+  let position = after;
   for (let left = offset; left > 0; ) {
     const limit = Math.min(left, maxLimit);
     const { hits, next } = await context.store.queries.search({
@@ -135,14 +141,14 @@ async function skip(
       limit,
       count: false,
       fields: [],
-      after: place,
+      after: position,
       partial: true,
     });
     if (hits.length < limit || next === undefined) return 'nothing';
     left -= limit;
-    place = next;
+    position = next;
   }
-  return place;
+  return position;
 }
 
 export function failuresOf(result: {
@@ -159,15 +165,17 @@ async function aggregate(
   context: SearchContext,
   question: AggregateQuestion,
   options: SearchOptions,
-): ReturnType<Searcher['aggregate']> {
+): Promise<AggregateAnswer> {
   const started = performance.now();
   const asked = checkAggregate(question.aggregate, options.scope);
   return runSearch(context, 'aggregate', options, async (turn) => {
     const plan = await planSearch(context, question, options.scope);
     const result = await context.store.queries.aggregate({ ...withoutLatest(asked), ...plan, ...turn, partial: true });
-    const buckets = await addLatest(context, plan, turn, asked, result.buckets);
+    const buckets = await addLatest({ context, plan, turn }, asked, result.buckets);
     const [whole] =
-      result.whole === undefined ? [] : await addLatest(context, plan, turn, { ...asked, groups: [] }, [result.whole]);
+      result.whole === undefined
+        ? []
+        : await addLatest({ context, plan, turn }, { ...asked, groups: [] }, [result.whole]);
     return {
       ...result,
       buckets,

@@ -1,6 +1,6 @@
 /** Roles: the ones that ship stay as they are, own ones name streams and capabilities. */
 import type { Identity } from '../../schemas/access.js';
-import type { RoleAdministration, RoleDefinition } from '../contract.js';
+import type { RoleAdministration, RoleChange, RoleDefinition } from '../contract.js';
 import { isConflict } from '../stored/collection.js';
 import type { Role } from '../rights/default-roles.js';
 import { accessErrors } from '../errors.js';
@@ -41,8 +41,8 @@ export function createRoleAdministration(parts: AdministrationParts): RoleAdmini
         .filter((user) => user.roles.includes(key))
         .map((user) => userOf(people, user, settings.session_timeout_ms));
     },
-    addMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, true)),
-    removeMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, role, nameOrId, false)),
+    addMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, { role, nameOrId, member: true })),
+    removeMember: (by, role, nameOrId) => alone(() => changeMember(parts, by, { role, nameOrId, member: false })),
   };
 }
 
@@ -80,7 +80,7 @@ async function changeRole(
   { people }: AdministrationParts,
   by: Identity,
   name: string,
-  { name: newName, description, permissions }: Parameters<RoleAdministration['changeRole']>[2],
+  { name: newName, description, permissions }: RoleChange,
 ): Promise<RoleDefinition> {
   assertMay(by, 'roles:edit');
   const shipped = people.role(name);
@@ -142,12 +142,10 @@ async function forgetMembers(parts: AdministrationParts, key: string): Promise<v
 async function changeMember(
   parts: AdministrationParts,
   by: Identity,
-  name: string,
-  nameOrId: string,
-  member: boolean,
+  { role, nameOrId, member }: { readonly role: string; readonly nameOrId: string; readonly member: boolean },
 ): Promise<void> {
   assertMay(by, 'users:edit');
-  const key = keyOfName(findRole(parts.people, name).name);
+  const key = keyOfName(findRole(parts.people, role).name);
   const user = findUser(parts, by, nameOrId);
   if (user.external)
     throw accessErrors.create('ACCESS_READ_ONLY', {

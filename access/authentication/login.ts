@@ -6,8 +6,8 @@ import type { Log } from '../../core/log.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { isConflict } from '../stored/collection.js';
 import type { DirectoryUser } from '../directory/contract.js';
-import type { createMappingWarnings } from '../directory/mapping-problems.js';
-import { rightsByGroups } from '../directory/mapping.js';
+import type { MappingWarnings } from '../directory/mapping-problems.js';
+import { rightsByGroups, type MappedRights } from '../directory/mapping.js';
 import type { ActiveDirectory, DirectorySource } from '../directory/source.js';
 import { accessErrors } from '../errors.js';
 import { newUser } from '../first-start.js';
@@ -26,7 +26,7 @@ export interface LoginParts {
   readonly throttle: Throttle | undefined;
   readonly verified: Verified;
   readonly source: DirectorySource;
-  readonly warnOfMappings: ReturnType<typeof createMappingWarnings>;
+  readonly warnOfMappings: MappingWarnings;
   readonly metrics: BuiltMetrics<typeof accessMetrics>;
   readonly log: Log;
 }
@@ -52,7 +52,7 @@ export function createLogins(parts: LoginParts): Logins {
     const { known, succeeded, failed, abandoned } = (await throttle?.attempt(username, address)) ?? unthrottled;
     // Settings that change while it is asked must not find this answer again.
     const directory = source.active();
-    const user = await check(parts, directory, username, password, known).catch((error: unknown) => {
+    const user = await check(parts, directory, { username, password, known }).catch((error: unknown) => {
       abandoned();
       throw error;
     });
@@ -89,9 +89,7 @@ export function createLogins(parts: LoginParts): Logins {
 async function check(
   parts: LoginParts,
   directory: ActiveDirectory | undefined,
-  username: string,
-  password: string,
-  known: boolean,
+  { username, password, known }: { readonly username: string; readonly password: string; readonly known: boolean },
 ): Promise<UserRecord | undefined> {
   const { people, passwords } = parts;
   const user = people.byName(username);
@@ -133,7 +131,7 @@ async function viaDirectory(
 async function keepUser(
   { people, log }: LoginParts,
   found: DirectoryUser,
-  mapped: ReturnType<typeof rightsByGroups>,
+  mapped: MappedRights,
 ): Promise<UserRecord | undefined> {
   const username = checkName('the name of a user of the directory', found.username);
   const key = storeKey(userPrefix, username);

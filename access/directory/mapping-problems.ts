@@ -78,13 +78,13 @@ export function assertMappings(
     throw accessErrors.create('ACCESS_DIRECTORY_SETTINGS_INVALID', { ...first, place: `access.ldap.${first.place}` });
 }
 
+export type MappingWarnings = (settings: LdapOptions, roles: readonly Role[], streams: readonly StreamName[]) => void;
+
 /**
  * Warns of each once, and again when it was put right meanwhile: the settings file is read before roles and streams of
  * the API are known.
  */
-export function createMappingWarnings(
-  log: Log,
-): (settings: LdapOptions, roles: readonly Role[], streams: readonly StreamName[]) => void {
+export function createMappingWarnings(log: Log): MappingWarnings {
   let known = new Set<string>();
   return (settings, roles, streams) => {
     // Some ship: none are known yet.

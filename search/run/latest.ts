@@ -16,6 +16,13 @@ const mostLookUps = 1_000;
 /** Characters of a text; whoever wants whole messages asks for messages. */
 const longestText = 10_000;
 
+/** Where the newest messages are looked up: in the question of the aggregation, within its turn. */
+export interface LookUp {
+  readonly context: SearchContext;
+  readonly plan: Plan;
+  readonly turn: Turn;
+}
+
 /** What the store is asked for. */
 export function withoutLatest({
   metrics,
@@ -32,9 +39,7 @@ export function withoutLatest({
 
 /** The buckets of the store with the values of `latest` in their places. Throws SEARCH_AGGREGATE_INVALID. */
 export async function addLatest(
-  context: SearchContext,
-  plan: Plan,
-  turn: Turn,
+  looking: LookUp,
   { groups, metrics }: AskedAggregate,
   buckets: readonly Bucket[],
 ): Promise<readonly SearchBucket[]> {
@@ -53,7 +58,7 @@ export async function addLatest(
     let measured = 0;
     for (const metric of metrics) {
       if (!isLatest(metric)) values.push(bucket.values[measured++] ?? null);
-      else values.push(bucket.documents === 0 ? null : await newest(context, plan, turn, metric, within));
+      else values.push(bucket.documents === 0 ? null : await newest(looking, metric, within));
     }
     found.push({ ...bucket, values });
   }
@@ -61,9 +66,7 @@ export async function addLatest(
 }
 
 async function newest(
-  { store }: SearchContext,
-  plan: Plan,
-  turn: Turn,
+  { context: { store }, plan, turn }: LookUp,
   { field }: LatestMetric,
   within: readonly QueryNode[],
 ): Promise<MetricValue> {

@@ -5,7 +5,7 @@
 import { pause } from '../../core/wait.js';
 import type { QueryNode, SearchAfter, SearchHit } from '../../schemas/query.js';
 import { PageSize } from '../../core/page-size.js';
-import type { SearchOptions, SearchQuestion, TailOptions } from '../contract.js';
+import type { SearchQuestion, TailOptions } from '../contract.js';
 import { planSearch } from '../plan/plan.js';
 import { countEnd, takeTurn } from './turn.js';
 import { withoutHiddenStreams } from '../plan/scope.js';
@@ -77,23 +77,31 @@ class Window {
   }
 }
 
+interface Following {
+  readonly context: SearchContext;
+  readonly request: SearchQuestion;
+  readonly options: TailOptions;
+  readonly window: Window;
+}
+
 export async function* tail(
   context: SearchContext,
   request: SearchQuestion,
   options: TailOptions,
 ): AsyncGenerator<readonly SearchHit[]> {
   const window = new Window(context.now());
+  const following = { context, request, options, window };
   let cause: unknown;
   try {
     // What is there already is not new.
-    for await (const hits of newHits(context, request, options, window, [])) void hits;
+    for await (const hits of newHits(following, [])) void hits;
     yield [];
     for (let isSlow = false; !isAborted(options.signal); ) {
       await pause(context.settings.tail_poll_ms, options.signal);
       if (isAborted(options.signal)) return;
-      if (isSlow) await catchUp(context, request, options, window);
+      if (isSlow) await catchUp(following);
       isSlow = false;
-      for await (const hits of newHits(context, request, options, window, undefined)) {
+      for await (const hits of newHits(following, undefined)) {
         if (hits.length === 0) continue;
         const given = performance.now();
         yield hits.map((hit) => withoutHiddenStreams(hit, options.scope));
@@ -112,12 +120,7 @@ export async function* tail(
 }
 
 /** Leaves out messages when a slow reader is too far behind. */
-async function catchUp(
-  context: SearchContext,
-  request: SearchQuestion,
-  options: TailOptions,
-  window: Window,
-): Promise<void> {
+async function catchUp({ context, request, options, window }: Following): Promise<void> {
   if (options.onSkipped === undefined) return;
   const now = context.now();
   const missed: QueryNode = {
@@ -147,10 +150,7 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 }
 
 async function* newHits(
-  context: SearchContext,
-  request: SearchQuestion,
-  options: SearchOptions,
-  window: Window,
+  { context, request, options, window }: Following,
   fields: readonly string[] | undefined,
 ): AsyncGenerator<SearchHit[]> {
   const { from } = window;

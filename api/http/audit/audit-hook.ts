@@ -38,9 +38,9 @@ function createRecorder(
     const at = Date.now();
     if (isSecurityEvent(request.method, request.url)) recordAccess(services, request, reply, at);
     const name = request.routeOptions.config?.audit;
-    if (name !== undefined && !request.is404) recordAction(services, request, reply, at, name, aborted);
+    if (name !== undefined && !request.is404) recordAction(services, request, reply, { at, name, aborted });
     else if (reply.statusCode === 401 && request.headers.authorization !== undefined)
-      recordAction(services, request, reply, at, 'credentials:check', aborted);
+      recordAction(services, request, reply, { at, name: 'credentials:check', aborted });
   };
 }
 
@@ -66,9 +66,7 @@ function recordAction(
   { audit }: ApiServices,
   request: FastifyRequest,
   reply: FastifyReply,
-  at: number,
-  name: string,
-  aborted: boolean,
+  { at, name, aborted }: { readonly at: number; readonly name: string; readonly aborted: boolean },
 ): void {
   const audited = request.audited ?? request.routeOptions.config.audited?.(request) ?? {};
   if (audited.recordedBefore === true && reply.statusCode < 400) return;

@@ -30,24 +30,32 @@ interface Shipped {
 
 export function shippedViews(): readonly Shipped[] {
   return [
-    shipped(
-      '5c1c1a5bb1ac4f0001c10d01',
-      '5c1c1a5bb1ac4f0001c10d02',
-      'Cloud events',
-      'Events of the orchestration platform.',
-      'container:events\\-reader',
-    ),
-    shipped(
-      '5c1c1a5bb1ac4f0001c10d03',
-      '5c1c1a5bb1ac4f0001c10d04',
-      'User session history',
-      'Logins and logouts of users in audit messages of applications.',
-      'message:CEF AND message:(LOGIN OR LOGOUT OR FORCED_LOGOUT OR SESSION_TIMEOUT)',
-    ),
+    shipped({
+      searchId: '5c1c1a5bb1ac4f0001c10d01',
+      viewId: '5c1c1a5bb1ac4f0001c10d02',
+      title: 'Cloud events',
+      description: 'Events of the orchestration platform.',
+      text: 'container:events\\-reader',
+    }),
+    shipped({
+      searchId: '5c1c1a5bb1ac4f0001c10d03',
+      viewId: '5c1c1a5bb1ac4f0001c10d04',
+      title: 'User session history',
+      description: 'Logins and logouts of users in audit messages of applications.',
+      text: 'message:CEF AND message:(LOGIN OR LOGOUT OR FORCED_LOGOUT OR SESSION_TIMEOUT)',
+    }),
   ];
 }
 
-function shipped(searchId: string, viewId: string, title: string, description: string, text: string): Shipped {
+interface ShippedTexts {
+  readonly searchId: string;
+  readonly viewId: string;
+  readonly title: string;
+  readonly description: string;
+  readonly text: string;
+}
+
+function shipped({ searchId, viewId, title, description, text }: ShippedTexts): Shipped {
   const [chart, list] = ['chart', 'list'];
   const queryId = `${viewId.slice(0, 8)}-0000-4000-8000-${viewId.slice(12)}`;
   return {
