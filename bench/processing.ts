@@ -80,7 +80,7 @@ export async function fill(topics: TopicLog, config: Config, messages: number): 
     const values: Buffer[] = [];
     for (let end = 0; values.length < batchMessages && sent < messages; sent += 1) {
       const from = end;
-      end = generator.write(target, from, sent % 8, sent, Date.now());
+      end = generator.write(target, from, { connection: sent % 8, sent }, Date.now());
       values.push(target.subarray(from, end));
     }
     under.push(

@@ -36,7 +36,7 @@ function mixedMessages(): Buffer[] {
   const generator = createGenerator({ seed: 7, run: '0000abcd', bytes: 420 });
   const target = Buffer.alloc(generator.largestBytes);
   return Array.from({ length: messagesPerRound }, (_, index) =>
-    Buffer.from(target.subarray(0, generator.write(target, 0, index % 8, index, receivedAt))),
+    Buffer.from(target.subarray(0, generator.write(target, 0, { connection: index % 8, sent: index }, receivedAt))),
   );
 }
 

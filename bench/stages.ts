@@ -52,7 +52,9 @@ function createMessages(count: number): Buffer[] {
   const generator = createGenerator({ seed: 7, run: '0000abcd', bytes: 420 });
   return Array.from({ length: count }, (_, index) => {
     const target = Buffer.alloc(generator.largestBytes);
-    return Buffer.from(target.subarray(0, generator.write(target, 0, index % 8, index, 1_795_267_403_177)));
+    return Buffer.from(
+      target.subarray(0, generator.write(target, 0, { connection: index % 8, sent: index }, 1_795_267_403_177)),
+    );
   });
 }
 

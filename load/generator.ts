@@ -20,11 +20,17 @@ export interface GeneratorOptions {
   readonly bytes: number;
 }
 
+interface SentSoFar {
+  readonly connection: number;
+  /** Messages of the connection. */
+  readonly sent: number;
+}
+
 export interface Generator {
   readonly averageBytes: number;
   readonly largestBytes: number;
-  /** Writes one message at `offset` and returns the place behind it. Connection and sequence decide all but run and time. */
-  write(target: Buffer, offset: number, connection: number, sequence: number, nowMs: number): number;
+  /** Writes the next message of a connection at `offset` and returns the position behind it. The connection and how many it has sent decide all but run and time. */
+  write(target: Buffer, offset: number, from: SentSoFar, nowMs: number): number;
 }
 
 interface Template {
@@ -46,7 +52,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
   return {
     averageBytes: templates.reduce((sum, template) => sum + template.bytes.length, 0) / templates.length,
     largestBytes: Math.max(...templates.map((template) => template.bytes.length)),
-    write(target, offset, connection, sequence, nowMs) {
+    write(target, offset, { connection, sent: sequence }, nowMs) {
       const random = hash(options.seed ^ connection, sequence);
       const template = templates[random % templateCount] as Template;
       target.set(template.bytes, offset);

@@ -90,7 +90,7 @@ export function createHttpSender(context: LoadContext, port: number): Sender {
       let end = scratch.write(shape.open, 0, 'latin1');
       for (let at = 0; at < messages; at += 1) {
         if (at > 0) end += scratch.write(shape.between, end, 'latin1');
-        end = generator.write(scratch, end, lane.connection, lane.sent, nowMs);
+        end = generator.write(scratch, end, lane, nowMs);
         lane.sent += 1;
       }
       end += scratch.write(shape.close, end, 'latin1');

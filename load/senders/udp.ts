@@ -61,7 +61,7 @@ export function createUdpSender(context: LoadContext, port: number): Sender {
       if (lane === undefined) return 0;
       let sent = 0;
       for (; sent < count && unanswered < maxUnanswered; sent += 1) {
-        const end = generator.write(scratch, 0, lane.connection, lane.sent, nowMs);
+        const end = generator.write(scratch, 0, lane, nowMs);
         const kind = hash(options.seed, lane.sent) % 10;
         const plain = scratch.subarray(0, end);
         const message =

@@ -8,7 +8,7 @@ function messages(seed: number, count: number, bytes = 420, run = '0badcafe'): s
   const generator = createGenerator({ seed, run, bytes });
   const buffer = Buffer.alloc(generator.largestBytes);
   return Array.from({ length: count }, (_, sequence) =>
-    buffer.toString('utf8', 0, generator.write(buffer, 0, 3, sequence, now)),
+    buffer.toString('utf8', 0, generator.write(buffer, 0, { connection: 3, sent: sequence }, now)),
   );
 }
 
@@ -37,7 +37,7 @@ t.test('every message is GELF with its place in the load and a time in milliseco
   t.equal(createReader('0badcaff')(Buffer.from(messages(1, 1)[0] ?? '')), undefined);
   const large = createGenerator({ seed: 1, run: '0badcafe', bytes: 420 });
   const buffer = Buffer.alloc(large.largestBytes);
-  t.same(read(buffer.subarray(0, large.write(buffer, 0, 999_999, 4_000_000_000, now))), {
+  t.same(read(buffer.subarray(0, large.write(buffer, 0, { connection: 999_999, sent: 4_000_000_000 }, now))), {
     connection: 999_999,
     sequence: 4_000_000_000,
   });

@@ -27,7 +27,7 @@ function runOf(sent: number, transport: Transport = 'tcp', lanes = 1): LoadRun {
 }
 function message(sequence: number, connection = 0): Buffer {
   const buffer = Buffer.alloc(generator.largestBytes);
-  return buffer.subarray(0, generator.write(buffer, 0, connection, sequence, 0));
+  return buffer.subarray(0, generator.write(buffer, 0, { connection, sent: sequence }, 0));
 }
 type TopicRow = readonly [number | string, number];
 interface Case {

@@ -58,7 +58,8 @@ export function encodeFrames(target: Buffer, records: readonly TopicRecord[], ba
     while (index < records.length) {
       const record = records[index] as TopicRecord;
       if (index > first && position - start + recordBound(record) > maxFrameBytes) break;
-      position = encodeRecord(target, position, record, record.origin !== origin, record.timestamp !== timestamp);
+      const flags = (record.origin === origin ? 0 : hasOrigin) | (record.timestamp === timestamp ? 0 : hasTimestamp);
+      position = encodeRecord(target, position, record, flags);
       origin = record.origin;
       timestamp = record.timestamp;
       if (timestamp > maxTimestamp) maxTimestamp = timestamp;
@@ -74,24 +75,19 @@ export function encodeFrames(target: Buffer, records: readonly TopicRecord[], ba
   return position;
 }
 
-function encodeRecord(
-  target: Buffer,
-  start: number,
-  record: TopicRecord,
-  withOrigin: boolean,
-  withTimestamp: boolean,
-): number {
+/** `flags` say whether origin and timestamp stand in it; else they are those of the record before. */
+function encodeRecord(target: Buffer, start: number, record: TopicRecord, flags: number): number {
   const { key, value } = record;
-  target[start] = (withOrigin ? hasOrigin : 0) | (withTimestamp ? hasTimestamp : 0);
+  target[start] = flags;
   target[start + 1] = key.length;
   target.writeUInt32LE(value.length, start + 2);
   let position = start + 6;
-  if (withOrigin) {
+  if ((flags & hasOrigin) !== 0) {
     const bytes = target.write(record.origin, position + 2, 'utf8');
     target.writeUInt16LE(bytes, position);
     position += 2 + bytes;
   }
-  if (withTimestamp) position = target.writeDoubleLE(record.timestamp, position);
+  if ((flags & hasTimestamp) !== 0) position = target.writeDoubleLE(record.timestamp, position);
   position += target.write(key, position, 'latin1');
   target.set(value, position);
   return position + value.length;

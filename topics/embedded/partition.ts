@@ -34,6 +34,16 @@ interface Group {
   bound: number;
 }
 
+interface PartitionParts {
+  readonly topic: string;
+  readonly partition: number;
+  readonly files: SegmentFiles;
+  readonly segmentBytes: number;
+  readonly disk: DiskGuard;
+  readonly log: Log;
+  readonly events: PartitionEvents;
+}
+
 export class Partition {
   readonly topic: string;
   readonly partition: number;
@@ -54,15 +64,7 @@ export class Partition {
   /** Serves writes, rolls and removals one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    topic: string,
-    partition: number,
-    files: SegmentFiles,
-    segmentBytes: number,
-    disk: DiskGuard,
-    log: Log,
-    events: PartitionEvents,
-  ) {
+  constructor({ topic, partition, files, segmentBytes, disk, log, events }: PartitionParts) {
     this.topic = topic;
     this.partition = partition;
     this.files = files;

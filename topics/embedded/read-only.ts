@@ -40,9 +40,7 @@ async function look(folder: string, lastLooks: LastLooks): Promise<PartitionSour
   try {
     const known = lastLooks.get(folder);
     const scan = await scanSegment(
-      handle,
-      file,
-      last,
+      { handle, file, base: last },
       (await handle.stat()).size,
       known?.base === last ? known.scan : undefined,
     );

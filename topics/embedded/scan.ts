@@ -18,11 +18,17 @@ const nothing = (base: number): SegmentScan => ({
   damagedBytes: 0,
 });
 
+/** A segment that is open. */
+interface OpenSegment {
+  readonly handle: FileHandle;
+  readonly file: string;
+  /** Its first offset. */
+  readonly base: number;
+}
+
 /** `fileBytes` are looked at, those that `known` has seen already left out. The handle stays open. */
 export async function scanSegment(
-  handle: FileHandle,
-  file: string,
-  base: number,
+  { handle, file, base }: OpenSegment,
   fileBytes: number,
   known?: SegmentScan,
 ): Promise<SegmentScan> {

@@ -76,7 +76,7 @@ export class SegmentFiles implements PartitionSource {
     const file = join(this.folder, segmentFile(last));
     this.#handle = await open(file, 'r+');
     const { size, mtimeMs } = await this.#handle.stat();
-    const scan = await scanSegment(this.#handle, file, last, size);
+    const scan = await scanSegment({ handle: this.#handle, file, base: last }, size);
     if (scan.bytes < size) {
       await this.#handle.truncate(scan.bytes);
       await this.#handle.datasync();

@@ -81,7 +81,7 @@ async function openPartition(parts: TopicParts, topic: string, info: TopicInfo, 
       { ...place, bytes: recovery.damagedBytes, code: 'TOPIC_FRAME_CORRUPT' },
       topicErrors.kinds.TOPIC_FRAME_CORRUPT.summary,
     );
-  return new Partition(topic, number, files, segmentBytes, disk, log, createEvents(metrics, topic));
+  return new Partition({ ...place, files, segmentBytes, disk, log, events: createEvents(metrics, topic) });
 }
 
 function createEvents(metrics: TopicParts['metrics'], topic: string): PartitionEvents {

@@ -44,6 +44,59 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
+/** Writes the records of one batch one behind the other. */
+class RecordWriter {
+  readonly #buffer: Buffer;
+  readonly #firstTimestamp: number;
+  #position = 0;
+  #offsetDelta = 0;
+
+  constructor(buffer: Buffer, firstTimestamp: number) {
+    this.#buffer = buffer;
+    this.#firstTimestamp = firstTimestamp;
+  }
+
+  /** Written so far. */
+  get bytes(): number {
+    return this.#position;
+  }
+
+  write(record: TopicRecord): void {
+    const { key, value, origin } = record;
+    const buffer = this.#buffer;
+    const offsetDelta = this.#offsetDelta;
+    const timestampDelta = record.timestamp - this.#firstTimestamp;
+    const originBytes = Buffer.byteLength(origin);
+    const length =
+      1 +
+      varintBytes(timestampDelta) +
+      varintBytes(offsetDelta) +
+      varintBytes(key.length) +
+      key.length +
+      varintBytes(value.length) +
+      value.length +
+      1 +
+      1 +
+      originKey.length +
+      varintBytes(originBytes) +
+      originBytes;
+    let position = writeVarint(buffer, this.#position, length);
+    buffer[position] = 0;
+    position = writeVarint(buffer, position + 1, timestampDelta);
+    position = writeVarint(buffer, position, offsetDelta);
+    position = writeVarint(buffer, position, key.length);
+    position += buffer.write(key, position, 'latin1');
+    position = writeVarint(buffer, position, value.length);
+    position += value.copy(buffer, position);
+    position = writeVarint(buffer, position, 1);
+    position = writeVarint(buffer, position, originKey.length);
+    position += buffer.write(originKey, position, 'latin1');
+    position = writeVarint(buffer, position, originBytes);
+    this.#position = position + buffer.write(origin, position);
+    this.#offsetDelta += 1;
+  }
+}
+
 export interface EncodedRecords {
   readonly count: number;
   readonly firstTimestamp: number;
@@ -58,14 +111,12 @@ export function encodeRecords(records: readonly TopicRecord[], size: number, cod
   const buffer = Buffer.allocUnsafe(size);
   const firstTimestamp = (records[0] as TopicRecord).timestamp;
   let maxTimestamp = firstTimestamp;
-  let position = 0;
-  let offsetDelta = 0;
+  const writer = new RecordWriter(buffer, firstTimestamp);
   for (const record of records) {
     if (record.timestamp > maxTimestamp) maxTimestamp = record.timestamp;
-    position = writeRecord(buffer, position, record, record.timestamp - firstTimestamp, offsetDelta);
-    offsetDelta += 1;
+    writer.write(record);
   }
-  const plain = buffer.subarray(0, position);
+  const plain = buffer.subarray(0, writer.bytes);
   return {
     count: records.length,
     firstTimestamp,
@@ -73,43 +124,6 @@ export function encodeRecords(records: readonly TopicRecord[], size: number, cod
     attribute: codec?.attribute ?? 0,
     bytes: codec === undefined ? plain : codec.compress(plain),
   };
-}
-
-function writeRecord(
-  buffer: Buffer,
-  start: number,
-  record: TopicRecord,
-  timestampDelta: number,
-  offsetDelta: number,
-): number {
-  const { key, value, origin } = record;
-  const originBytes = Buffer.byteLength(origin);
-  const length =
-    1 +
-    varintBytes(timestampDelta) +
-    varintBytes(offsetDelta) +
-    varintBytes(key.length) +
-    key.length +
-    varintBytes(value.length) +
-    value.length +
-    1 +
-    1 +
-    originKey.length +
-    varintBytes(originBytes) +
-    originBytes;
-  let position = writeVarint(buffer, start, length);
-  buffer[position] = 0;
-  position = writeVarint(buffer, position + 1, timestampDelta);
-  position = writeVarint(buffer, position, offsetDelta);
-  position = writeVarint(buffer, position, key.length);
-  position += buffer.write(key, position, 'latin1');
-  position = writeVarint(buffer, position, value.length);
-  position += value.copy(buffer, position);
-  position = writeVarint(buffer, position, 1);
-  position = writeVarint(buffer, position, originKey.length);
-  position += buffer.write(originKey, position, 'latin1');
-  position = writeVarint(buffer, position, originBytes);
-  return position + buffer.write(origin, position);
 }
 
 export interface ProducerState {
