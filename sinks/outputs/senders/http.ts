@@ -25,7 +25,7 @@ export function createHttpLink(options: HttpLinkOptions): Link {
     address,
     async connect(signal) {
       const token = await readSecret(options.gelf.token, options.files);
-      return new HttpConnection(options, address, token, () => open(signal), await open(signal));
+      return new HttpConnection(options, { address, token }, () => open(signal), await open(signal));
     },
   };
 }
@@ -50,17 +50,22 @@ interface Answer {
 class HttpConnection implements Connection {
   readonly broken: Promise<Error>;
   readonly #options: HttpLinkOptions;
-  readonly #place: string;
+  readonly #address: string;
   readonly #headers: Record<string, string>;
   readonly #reopen: () => Promise<Socket>;
   readonly #agent = new OneSocketAgent({ keepAlive: true, maxSockets: 1 });
   #socket: Socket;
   #stopped = false;
 
-  constructor(options: HttpLinkOptions, place: string, token: string, reopen: () => Promise<Socket>, socket: Socket) {
+  constructor(
+    options: HttpLinkOptions,
+    { address, token }: { readonly address: string; readonly token: string },
+    reopen: () => Promise<Socket>,
+    socket: Socket,
+  ) {
     const { host, port, gelf, tls } = options;
     this.#options = options;
-    this.#place = place;
+    this.#address = address;
     this.#reopen = reopen;
     this.#socket = socket;
     this.#adopt(socket);
@@ -101,13 +106,13 @@ class HttpConnection implements Connection {
 
   #answered(status: number, body: string): Error {
     return outputErrors.create('OUTPUT_ANSWER', {
-      place: this.#place,
+      place: this.#address,
       got: `${status}${body === '' ? '' : ` ${body.slice(0, 200).replace(/\s+/g, ' ')}`}`,
     });
   }
 
   async #post(message: Buffer): Promise<Answer> {
-    if (this.#stopped) throw outputErrors.create('OUTPUT_STOPPED', { place: this.#place });
+    if (this.#stopped) throw outputErrors.create('OUTPUT_STOPPED', { place: this.#address });
     // The destination may close after an answer; that is no failure.
     if (this.#socket.destroyed || !this.#socket.writable) this.#adopt(await this.#reopen());
     const body = this.#options.gelf.compression === 'gzip' ? gzipSync(message) : message;
@@ -116,7 +121,7 @@ class HttpConnection implements Connection {
     } catch (error) {
       this.#socket.destroy();
       if (isSluiceError(error)) throw error;
-      throw outputErrors.create('OUTPUT_CLOSED', { place: this.#place, got: errorText(error), cause: error });
+      throw outputErrors.create('OUTPUT_CLOSED', { place: this.#address, got: errorText(error), cause: error });
     }
   }
 
@@ -126,7 +131,7 @@ class HttpConnection implements Connection {
         posting.destroy();
         reject(
           outputErrors.create('OUTPUT_TIMED_OUT', {
-            place: this.#place,
+            place: this.#address,
             got: `no answer within ${this.#options.writeTimeoutMs} ms`,
           }),
         );

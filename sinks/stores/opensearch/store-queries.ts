@@ -10,12 +10,12 @@ import type {
 } from '../../../schemas/query.js';
 import type { StoreQueries } from '../contract.js';
 import type { storeMetrics } from '../metrics.js';
-import { aggregate } from './aggregate.js';
-import { occurringFields } from './occurring-fields.js';
+import { aggregate } from './queries/aggregate.js';
+import { occurringFields } from './queries/occurring-fields.js';
 import type { Send } from './requests.js';
-import { isSearchable, scanIds } from './scan.js';
-import { scanHits } from './scan-hits.js';
-import { search } from './search.js';
+import { isSearchable, scanIds } from './queries/scan.js';
+import { scanHits } from './queries/scan-hits.js';
+import { search } from './queries/search.js';
 
 const label = { store: 'opensearch' } as const;
 

@@ -73,7 +73,7 @@ export function aggregateSql(
   const metrics = request.metrics.map(
     (metric, at) => `${metricSql(metric, at, fields.get(metric.field ?? ''))} AS m${at}`,
   );
-  const { sql, values } = parameters.statement(statement(base, groups, metrics, request, parameters));
+  const { sql, values } = parameters.statement(statement({ base, groups, metrics }, request, parameters));
   return { sql, values, groupKinds: groups.map((slot) => slot.used) };
 }
 
@@ -157,10 +157,15 @@ function cardinalitySql({ name, used, isList }: Slot): string {
   return `count(DISTINCT coalesce(${used.map((kind) => `'${kind} ' || ${name}_${kind}`).join(', ')}))::DOUBLE`;
 }
 
+interface StatementParts {
+  /** One SELECT for each file. */
+  readonly base: readonly string[];
+  readonly groups: readonly Slot[];
+  readonly metrics: readonly string[];
+}
+
 function statement(
-  base: readonly string[],
-  groups: readonly Slot[],
-  metrics: readonly string[],
+  { base, groups, metrics }: StatementParts,
   request: EngineAggregate,
   parameters: SqlParameters,
 ): string {
@@ -195,7 +200,7 @@ function statement(
     parts.push(
       `grouped AS MATERIALIZED (SELECT ${all.length === 0 ? '0' : `CASE grouping(${all.join(', ')}) ${level} END`} AS level, ${names.join(', ')} FROM ${source}${grouped})`,
     );
-  request.groups.forEach((group, at) => parts.push(levelSql(group, at, keys, request, parameters)));
+  request.groups.forEach((group, at) => parts.push(levelSql({ group, at, keys }, request, parameters)));
   const outcome = request.groups.map((_, at) => `SELECT * FROM kept${at}`);
   const whole =
     lists.length > 0
@@ -214,14 +219,15 @@ function groupingId(all: readonly string[], set: readonly string[]): number {
   return all.reduce((id, name) => id * 2 + (set.includes(name) ? 0 : 1), 0);
 }
 
-/** The buckets of one level within those that the level above has kept; `cut`: documents of those left out. */
-function levelSql(
-  group: Grouping,
-  at: number,
-  keys: readonly (readonly string[])[],
-  request: EngineAggregate,
-  parameters: SqlParameters,
-): string {
+interface Level {
+  readonly group: Grouping;
+  readonly at: number;
+  /** Names of the columns of each level. */
+  readonly keys: readonly (readonly string[])[];
+}
+
+/** The buckets of one level within those that the level above has left; `cut`: documents of those left out. */
+function levelSql({ group, at, keys }: Level, request: EngineAggregate, parameters: SqlParameters): string {
   const own = keys[at] as readonly string[];
   const outer = keys.slice(0, at).flat();
   if (own.length === 0)

@@ -178,7 +178,7 @@ async function load(connection: DuckDBConnection, alias: string): Promise<Loaded
   };
 }
 
-/** The table of fields is a log: the last row of a name counts. */
+/** The table of fields is a log: the last row of a name counts. Appends in the connection's transaction. */
 export async function appendFields(
   connection: DuckDBConnection,
   alias: string,
@@ -190,20 +190,9 @@ export async function appendFields(
     fields.map((field) => field.slot ?? null),
     fields.map((field) => field.spills),
   ];
-  await appendColumns(connection, alias, 'fields', [VARCHAR, VARCHAR, INTEGER, BOOLEAN], columns);
-}
-
-/** Appends in the connection's transaction. */
-async function appendColumns(
-  connection: DuckDBConnection,
-  alias: string,
-  table: string,
-  types: readonly DuckDBType[],
-  columns: readonly Cell[][],
-): Promise<void> {
-  const appender = await connection.createAppender(table, 'main', alias);
+  const appender = await connection.createAppender('fields', 'main', alias);
   try {
-    appendChunks(appender, types, columns);
+    appendChunks(appender, [VARCHAR, VARCHAR, INTEGER, BOOLEAN], columns);
   } finally {
     appender.closeSync();
   }

@@ -28,13 +28,19 @@ export interface LookedAt extends Pick<Condition, 'from' | 'to'> {
 /** The words of longer texts are left to the engine. */
 const maxTextBytes = 4_096;
 
-/** Undefined: more than `most` match or may match, or words are not all that is asked for of the texts. `rows`: no others are looked at. */
+export interface FewRows {
+  /** More rows than these are not few. */
+  readonly most: number;
+  /** No others are looked at; undefined: all of the part. */
+  readonly rows?: readonly number[];
+}
+
+/** Undefined: more than `most` match or may match, or words are not all that is asked for of the texts. */
 export async function findFew(
   connection: DuckDBConnection,
   part: LookedAt,
   query: QueryNode,
-  most: number,
-  rows?: readonly number[],
+  { most, rows }: FewRows,
 ): Promise<FoundRow[] | undefined> {
   const checks = wordChecks(query, part.fields) ?? [];
   if (checks.length === 0) return undefined;
@@ -48,7 +54,8 @@ export async function findFew(
     `${bytes} > ${maxTextBytes}`,
     ...columns.map((column) => `CASE WHEN ${bytes} <= ${maxTextBytes} THEN ${column} END`),
   ];
-  const candidates = await select(connection, cells.join(', '), part, query, {
+  const candidates = await select(connection, part, query, {
+    cells: cells.join(', '),
     limit: most + 1,
     literalsOnly: true,
     rows,
@@ -59,7 +66,8 @@ export async function findFew(
     long.length === 0
       ? []
       : (
-          await select(connection, 'rowid::DOUBLE', part, query, {
+          await select(connection, part, query, {
+            cells: 'rowid::DOUBLE',
             limit: long.length,
             literalsOnly: false,
             rows: long,
@@ -80,11 +88,13 @@ export async function hasNoLiterals(connection: DuckDBConnection, part: LookedAt
   );
   return (
     literals !== whole &&
-    (await select(connection, '1', part, query, { limit: 1, literalsOnly: true, rows: undefined })).length === 0
+    (await select(connection, part, query, { cells: '1', limit: 1, literalsOnly: true, rows: undefined })).length === 0
   );
 }
 
 interface Selected {
+  /** Columns, as SQL. */
+  readonly cells: string;
   readonly limit: number;
   readonly literalsOnly: boolean;
   /** No others; undefined: all of the part. */
@@ -93,10 +103,9 @@ interface Selected {
 
 async function select(
   connection: DuckDBConnection,
-  cells: string,
   part: LookedAt,
   query: QueryNode,
-  { limit, literalsOnly, rows }: Selected,
+  { cells, limit, literalsOnly, rows }: Selected,
 ): Promise<unknown[][]> {
   const parameters = new SqlParameters();
   const condition = querySql(query, { fields: part.fields, parameters, literalsOnly });

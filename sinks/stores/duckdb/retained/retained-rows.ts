@@ -175,7 +175,9 @@ async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows
   const { words } = file;
   const gaps = uncovered(words, part);
   const found =
-    gaps.length > mostGaps ? undefined : await findByWords(connection, part, words, filling.query, filling.maxRows);
+    gaps.length > mostGaps
+      ? undefined
+      : await findByWords(connection, part, words, { query: filling.query, most: filling.maxRows });
   // A document may have been replaced meanwhile, and the words that were known with it.
   const candidates = words.every((segment) => file.words.includes(segment)) ? found : undefined;
   const finds: Find[] = candidates === undefined ? [] : [await findCandidates(connection, part, candidates, filling)];
@@ -192,11 +194,11 @@ async function findCandidates(
   connection: DuckDBConnection,
   part: LookedAt,
   candidates: Candidates,
-  { query, maxListed }: Filling,
+  { maxListed }: Filling,
 ): Promise<Find> {
   if (candidates.rows.length + candidates.unknown.length <= maxListed)
-    return { few: await listCandidates(connection, part, candidates, query) };
-  return { insert: (table) => insertCandidates(connection, table, part, candidates, query) };
+    return { few: await listCandidates(connection, part, candidates) };
+  return { insert: (table) => insertCandidates(connection, table, part, candidates) };
 }
 
 async function findAmongTexts(
@@ -206,7 +208,7 @@ async function findAmongTexts(
   filling: Filling,
 ): Promise<Find> {
   const few =
-    (await findFew(connection, part, filling.query, filling.maxListed)) ??
+    (await findFew(connection, part, filling.query, { most: filling.maxListed })) ??
     (await findNone(connection, file, part, filling.query));
   return few === undefined ? { insert: (table) => insert(connection, table, part, filling) } : { few };
 }

@@ -3,7 +3,15 @@ import type { Condition } from '../sql/condition-sql.js';
 
 type Span = Pick<Condition, 'from' | 'to'>;
 
-/** Of the rows before `covered`. Immutable. */
+interface Counted {
+  readonly width: number;
+  readonly covered: number;
+  readonly untimed: number;
+  readonly starts: Float64Array;
+  readonly before: Float64Array;
+}
+
+/** Counts the rows before `covered`. Immutable. */
 export class TimeCounts {
   /** Milliseconds of one stretch. */
   readonly width: number;
@@ -15,7 +23,7 @@ export class TimeCounts {
   /** Rows of all stretches before the one at this place; one longer than `starts`. */
   readonly #before: Float64Array;
 
-  private constructor(width: number, covered: number, untimed: number, starts: Float64Array, before: Float64Array) {
+  private constructor({ width, covered, untimed, starts, before }: Counted) {
     this.width = width;
     this.covered = covered;
     this.untimed = untimed;
@@ -24,13 +32,19 @@ export class TimeCounts {
   }
 
   static empty(width: number): TimeCounts {
-    return new TimeCounts(width, 0, 0, new Float64Array(0), new Float64Array(1));
+    return new TimeCounts({ width, covered: 0, untimed: 0, starts: new Float64Array(0), before: new Float64Array(1) });
   }
 
   /** With the rows up to `covered`. `added`: beginnings, ascending, and their rows. */
   with(covered: number, untimed: number, added: readonly (readonly [start: number, rows: number])[]): TimeCounts {
     if (added.length === 0)
-      return new TimeCounts(this.width, covered, this.untimed + untimed, this.starts, this.#before);
+      return new TimeCounts({
+        width: this.width,
+        covered,
+        untimed: this.untimed + untimed,
+        starts: this.starts,
+        before: this.#before,
+      });
     const starts = new Float64Array(this.starts.length + added.length);
     const before = new Float64Array(starts.length + 1);
     let [length, own, other] = [0, 0, 0];
@@ -45,13 +59,13 @@ export class TimeCounts {
       if (known === least) own += 1;
       if (start === least) other += 1;
     }
-    return new TimeCounts(
-      this.width,
+    return new TimeCounts({
+      width: this.width,
       covered,
-      this.untimed + untimed,
-      starts.slice(0, length),
-      before.slice(0, length + 1),
-    );
+      untimed: this.untimed + untimed,
+      starts: starts.slice(0, length),
+      before: before.slice(0, length + 1),
+    });
   }
 
   #rows(at: number): number {

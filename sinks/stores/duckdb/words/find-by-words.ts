@@ -16,11 +16,12 @@ const fewRows = 16_384;
 /** More rows than these go over in a table. */
 const mostInStatement = 1_000;
 
-/** Rows that may match: those of `rows` do if they pass `rest`, those of `unknown` if they pass the query. */
+/** Rows that may match: those of `rows` do if they pass `rest`, those of `unknown` if they pass `query`. */
 export interface Candidates {
   readonly rows: readonly number[];
   readonly rest: QueryNode;
   readonly unknown: readonly number[];
+  readonly query: QueryNode;
 }
 
 /** `covered`: every row of the part is in one of these segments. Undefined: the texts have to be looked at. */
@@ -28,30 +29,29 @@ export async function findByWords(
   connection: DuckDBConnection,
   part: LookedAt,
   covered: readonly WordSegment[],
-  query: QueryNode,
-  most: number,
+  { query, most }: { readonly query: QueryNode; readonly most: number },
 ): Promise<Candidates | undefined> {
   const { firstRow, endRow } = part;
   if (endRow - firstRow < Math.min(fewRows, (covered[0]?.endRow ?? 0) - (covered[0]?.firstRow ?? 0))) return undefined;
   const split = splitQuery(query, part.fields);
   if (split === undefined) return undefined;
   const segments = segmentsOf(covered, part, part);
-  const rows = await findWordRows(connection, part.alias, split.words, segments, most);
+  const rows = await findWordRows(connection, { alias: part.alias, segments }, split.words, most);
   if (rows === undefined) return undefined;
   const within = (row: number): boolean => row >= firstRow && row < endRow;
   return {
     rows: rows.filter(within),
     rest: { kind: 'and', children: split.rest },
     unknown: segments.flatMap(({ exceptions }) => exceptions).filter(within),
+    query,
   };
 }
 
-/** Of these rows, the ones that match. */
+/** The candidates that match. */
 export async function listCandidates(
   connection: DuckDBConnection,
   part: LookedAt,
-  { rows, rest, unknown }: Candidates,
-  query: QueryNode,
+  { rows, rest, unknown, query }: Candidates,
 ): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   for (const [some, condition] of [
@@ -59,12 +59,14 @@ export async function listCandidates(
     [unknown, query],
   ] as const) {
     if (some.length === 0) continue;
-    const few = readsTexts(condition) ? await findFew(connection, part, condition, some.length, some) : undefined;
+    const few = readsTexts(condition)
+      ? await findFew(connection, part, condition, { most: some.length, rows: some })
+      : undefined;
     if (few !== undefined) {
       found.push(...few);
       continue;
     }
-    const result = await selectRows(connection, part, some, condition, (select) =>
+    const result = await selectRows(connection, part, { rows: some, condition }, (select) =>
       connection.runAndReadAll(...select(['rowid::DOUBLE', timeColumn(part.fields), '_id'])),
     );
     for (const row of result.getRows())
@@ -78,8 +80,7 @@ export async function insertCandidates(
   connection: DuckDBConnection,
   table: string,
   part: LookedAt,
-  { rows, rest, unknown }: Candidates,
-  query: QueryNode,
+  { rows, rest, unknown, query }: Candidates,
 ): Promise<number> {
   let inserted = 0;
   for (const [some, condition] of [
@@ -87,7 +88,7 @@ export async function insertCandidates(
     [unknown, query],
   ] as const) {
     if (some.length === 0) continue;
-    const result = await selectRows(connection, part, some, condition, (select) => {
+    const result = await selectRows(connection, part, { rows: some, condition }, (select) => {
       const [sql, values] = select(['rowid', timeColumn(part.fields)]);
       return connection.run(`INSERT INTO ${table} ${sql}`, values);
     });
@@ -101,8 +102,7 @@ type Select = (columns: readonly string[]) => [sql: string, values: string[]];
 async function selectRows<Result>(
   connection: DuckDBConnection,
   part: LookedAt,
-  rows: readonly number[],
-  condition: QueryNode,
+  { rows, condition }: { readonly rows: readonly number[]; readonly condition: QueryNode },
   run: (select: Select) => Promise<Result>,
 ): Promise<Result> {
   const select =

@@ -21,9 +21,8 @@ interface FoundWords {
 /** Ascending; undefined: more than `most`, or too many words. */
 export async function findWordRows(
   connection: DuckDBConnection,
-  alias: string,
+  { alias, segments }: { readonly alias: string; readonly segments: readonly WordSegment[] },
   test: WordTest,
-  segments: readonly WordSegment[],
   most: number,
 ): Promise<number[] | undefined> {
   const wanted = collect(test, { words: new Set<string>(), patterns: new Set<WordPattern>() });

@@ -77,7 +77,9 @@ function fillBytes(vector: Vector, { bytes, ends }: BytesColumn): void {
   if (missing < ends.length) {
     const base = storeText(vector, bytes);
     for (let row = 0, at = 0; row < ends.length; row += 1) {
-      placeText(row, bytes, at, (ends[row] as number) - at, base);
+      const length = (ends[row] as number) - at;
+      writeText(row, bytes, at, length);
+      if (length > inlinedBytes) writeAddress(row, base, at);
       at = ends[row] as number;
     }
     writeRows(vector, ends.length);
@@ -178,7 +180,8 @@ function fillAscii(vector: Vector, cells: readonly (string | null)[], text: Uint
   let at = 0;
   for (let row = 0; row < cells.length; row += 1) {
     const length = cells[row]?.length ?? 0;
-    placeText(row, text, at, length, base);
+    writeText(row, text, at, length);
+    if (length > inlinedBytes) writeAddress(row, base, at);
     at += length;
   }
   writeRows(vector, cells.length);
@@ -195,7 +198,9 @@ function fillUnicode(vector: Vector, cells: readonly (string | null)[], length: 
   }
   const base = storeText(vector, text.subarray(0, end));
   for (let row = 0, at = 0; row < cells.length; row += 1) {
-    placeText(row, text, at, (ends[row] as number) - at, base);
+    const length = (ends[row] as number) - at;
+    writeText(row, text, at, length);
+    if (length > inlinedBytes) writeAddress(row, base, at);
     at = ends[row] as number;
   }
   writeRows(vector, cells.length);
@@ -216,7 +221,8 @@ function storeText(vector: Vector, text: Uint8Array): Uint32Array {
   return new Uint32Array(first.buffer, first.byteOffset + textBytes - 8, 2);
 }
 
-function placeText(row: number, text: Uint8Array, at: number, length: number, base: Uint32Array): void {
+/** The entry of a row: the length, and the text itself or its beginning. */
+function writeText(row: number, text: Uint8Array, at: number, length: number): void {
   const word = row * 4;
   rowWords[word] = length;
   rowWords[word + 1] = 0;
@@ -225,7 +231,11 @@ function placeText(row: number, text: Uint8Array, at: number, length: number, ba
   const copied = length <= inlinedBytes ? length : prefixBytes;
   for (let byte = 0; byte < copied; byte += 1)
     rowBytes[row * textBytes + prefixBytes + byte] = text[at + byte] as number;
-  if (length <= inlinedBytes) return;
+}
+
+/** Where the rest of a longer text is. */
+function writeAddress(row: number, base: Uint32Array, at: number): void {
+  const word = row * 4;
   const low = (base[0] as number) + at;
   rowWords[word + 2] = low;
   rowWords[word + 3] = (base[1] as number) + (low >= 2 ** 32 ? 1 : 0);

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import type { SearchRequest } from '../../../../schemas/query.js';
-import { search } from '../../../../sinks/stores/opensearch/search.js';
+import { search } from '../../../../sinks/stores/opensearch/queries/search.js';
 import type { Send } from '../../../../sinks/stores/opensearch/requests.js';
 
 const request: SearchRequest = { indices: ['logs_0'], query: { kind: 'all' }, from: 0, limit: 2, partial: true };

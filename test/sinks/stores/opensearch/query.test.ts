@@ -6,7 +6,7 @@ import { wordsOf } from '../../../../schemas/words.js';
 import type { QueryNode } from '../../../../schemas/query.js';
 import { createMappingCoercion } from '../../../../sinks/index-sets/mapping-coercion.js';
 import { indexBody } from '../../../../sinks/stores/opensearch/mapping.js';
-import { luceneExpression } from '../../../../sinks/stores/opensearch/regex.js';
+import { luceneExpression } from '../../../../sinks/stores/opensearch/queries/regex.js';
 import { openSearchNode, skipWithoutOpenSearch } from '../../../engines.js';
 import { batchOf, idOf, indexOptions, newPrefix } from '../contract/contract.js';
 import { openStore } from './open-store.js';

@@ -3,10 +3,10 @@
  * depend on its type, since OpenSearch fails a whole search for a word asked of a number: indices that type the fields of
  * a query differently are therefore searched apart (`search.ts`).
  */
-import type { QueryNode, RangeEnd } from '../../../schemas/query.js';
-import { standardFields, tooLongNote } from '../../../schemas/index-fields.js';
-import { lowerCase, textFields, wordsOf } from '../../../schemas/words.js';
-import type { FieldType } from '../contract.js';
+import type { QueryNode, RangeEnd } from '../../../../schemas/query.js';
+import { standardFields, tooLongNote } from '../../../../schemas/index-fields.js';
+import { lowerCase, textFields, wordsOf } from '../../../../schemas/words.js';
+import type { FieldType } from '../../contract.js';
 import { luceneExpression } from './regex.js';
 
 export type Clause = Readonly<Record<string, unknown>>;
@@ -146,21 +146,20 @@ function range(
   if (textFields.has(field)) return matchNone;
   if (type === 'time') return timeRange(field, from, to);
   const numeric = [from, to].every((end) => end === undefined || typeof end.value === 'number');
-  if (numeric) return type === 'number' ? rangeClause(field, from, to, (value) => value) : matchNone;
+  if (numeric) return type === 'number' ? rangeClause(field, { from, to }, (value) => value) : matchNone;
   if (type === 'number' || type === 'boolean') return matchNone;
-  return rangeClause(field, from, to, (value) => (field === 'source' ? lowerCase(String(value)) : String(value)));
+  return rangeClause(field, { from, to }, (value) => (field === 'source' ? lowerCase(String(value)) : String(value)));
 }
 
 function timeRange(field: string, from: RangeEnd | undefined, to: RangeEnd | undefined): Clause {
   const time = (value: string | number) => (typeof value === 'number' ? value : Date.parse(value));
   if ([from, to].some((end) => end !== undefined && Number.isNaN(time(end.value)))) return matchNone;
-  return rangeClause(field, from, to, time, { format: 'epoch_millis' });
+  return rangeClause(field, { from, to }, time, { format: 'epoch_millis' });
 }
 
 function rangeClause(
   field: string,
-  from: RangeEnd | undefined,
-  to: RangeEnd | undefined,
+  { from, to }: { readonly from: RangeEnd | undefined; readonly to: RangeEnd | undefined },
   value: (end: string | number) => string | number,
   more: Clause = {},
 ): Clause {

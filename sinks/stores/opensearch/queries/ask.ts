@@ -1,11 +1,11 @@
 /** One search request to several indices: those that are closed or gone are left out and named, and of failing shards the rest answers where that is asked for. */
-import { faultOf } from '../../../core/opensearch-client.js';
-import type { IndexFailure, SearchRequest } from '../../../schemas/query.js';
-import { storeErrors } from '../errors.js';
-import { wholeError } from './bulk.js';
-import { tombstoneField } from './mapping.js';
+import { faultOf } from '../../../../core/opensearch-client.js';
+import type { IndexFailure, SearchRequest } from '../../../../schemas/query.js';
+import { storeErrors } from '../../errors.js';
+import { wholeError } from '../bulk.js';
+import { tombstoneField } from '../mapping.js';
 import { compileQuery, type Clause, type TypeOf } from './query.js';
-import { indicesPath, type Send } from './requests.js';
+import { indicesPath, type Send } from '../requests.js';
 
 export interface Answer {
   /** Undefined: no index is left. */
@@ -16,16 +16,18 @@ export interface Answer {
   readonly failures: readonly IndexFailure[];
 }
 
-type Asked = Pick<SearchRequest, 'signal' | 'partial' | 'timeoutMs'>;
+/** A request whose time limit is decided. */
+export type Timed<Request> = Request & { readonly timeoutMs: number };
+
+type Asked = Timed<Pick<SearchRequest, 'signal' | 'partial'>>;
 
 export async function askUntilAllAnswer(
   send: Send,
   request: Asked,
   indices: readonly string[],
   body: object,
-  defaultTimeoutMs: number,
 ): Promise<Answer> {
-  const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
+  const { timeoutMs } = request;
   const skipped: string[] = [];
   let left = indices;
   while (left.length > 0) {

@@ -1,11 +1,11 @@
 /** Every document of a query in order, of those that are searchable when the scan begins: points in time, one for each group of indices, joined. */
-import { faultOf } from '../../../core/opensearch-client.js';
-import type { ScanRequest, SearchAfter, SearchHit } from '../../../schemas/query.js';
-import { PageSize } from '../../../core/page-size.js';
-import { mergeOrdered, type NextPage } from '../merge.js';
-import { comparePositions } from '../sort-order.js';
-import { queryClause, searchError } from './ask.js';
-import { indicesPath, sendExpecting, type Send } from './requests.js';
+import { faultOf } from '../../../../core/opensearch-client.js';
+import type { ScanRequest, SearchAfter, SearchHit } from '../../../../schemas/query.js';
+import { PageSize } from '../../../../core/page-size.js';
+import { mergeOrdered, type NextPage } from '../../merge.js';
+import { comparePositions } from '../../sort-order.js';
+import { queryClause, searchError, type Timed } from './ask.js';
+import { indicesPath, sendExpecting, type Send } from '../requests.js';
 import { groupTypes, searchGroups, sourceClause, toHit } from './search.js';
 import { defaultSort, pageClauses, placeOf, type RawHit } from './sort.js';
 import type { TypeGroup } from './type-groups.js';
@@ -28,11 +28,12 @@ export async function* scanHits(
   const points: string[] = [];
   const pageSize = new PageSize();
   try {
+    const timed = { ...request, timeoutMs: request.timeoutMs ?? defaultTimeoutMs };
     const sources: NextPage<PlacedHit>[] = [];
     for (const group of groups) {
       const point = await openPoint(send, group.indices, request);
       points.push(point);
-      sources.push(pagesOf(send, request, group, point, pageSize, defaultTimeoutMs));
+      sources.push(pagesOf(send, timed, group, { point, pageSize }));
     }
     const byPlace = comparePositions(sort.direction);
     const wanted = request.fields === undefined ? undefined : new Set(request.fields);
@@ -62,15 +63,13 @@ async function openPoint(send: Send, indices: readonly string[], { signal }: Sca
 
 function pagesOf(
   send: Send,
-  request: ScanRequest,
+  request: Timed<ScanRequest>,
   group: TypeGroup,
-  point: string,
-  pageSize: PageSize,
-  defaultTimeoutMs: number,
+  { point, pageSize }: { readonly point: string; readonly pageSize: PageSize },
 ): NextPage<PlacedHit> {
   const typeOf = groupTypes(group);
   const sort = request.sort ?? defaultSort;
-  const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
+  const { timeoutMs } = request;
   const common = {
     query: queryClause(request, typeOf),
     track_total_hits: false,

@@ -1,5 +1,5 @@
 /** Aggregations over many indices: those that type the fields alike are asked together, the answers joined. */
-import { standardFields } from '../../../schemas/index-fields.js';
+import { standardFields } from '../../../../schemas/index-fields.js';
 import {
   defaultBucketLimit,
   maxBuckets,
@@ -7,14 +7,14 @@ import {
   type AggregateResult,
   type Bucket,
   type Metric,
-} from '../../../schemas/query.js';
-import { bucketOrder, leafBuckets } from '../buckets.js';
-import { storeErrors } from '../errors.js';
+} from '../../../../schemas/query.js';
+import { bucketOrder, leafBuckets } from '../../buckets.js';
+import { storeErrors } from '../../errors.js';
 import { extendedNames, levelAggregations, metricAggregations } from './aggregate-body.js';
-import { joinMoments, joinVariances, type Moments } from './moments.js';
+import { joinMoments, joinVariances, type Moments } from '../moments.js';
 import { typedFields, type TypeOf } from './query.js';
 import { askUntilAllAnswer, queryClause } from './ask.js';
-import type { Send } from './requests.js';
+import type { Send } from '../requests.js';
 import { groupTypes } from './search.js';
 import { groupByTypes } from './type-groups.js';
 
@@ -78,7 +78,12 @@ export async function aggregate(send: Send, request: AggregateRequest, timeoutMs
         ...(request.whole === true ? metricAggregations(request, typeOf) : {}),
       },
     };
-    const answer = await askUntilAllAnswer(send, request, group.indices, body, timeoutMs);
+    const answer = await askUntilAllAnswer(
+      send,
+      { ...request, timeoutMs: request.timeoutMs ?? timeoutMs },
+      group.indices,
+      body,
+    );
     skipped.push(...answer.skipped);
     failures.push(...answer.failures);
     if (answer.body !== undefined) addAnswer(joined, request, answer.body as RawResult, typeOf);

@@ -1,12 +1,12 @@
 /** Searches over many indices: those that type the queried fields alike together, the answers merged. */
-import { standardFields } from '../../../schemas/index-fields.js';
-import type { IndexFailure, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../schemas/query.js';
-import { storeErrors } from '../errors.js';
-import { comparePositions } from '../sort-order.js';
-import { askUntilAllAnswer, queryClause } from './ask.js';
-import { idField } from './mapping.js';
+import { standardFields } from '../../../../schemas/index-fields.js';
+import type { IndexFailure, SearchAfter, SearchHit, SearchRequest, SearchResult } from '../../../../schemas/query.js';
+import { storeErrors } from '../../errors.js';
+import { comparePositions } from '../../sort-order.js';
+import { askUntilAllAnswer, queryClause, type Timed } from './ask.js';
+import { idField } from '../mapping.js';
 import { typedFields, type Clause, type TypeOf } from './query.js';
-import type { Send } from './requests.js';
+import type { Send } from '../requests.js';
 import { defaultSort, pageClauses, placeOf, type RawHit } from './sort.js';
 import { groupByTypes, type TypeGroup } from './type-groups.js';
 
@@ -34,7 +34,8 @@ export async function search(send: Send, request: SearchRequest, timeoutMs: numb
   const sort = request.sort ?? defaultSort;
   const groups = await searchGroups(send, request);
   const found: Found = { total: 0, hits: [], skipped: [], failures: [] };
-  for (const group of groups) await searchGroup(send, request, group, timeoutMs, found);
+  const timed = { ...request, timeoutMs: request.timeoutMs ?? timeoutMs };
+  for (const group of groups) await searchGroup(send, timed, group, found);
   const byPlace = comparePositions(sort.direction);
   if (groups.length > 1) found.hits.sort((left, right) => byPlace(left.place, right.place));
   const first = found.hits.slice(0, request.limit);
@@ -69,13 +70,7 @@ export function groupTypes(group: TypeGroup): TypeOf {
   return (field) => standardFields.get(field) ?? group.types.get(field);
 }
 
-async function searchGroup(
-  send: Send,
-  request: SearchRequest,
-  group: TypeGroup,
-  timeoutMs: number,
-  found: Found,
-): Promise<void> {
+async function searchGroup(send: Send, request: Timed<SearchRequest>, group: TypeGroup, found: Found): Promise<void> {
   const typeOf = groupTypes(group);
   const sort = request.sort ?? defaultSort;
   const query = queryClause(request, typeOf);
@@ -83,7 +78,7 @@ async function searchGroup(
   const body = { query, track_total_hits: request.count !== false && !isCountedApart, ...sourceClause(request.fields) };
   // What fails below is what this would fail with.
   const counted = isCountedApart
-    ? askUntilAllAnswer(send, request, group.indices, { query, size: 0, track_total_hits: true }, timeoutMs)
+    ? askUntilAllAnswer(send, request, group.indices, { query, size: 0, track_total_hits: true })
     : undefined;
   counted?.catch(() => undefined);
   let { indices } = group;
@@ -91,13 +86,11 @@ async function searchGroup(
   let { after } = request;
   for (let page = 0; indices.length > 0; page += 1) {
     const size = Math.min(left, maxPage);
-    const answer = await askUntilAllAnswer(
-      send,
-      request,
-      indices,
-      { ...body, size, ...pageClauses(sort, after, typeOf) },
-      timeoutMs,
-    );
+    const answer = await askUntilAllAnswer(send, request, indices, {
+      ...body,
+      size,
+      ...pageClauses(sort, after, typeOf),
+    });
     found.skipped.push(...answer.skipped);
     indices = answer.indices;
     if (answer.body === undefined) return;

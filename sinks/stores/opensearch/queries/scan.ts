@@ -1,7 +1,7 @@
 /** Ids: every one of an index, and whether one is found already. */
-import { storeErrors } from '../errors.js';
-import { tombstoneField } from './mapping.js';
-import { indicesPath, pathOf, sendExpecting, type Send } from './requests.js';
+import { storeErrors } from '../../errors.js';
+import { tombstoneField } from '../mapping.js';
+import { indicesPath, pathOf, sendExpecting, type Send } from '../requests.js';
 
 const pageSize = 10_000;
 /** How long the engine keeps the snapshot between two pages. */

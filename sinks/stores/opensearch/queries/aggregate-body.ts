@@ -5,7 +5,7 @@ import {
   type BucketInterval,
   type Grouping,
   type Metric,
-} from '../../../schemas/query.js';
+} from '../../../../schemas/query.js';
 import { compileQuery, type Clause, type TypeOf } from './query.js';
 
 /** Buckets that each shard names, so that the most frequent of all are among them: exact up to so many values of a field on a shard. */

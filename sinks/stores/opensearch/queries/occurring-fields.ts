@@ -1,10 +1,10 @@
 /** Which fields the documents of a query have: one question a field, each of which ends at its first hit. */
-import { standardFields } from '../../../schemas/index-fields.js';
-import type { ScanRequest } from '../../../schemas/query.js';
+import { standardFields } from '../../../../schemas/index-fields.js';
+import type { ScanRequest } from '../../../../schemas/query.js';
 import { queryClause } from './ask.js';
-import { fieldTypes } from './indices.js';
+import { fieldTypes } from '../indices.js';
 import { compileQuery, typedFields } from './query.js';
-import { indicesPath, sendExpecting, type Send } from './requests.js';
+import { indicesPath, sendExpecting, type Send } from '../requests.js';
 import { groupTypes } from './search.js';
 import { groupByTypes } from './type-groups.js';
 

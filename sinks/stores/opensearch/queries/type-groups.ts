@@ -1,7 +1,7 @@
 /** Indices that type the fields of a request alike, so that one request can ask them all. */
-import type { FieldType } from '../contract.js';
-import { flatTypes, type MappedField } from './mapping.js';
-import { chunkNames, indicesPath, sendExpecting, type Send } from './requests.js';
+import type { FieldType } from '../../contract.js';
+import { flatTypes, type MappedField } from '../mapping.js';
+import { chunkNames, indicesPath, sendExpecting, type Send } from '../requests.js';
 
 export interface TypeGroup {
   readonly indices: readonly string[];
