@@ -11,7 +11,8 @@ import type { People } from '../rights/people.js';
 import { readPermissions, rolePermissionTexts } from '../rights/permissions.js';
 import { rolePrefix, type RoleRecord } from '../stored/records.js';
 import { covers, rightsOf } from '../rights/rights.js';
-import { rolesToGive, userOf } from './users.js';
+import { rolesToGive } from './user-change.js';
+import { userOf } from './users.js';
 
 const maxRoles = 1_000;
 const maxDescriptionLength = 1_000;

@@ -4,19 +4,16 @@ import type { SessionActivity, User, UserAdministration, UserChange } from '../c
 import { isConflict } from '../stored/collection.js';
 import { accessErrors } from '../errors.js';
 import { newUser } from '../first-start.js';
-import { keyOfName } from '../../core/names.js';
 import { checkName, storeKey } from '../stored/names.js';
 import { assertAnotherAdministrator, assertMay, changeRecord, findUser, type AdministrationParts } from './parts.js';
 import type { People } from '../rights/people.js';
 import { permissionTexts } from '../rights/permissions.js';
 import { userPrefix, type UserRecord } from '../stored/records.js';
-import { covers, rightsOf } from '../rights/rights.js';
+import { covers } from '../rights/rights.js';
+import { appliedChange, directoryChange, sameRoles } from './user-change.js';
 
 /** All of them are in memory of every process that serves the API. */
 const maxUsers = 10_000;
-const maxTextLength = 254;
-const maxPreferencesBytes = 16 * 1024;
-const shortestTimeoutMs = 1_000;
 
 export function createUserAdministration(parts: AdministrationParts): Omit<UserAdministration, 'makeDefaultUsers'> {
   const { people, settings, alone } = parts;
@@ -46,7 +43,7 @@ async function createUser(
   passwords.check(username, password);
   if (people.users.values().size >= maxUsers)
     throw accessErrors.create('ACCESS_LIMIT_REACHED', { got: `${maxUsers} users` });
-  const user = applied(parts, by, newUser(username), change);
+  const user = appliedChange(parts, by, newUser(username), change);
   const hash = await passwords.hash(password);
   try {
     await people.users.create(storeKey(userPrefix, username), {
@@ -75,7 +72,7 @@ async function changeUser(
       allowed: 'groups of the directory decide about the roles of its users',
     });
   return changeRecord(parts, user, (record) => {
-    const after = applied(parts, by, record, record.external ? ofDirectory(record, change) : change);
+    const after = appliedChange(parts, by, record, record.external ? directoryChange(record, change) : change);
     if (!after.roles.includes('administrator')) assertAnotherAdministrator(parts.people, record);
     return after;
   });
@@ -85,20 +82,6 @@ async function changeUser(
  * Clients send a whole user back: what is as it was passes. A full name comes in parts that are cut at blanks, and is
  * compared as a whole.
  */
-function ofDirectory({ email, first_name: first, last_name: last }: UserRecord, change: UserChange): UserChange {
-  const refuse = (place: string, got: string): Error =>
-    accessErrors.create('ACCESS_READ_ONLY', {
-      place,
-      got: JSON.stringify(got.slice(0, maxTextLength)),
-      allowed: 'what the directory says of its users, as it is',
-    });
-  if (change.email !== undefined && change.email !== email) throw refuse('email', change.email);
-  const nameOf = (one: string, other: string): string => `${one} ${other}`.trim().replace(/\s+/g, ' ');
-  const name = nameOf(change.firstName ?? first, change.lastName ?? last);
-  if (name !== nameOf(first, last)) throw refuse('full_name', name);
-  return { ...change, email: undefined, firstName: undefined, lastName: undefined };
-}
-
 async function setPassword(
   parts: AdministrationParts,
   by: Identity,
@@ -194,112 +177,6 @@ async function assertOldPassword(
 function assertMayTouch({ people }: AdministrationParts, by: Identity, user: UserRecord): void {
   if (user.id === by.userId || covers(by, people.rightsOf(user))) return;
   throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'somebody with all rights of that user' });
-}
-
-function applied(
-  { people, settings }: AdministrationParts,
-  by: Identity,
-  user: UserRecord,
-  change: UserChange,
-): UserRecord {
-  const roles =
-    change.roles === undefined || sameRoles(change.roles, user.roles)
-      ? user.roles
-      : rolesToGive(people, by, user, change.roles);
-  const timeout = change.sessionTimeoutMs ?? user.session_timeout_ms;
-  if (timeout !== undefined && (!Number.isSafeInteger(timeout) || timeout < shortestTimeoutMs))
-    throw accessErrors.create('ACCESS_VALUE_INVALID', {
-      place: 'session_timeout_ms',
-      got: String(timeout),
-      allowed: `${shortestTimeoutMs} or more`,
-    });
-  const {
-    email = user.email,
-    firstName = user.first_name,
-    lastName = user.last_name,
-    timezone = user.timezone,
-    startpage = user.startpage,
-    preferences = user.preferences,
-    serviceAccount = user.service_account,
-  } = change;
-  for (const [place, text] of Object.entries({
-    email,
-    first_name: firstName,
-    last_name: lastName,
-    timezone: timezone ?? '',
-  })) {
-    if (text.length > maxTextLength || /\p{Cc}/u.test(text))
-      throw accessErrors.create('ACCESS_VALUE_INVALID', {
-        place,
-        got: `${text.length} characters`,
-        allowed: `at most ${maxTextLength}, no control characters`,
-      });
-  }
-  if (timezone !== undefined && timezone !== '' && !isTimeZone(timezone))
-    throw accessErrors.create('ACCESS_VALUE_INVALID', {
-      place: 'timezone',
-      got: JSON.stringify(timezone),
-      allowed: 'a name of the time zone database, such as Europe/Berlin',
-    });
-  const extras = JSON.stringify([startpage, preferences]);
-  if (Buffer.byteLength(extras) > maxPreferencesBytes)
-    throw accessErrors.create('ACCESS_VALUE_INVALID', {
-      place: 'preferences',
-      got: `${Buffer.byteLength(extras)} bytes`,
-      allowed: `at most ${maxPreferencesBytes}`,
-    });
-  const kept = timeout === settings.session_timeout_ms ? (user.session_timeout_ms ?? timeout) : timeout;
-  return {
-    ...user,
-    roles,
-    email,
-    first_name: firstName,
-    last_name: lastName,
-    timezone,
-    startpage,
-    preferences,
-    service_account: serviceAccount,
-    session_timeout_ms: kept,
-  };
-}
-
-/** Lower-case names. Both what is given and what is taken away must be within the rights of who does it. */
-export function rolesToGive(
-  people: People,
-  by: Identity,
-  user: UserRecord,
-  names: readonly string[],
-): readonly string[] {
-  assertMay(by, 'users:edit');
-  const keys = [...new Set(names.map((name) => keyOfName(people.role(name)?.name ?? name)))];
-  const all = [...new Set([...keys, ...user.roles])];
-  const roles = all.map((key) => ({ key, role: people.role(key) }));
-  const unknown = roles.find(({ key, role }) => role === undefined && keys.includes(key));
-  if (unknown !== undefined)
-    throw accessErrors.create('ACCESS_VALUE_INVALID', {
-      place: 'roles',
-      got: JSON.stringify(unknown.key.slice(0, 100)),
-      allowed: 'names of roles that there are',
-    });
-  const touched = roles
-    .filter(({ key }) => keys.includes(key) !== user.roles.includes(key))
-    .flatMap(({ role }) => role ?? []);
-  if (touched.length > 0 && !covers(by, rightsOf({}, touched, people.streams())))
-    throw accessErrors.create('ACCESS_FORBIDDEN', { allowed: 'roles whose rights you have yourself' });
-  return keys;
-}
-
-function sameRoles(names: readonly string[], roles: readonly string[]): boolean {
-  const keys = new Set(names.map(keyOfName));
-  return keys.size === roles.length && roles.every((key) => keys.has(key));
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 export function userOf(people: People, user: UserRecord, defaultTimeoutMs: number): User {
