@@ -108,6 +108,9 @@ export interface Definitions {
   receivers(): readonly RuntimeReceiver[];
 }
 
+/** How a condition of a stream judged a message. */
+export type StreamVerdict = NonNullable<ExplainedStream['condition']>;
+
 /** What one message met. */
 export interface MessageDryRun {
   readonly document: LogDocument;

@@ -77,6 +77,8 @@ const maxPacks = 100;
 const maxPackBytes = 512 * 1024;
 const maxInstallations = 500;
 
+export type PackStore = ReturnType<typeof createPackStore>;
+
 export function createPackStore(state: StateStore) {
   const values = async <Value>(prefix: string): Promise<readonly Value[]> =>
     (await state.list(prefix)).map(({ value }) => value as Value);

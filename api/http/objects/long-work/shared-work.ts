@@ -142,19 +142,23 @@ export function createSharedWork<Shown extends { readonly id: string }>({
       return foreign.map(({ shown, ended, at }) => ({ shown, lost: !ended && now() - at > lostMs }));
     },
     async cancel(id) {
-      if (state === undefined) return;
-      for (;;) {
-        const entry = await state.get(keyOf(id));
-        if (entry === undefined) return;
-        const done = await state
-          .put(entry.key, { ...(entry.value as StoredWork<Shown>), cancelled: true }, entry.revision)
-          .catch(ignoreConflict);
-        // Its process has just said how far it is.
-        if (done !== undefined) return;
-      }
+      if (state !== undefined) await markCancelled<Shown>(state, keyOf(id));
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** Its process sees it the next time that it says how far the work is. */
+async function markCancelled<Shown>(state: StateStore, key: string): Promise<void> {
+  for (;;) {
+    const entry = await state.get(key);
+    if (entry === undefined) return;
+    const done = await state
+      .put(key, { ...(entry.value as StoredWork<Shown>), cancelled: true }, entry.revision)
+      .catch(ignoreConflict);
+    // Undefined: its process has just said how far it is.
+    if (done !== undefined) return;
+  }
 }
 
 const isConflict = (error: unknown): boolean => isSluiceError(error) && error.code === 'STATE_CONFLICT';

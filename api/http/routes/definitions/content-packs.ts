@@ -11,6 +11,7 @@ import {
   uninstalledAnswer,
   type ContentPack,
   type Installation,
+  type PackStore,
 } from '../../content-packs/pack.js';
 import { failure } from '../../failure.js';
 import { found } from '../../objects/changing.js';
@@ -47,7 +48,6 @@ const installBody = Type.Object({
   ),
   comment: Type.Optional(nullable(Type.String({ maxLength: 2_000 }))),
 });
-type Store = ReturnType<typeof createPackStore>;
 
 export function contentPackRoutes(app: ApiServer, { state }: ApiServices): void {
   const store = createPackStore(state);
@@ -60,7 +60,7 @@ function newest(packs: readonly ContentPack[]): readonly ContentPack[] {
   return packs.filter((pack) => !packs.some((other) => other.id === pack.id && other.rev > pack.rev));
 }
 
-async function listed(store: Store, packs: readonly ContentPack[]) {
+async function listed(store: PackStore, packs: readonly ContentPack[]) {
   const installations = await store.installations();
   const countOf = ({ id: pack, rev }: ContentPack): number =>
     installations.filter((one) => one.content_pack_id === pack && one.content_pack_revision === rev).length;
@@ -70,7 +70,7 @@ async function listed(store: Store, packs: readonly ContentPack[]) {
   return { total: packs.length, content_packs: [...packs], content_packs_metadata: metadata };
 }
 
-function addReading(app: ApiServer, store: Store): void {
+function addReading(app: ApiServer, store: PackStore): void {
   app.get(
     base,
     {
@@ -129,19 +129,19 @@ function addReading(app: ApiServer, store: Store): void {
   );
 }
 
-async function revisionsOf(store: Store, packId: string): Promise<readonly ContentPack[]> {
+async function revisionsOf(store: PackStore, packId: string): Promise<readonly ContentPack[]> {
   const packs = (await store.packs()).filter((pack) => pack.id === packId).sort((left, right) => left.rev - right.rev);
   found('content pack', packs[0]);
   return packs;
 }
 
-const packOf = async (store: Store, packId: string, rev: number): Promise<ContentPack> =>
+const packOf = async (store: PackStore, packId: string, rev: number): Promise<ContentPack> =>
   found(
     'revision of this content pack',
     (await store.packs()).find((pack) => pack.id === packId && pack.rev === rev),
   );
 
-function addKeeping(app: ApiServer, store: Store): void {
+function addKeeping(app: ApiServer, store: PackStore): void {
   app.post(
     base,
     {
@@ -200,7 +200,7 @@ function addKeeping(app: ApiServer, store: Store): void {
   );
 }
 
-async function assertNotInstalled(store: Store, packs: readonly ContentPack[]): Promise<void> {
+async function assertNotInstalled(store: PackStore, packs: readonly ContentPack[]): Promise<void> {
   const installations = await store.installations();
   const one = installations.find(({ content_pack_id: pack, content_pack_revision: rev }) =>
     packs.some((other) => other.id === pack && other.rev === rev),
@@ -211,7 +211,7 @@ async function assertNotInstalled(store: Store, packs: readonly ContentPack[]): 
     });
 }
 
-function addInstalling(app: ApiServer, store: Store): void {
+function addInstalling(app: ApiServer, store: PackStore): void {
   app.get(
     `${base}/:packId/installations`,
     {

@@ -1,6 +1,7 @@
 /** Index sets: list, read, create, change, delete, rotate now, how much they hold. */
 import { Type } from 'typebox';
 import { apiIdOf } from '../../../../core/object-ids.js';
+import type { CatalogItem } from '../../../../definitions/contract.js';
 import { has, type Identity } from '../../../../schemas/access.js';
 import type { ApiServer } from '../../contract.js';
 import { failure, invalidMembers } from '../../failure.js';
@@ -47,7 +48,7 @@ type IndexSetContext = ReturnType<typeof createIndexSetContext>;
 function createIndexSetContext(services: ApiServices) {
   const { definitions } = services;
   const inForce = (id: string) => services.rules()?.indexSets.find((set) => set.id === id);
-  const show = (item: Parameters<typeof showIndexSet>[0], identity: Identity) =>
+  const show = (item: CatalogItem, identity: Identity) =>
     showIndexSet(item, inForce(item.id), has(identity, 'index-sets:edit'));
   const itemOf = async (name: string) => found('index set', (await definitions.catalog()).find('index-sets', name));
   return { definitions, services, show, itemOf };

@@ -1,6 +1,6 @@
 /** Dry runs of streams: on one uploaded message and on what is stored, before they are started or even saved. */
 import { Type } from 'typebox';
-import type { CatalogItem, MessageDryRun } from '../../../../definitions/contract.js';
+import type { CatalogItem, StreamVerdict } from '../../../../definitions/contract.js';
 import type { RuleSet } from '../../../../rules/contract.js';
 import type { ApiServer } from '../../contract.js';
 import { invalidMembers } from '../../failure.js';
@@ -155,10 +155,7 @@ function addUnsavedHistory(app: ApiServer, { services }: StreamDryRunContext): v
 }
 
 /** Each rule of a stream with its own verdict, in their order. */
-function verdictsOfRules(
-  condition: NonNullable<ReturnType<MessageDryRun['stream']>>['condition'],
-  rules: number,
-): readonly boolean[] {
+function verdictsOfRules(condition: StreamVerdict | undefined, rules: number): readonly boolean[] {
   if (condition === undefined || condition.children.length !== rules)
     return Array.from({ length: rules }, () => condition?.held ?? false);
   return condition.children.map(({ held }) => held);
