@@ -19,7 +19,7 @@ import { kafkaBrokers, openSearchNode } from '../test/engines.js';
 const commandLine = join(import.meta.dirname, '..', 'cli.js');
 const sender = join(import.meta.dirname, 'send.js');
 
-export interface EndToEndResult {
+interface EndToEndResult {
   readonly kind: string;
   readonly messages: number;
   /** From the first byte sent to the last message found by a search. */
@@ -30,7 +30,7 @@ export interface EndToEndResult {
   readonly startMilliseconds: number;
 }
 
-export async function benchEndToEnd(kind: 'embedded' | 'cluster', messages = 400_000): Promise<EndToEndResult> {
+async function benchEndToEnd(kind: 'embedded' | 'cluster', messages = 400_000): Promise<EndToEndResult> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const settingsFile = join(folder, 'sluice.yaml');
   writeFileSync(settingsFile, stringify(settingsOf(kind, folder)));

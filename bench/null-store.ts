@@ -1,7 +1,7 @@
 /** An index store that takes everything, keeps nothing and counts: what is left is the program's own work. */
 import { leastCapabilities, type IndexStore, type WriteRequest } from '../sinks/stores/contract.js';
 
-export interface NullStore extends IndexStore {
+interface NullStore extends IndexStore {
   readonly stored: () => number;
   /** Resolves when this many documents have been written. */
   reached(count: number): Promise<void>;

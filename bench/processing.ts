@@ -28,7 +28,7 @@ const messageBytes = 420;
 const batchMessages = 500;
 const mebibyte = 2 ** 20;
 
-export const logsOf = (config: Config): string => `${config.topics.prefix}logs`;
+const logsOf = (config: Config): string => `${config.topics.prefix}logs`;
 const deadLettersOf = (config: Config): string => `${config.topics.prefix}dead-letters`;
 
 /** Default settings, with topics of their own. */
@@ -99,7 +99,7 @@ export async function fill(topics: TopicLog, config: Config, messages: number): 
   await receive.stop(10_000);
 }
 
-export interface ProcessingOptions {
+interface ProcessingOptions {
   readonly config: Config;
   readonly topics: TopicLog;
   readonly state: StateStore;
@@ -108,7 +108,7 @@ export interface ProcessingOptions {
   readonly onStored?: (documents: number) => void;
 }
 
-export interface Processing {
+interface Processing {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Resolves when this process has stored so many. */

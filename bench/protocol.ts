@@ -21,7 +21,7 @@ import {
   removeTopics,
 } from './processing.js';
 
-export interface ProtocolCost {
+interface ProtocolCost {
   /** Microseconds of CPU a message, medians. */
   readonly withProtocol: number;
   readonly without: number;
@@ -77,7 +77,7 @@ function pairOf(stretches: readonly Stretch[]): Pair {
   return { on: perMessage(true), off: perMessage(false) };
 }
 
-export async function benchProtocol(brokers: string, messages: number, pairs: number): Promise<ProtocolCost> {
+async function benchProtocol(brokers: string, messages: number, pairs: number): Promise<ProtocolCost> {
   const config = kafkaConfig(brokers);
   const topics = openTopics(config);
   await topics.start();

@@ -18,7 +18,7 @@ import { receiverKinds } from '../receivers/registry.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { MessageSink } from '../schemas/messages.js';
 
-export interface ReceiveBenchOptions {
+interface ReceiveBenchOptions {
   /** Keys of the cases below; all when absent. */
   readonly kinds?: readonly string[];
   /** Messages of a TCP case at full speed; UDP cases send fewer, in proportion to their rate. */
@@ -26,7 +26,7 @@ export interface ReceiveBenchOptions {
   readonly print?: (line: string) => void;
 }
 
-export interface ReceiveBenchResult {
+interface ReceiveBenchResult {
   readonly kind: string;
   readonly sent: number;
   readonly received: number;
@@ -56,7 +56,7 @@ const cases: Readonly<
   udp_chunked: { type: 'gelf_udp', rate: 30_000, share: 0.1 },
 };
 
-export async function benchReceive(options: ReceiveBenchOptions = {}): Promise<readonly ReceiveBenchResult[]> {
+async function benchReceive(options: ReceiveBenchOptions = {}): Promise<readonly ReceiveBenchResult[]> {
   const print =
     options.print ??
     ((line: string) => {

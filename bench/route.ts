@@ -12,7 +12,7 @@ import type { LogDocument } from '../schemas/messages.js';
 import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
 import { benchMessage } from './send.js';
 
-export interface StepCosts {
+interface StepCosts {
   readonly kind: string;
   /** Microseconds per message. */
   readonly parse: number;

@@ -144,7 +144,7 @@ function measureShipped(shipped: RuleSet, milliseconds: number): Rate {
   return { name: 'rules that ship', microseconds, messagesPerSecond: Math.round(1e6 / microseconds) };
 }
 
-export async function benchRules(milliseconds = 200): Promise<readonly Rate[]> {
+async function benchRules(milliseconds = 200): Promise<readonly Rate[]> {
   const rates: Rate[] = [];
   for (const count of [10, 100, 1000]) {
     const ruleSet = build(benchSource(count));

@@ -110,7 +110,7 @@ const poolOf = (make: (index: number) => readonly Buffer[]) => {
   return (index: number) => pool[index % pool.length] as readonly Buffer[];
 };
 
-export const senders: Readonly<Record<string, (port: number, messages: number, rate: number) => Promise<number>>> = {
+const senders: Readonly<Record<string, (port: number, messages: number, rate: number) => Promise<number>>> = {
   tcp: (port, messages) => sendTcp(port, messages, plainFrame),
   /** As several forwarders: each connection is a lane, and lanes are spread over the partitions. */
   tcp_4: async (port, messages) =>

@@ -64,7 +64,7 @@ function* createBatches(count: number): Generator<Batch> {
 }
 
 /** Prints one line; needs the address of an OpenSearch. */
-export async function benchOpenSearchStore(node: string, bulks = 60): Promise<void> {
+async function benchOpenSearchStore(node: string, bulks = 60): Promise<void> {
   const store = createOpenSearchStore({
     nodes: [node],
     requestTimeoutMs: 30_000,

@@ -117,9 +117,9 @@ export async function freePorts(count: number): Promise<number> {
   throw new Error(`no ${count} free ports in a row`);
 }
 
-export type Engine = 'kafka' | 'opensearch' | 'kafka-1' | 'kafka-2' | 'kafka-3';
+type Engine = 'kafka' | 'opensearch' | 'kafka-1' | 'kafka-2' | 'kafka-3';
 
-export interface EngineOptions {
+interface EngineOptions {
   /** Folder for data and logs, exclusively theirs. */
   readonly home: string;
   /** Which to start. Both when not named. */

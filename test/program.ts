@@ -13,7 +13,7 @@ import { slowness } from './deadlines.js';
 /** The compiled command line beside the running test. */
 export const commandLine = join(import.meta.dirname, '..', 'cli.js');
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Settings, as in sluice.yaml; receivers, admin and API listen on free ports unless named here. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** An existing folder, to start again on the same data. */

@@ -1,7 +1,7 @@
 /** The API as clients ask it: sessions of real users, answers read whole and checked. */
 import { Agent, request } from 'node:http';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }

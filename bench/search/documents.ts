@@ -5,7 +5,7 @@
  */
 import { createRandom, hash, pick, type Random } from '../../load/random.js';
 
-export type Sample = Readonly<Record<string, string | number>>;
+type Sample = Readonly<Record<string, string | number>>;
 
 const vocabularySize = 20_000;
 /** One draw is one look into a table of this many places: a word's share of them is its share of the text. */

@@ -8,7 +8,7 @@ import { cleanEnvironment, commandLine, node } from '../../test/program.js';
 import { forgetPeak, peakMebibytes, residentMebibytes } from './figures.js';
 import type { World } from './world.js';
 
-export interface Counted {
+interface Counted {
   /** Without the head. */
   readonly rows: number;
   readonly bytes: number;
@@ -24,7 +24,7 @@ const timeLength = 26;
  * Counts rows of a CSV file, whose line ends within quotes are none, and those whose first cell is later than that of
  * the row before.
  */
-export function createCounter(): { take(piece: Buffer): void; end(): Counted } {
+function createCounter(): { take(piece: Buffer): void; end(): Counted } {
   let [lines, bytes, outOfOrder, within] = [0, 0, 0, false];
   let head = '';
   let last = '"9';
@@ -44,7 +44,7 @@ export function createCounter(): { take(piece: Buffer): void; end(): Counted } {
   return { take, end: () => ({ rows: Math.max(0, lines - 1), bytes, outOfOrder }) };
 }
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly rows: number;
   readonly targetMebibytes: number;
   readonly say: (line: string) => void;

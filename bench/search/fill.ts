@@ -17,7 +17,7 @@ import type { IndexStore } from '../../sinks/stores/contract.js';
 import { hash } from '../../load/random.js';
 import { gelfMessage } from './documents.js';
 
-export interface FillPlan {
+interface FillPlan {
   readonly messages: number;
   /** Number of the first message to write. */
   readonly first: number;
@@ -76,7 +76,7 @@ export async function fillStore(
   return next;
 }
 
-export function timeOf({ messages, spanMs, endMs }: FillPlan, number: number): number {
+function timeOf({ messages, spanMs, endMs }: FillPlan, number: number): number {
   return Math.min(endMs, Math.round(endMs - spanMs + (spanMs * number) / messages) + (hash(number, 5) % jitterMs));
 }
 

@@ -10,7 +10,7 @@ import { latencyText, percentile, scrape, type Scrape } from './figures.js';
 import { createAsker, drawKind, kinds, type Asker } from './queries.js';
 import type { World } from './world.js';
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Length of all windows with searches together; those without are as long. */
   readonly seconds: number;
   readonly searchesPerSecond: number;

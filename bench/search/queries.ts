@@ -3,7 +3,7 @@ import { createRandom, type Random } from '../../load/random.js';
 import type { Api } from './api.js';
 import { apps, drawWord, namespaces, words } from './documents.js';
 
-export interface SearchKind {
+interface SearchKind {
   readonly name: string;
   /** How many of 100 searches are of this kind. */
   readonly share: number;
@@ -84,7 +84,7 @@ export function drawKind(random: Random): SearchKind {
   return kinds.find(({ share }) => (left -= share) < 0) ?? (kinds[0] as SearchKind);
 }
 
-export interface Asked {
+interface Asked {
   readonly ms: number;
   /** Undefined: well answered. */
   readonly problem: string | undefined;

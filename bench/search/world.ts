@@ -21,7 +21,7 @@ import { fillStore } from './fill.js';
 
 export type StoreKind = 'embedded' | 'opensearch';
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly kind: StoreKind;
   readonly messages: number;
   readonly spanMs: number;
@@ -42,7 +42,7 @@ export interface World {
 }
 
 /** Users that ship: one that sees all, one that sees all but one stream. */
-export const people = {
+const people = {
   Admin: 'admin-bench-password',
   Operator: 'operator-bench-password',
   AuditViewer: 'viewer-bench-password',

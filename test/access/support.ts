@@ -40,7 +40,7 @@ export const administrator: Identity = {
 
 type AccessChange = { readonly [Name in keyof AccessOptions]?: Partial<AccessOptions[Name]> | AccessOptions[Name] };
 
-export function accessSettings(change: AccessChange = {}): AccessOptions {
+function accessSettings(change: AccessChange = {}): AccessOptions {
   const values: Record<string, unknown> = {
     access: {
       first_passwords: { admin: 'admin-secret', operator: 'operator-secret', audit_viewer: 'viewer-secret' },

@@ -2,7 +2,7 @@
 import { until, type Program } from '../program.js';
 import { scrape, type Samples } from './figures.js';
 
-export interface ReceiverAccount {
+interface ReceiverAccount {
   readonly sent: number;
   readonly appended: number;
 }

@@ -5,7 +5,7 @@ import { scrape } from './figures.js';
 import { loadInChild } from './load-process.js';
 import type { Scope } from './scope.js';
 
-export interface Ceiling {
+interface Ceiling {
   readonly perSecond: number;
   readonly messages: number;
   readonly seconds: number;

@@ -9,14 +9,14 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { percentile, type Point } from './figures.js';
 
-export interface HonestTarget {
+interface HonestTarget {
   readonly tcp: number;
   readonly udp: number;
   readonly http: number;
 }
 
 /** Messages a second of each transport, and connections of TCP and HTTP: one a partition. */
-export const honestRates = { tcp: 400, udp: 400, http: 120 } as const;
+const honestRates = { tcp: 400, udp: 400, http: 120 } as const;
 const connections = 4;
 const tickMs = 10;
 const head = '{"version":"1.1","host":"honest","_by":"';

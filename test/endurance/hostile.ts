@@ -26,7 +26,7 @@ import { durationOption, numberOption, runInScope, type Scope } from './scope.js
 import { reckonHonest, type HonestReckoning } from './stored.js';
 import { startTail, type Tail } from './tail.js';
 
-export interface HostileOptions {
+interface HostileOptions {
   readonly attackMs: number;
   readonly aloneMs: number;
   readonly seed: number;
@@ -42,7 +42,7 @@ interface Latency {
   readonly p99: number;
 }
 
-export interface HostileReport extends HonestReckoning {
+interface HostileReport extends HonestReckoning {
   readonly alone: { readonly http: Latency; readonly tcp: Latency };
   readonly attacked: { readonly http: Latency; readonly tcp: Latency };
   /** Ratios of the 99th percentiles. A percentile below `floorMs` counts as `floorMs`. */
@@ -71,7 +71,7 @@ const honestLag = 2_000;
  * No bound of the receivers is above it: 256 MiB of unfinished frames, 128 MiB of chunks, 128 MiB of bodies, 64 MiB
  * waiting, beside the store's own.
  */
-export const memoryBoundMegabytes = 1_400;
+const memoryBoundMegabytes = 1_400;
 
 export async function runHostile(scope: Pick<Scope, 'teardown'>, options: HostileOptions): Promise<HostileReport> {
   const program = await startProgram(scope, { settings: settings(scope) });
@@ -294,7 +294,7 @@ function memoryOf(memory: readonly Point[], from: number): Pick<HostileReport, '
  * On a machine with several times more to do than it has cores, the scheduler decides latencies, and nothing is said
  * about them.
  */
-export function latencyCounts(): boolean {
+function latencyCounts(): boolean {
   return (loadavg()[0] ?? 0) <= 3 * cpus().length;
 }
 

@@ -11,7 +11,7 @@ import { node } from '../program.js';
 import type { Scope } from './scope.js';
 import type { StalledRun } from './stall-process.js';
 
-export type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> &
+type ChildLoad = Pick<LoadOptions, 'rate' | 'forMs' | 'transport' | 'connections' | 'ports'> &
   Partial<Pick<LoadOptions, 'count' | 'bytes' | 'host'>>;
 
 /**

@@ -22,7 +22,7 @@ import { datagramsInChild, loadInChild, stalledInChild } from './load-process.js
 import { durationOption, numberOption, runInScope, type Scope } from './scope.js';
 import type { StalledRun } from './stall-process.js';
 
-export interface OverloadOptions {
+interface OverloadOptions {
   readonly ceilingMs: number;
   readonly overloadMs: number;
   /** Multiple of the ceiling, half of it over UDP and half over TCP. */
@@ -30,7 +30,7 @@ export interface OverloadOptions {
   readonly print: (line: string) => void;
 }
 
-export interface OverloadReport {
+interface OverloadReport {
   readonly ceiling: number;
   readonly offered: number;
   readonly udp: {
@@ -77,7 +77,7 @@ const topics = {
  * would measure that.
  */
 const store = { embedded: { checkpoint_bytes: 32 * 2 ** 20, memory_bytes: 256 * 2 ** 20 } };
-export const memoryRiseMegabytes = 400;
+const memoryRiseMegabytes = 400;
 
 export async function runOverload(scope: Pick<Scope, 'teardown'>, options: OverloadOptions): Promise<OverloadReport> {
   const program = await startProgram(scope, { settings: { log_level: 'error', topics, store } });

@@ -22,7 +22,7 @@ import { loadInChild } from './load-process.js';
 import { probeHttp, type Probe } from './probe.js';
 import { durationOption, numberOption, runInScope, type Scope } from './scope.js';
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly forMs: number;
   /** Share of the ceiling, where no rate is given. */
   readonly share: number;
@@ -35,7 +35,7 @@ export interface SoakOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface SoakLimits {
+interface SoakLimits {
   /** MiB an hour after the warm-up; undefined: too short to say. */
   readonly residentPerHour: number | undefined;
   readonly heapPerHour: number | undefined;
@@ -66,7 +66,7 @@ interface Sample {
   readonly stored: number;
 }
 
-export interface SoakReport {
+interface SoakReport {
   readonly machine: string;
   readonly ceiling: number | undefined;
   readonly rate: number;

@@ -8,7 +8,7 @@ import type { Process, World } from './world/world.js';
 export const pause = (milliseconds: number): Promise<void> => wait(milliseconds);
 
 /** A moment that the seed decides. */
-export const someTime = (world: World, least: number, most: number): Promise<void> =>
+const someTime = (world: World, least: number, most: number): Promise<void> =>
   wait(least + world.random() * (most - least));
 
 export async function repeat(world: World, action: (round: number) => Promise<void>): Promise<void> {
@@ -37,21 +37,21 @@ export async function inTime<Value>(promise: Promise<Value>, what: string): Prom
 const waitMostMs = 60_000;
 
 /** kill -9 again and again; the last start is left to `startAgain`. */
-export async function killAgainAndAgain(world: World, process: Process): Promise<void> {
+export async function killAgainAndAgain(world: World, program: Process): Promise<void> {
   await repeat(world, async (round) => {
-    await process.end('SIGKILL');
-    if (round < world.rounds) await process.start();
+    await program.end('SIGKILL');
+    if (round < world.rounds) await program.start();
   });
 }
 
 /** Not waited for: seconds to full speed count from here. */
-export async function startAgain(process: Process): Promise<void> {
-  const started = process.start();
+export async function startAgain(program: Process): Promise<void> {
+  const started = program.start();
   // A failed start shows as a system that never reaches full speed.
   started.catch(() => undefined);
 }
 
-export interface Held {
+interface Held {
   /** Resolves when a request waits at the proxy. */
   readonly arrived: Promise<void>;
   release(): void;

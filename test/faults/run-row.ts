@@ -39,7 +39,7 @@ export interface RowResult {
   readonly at: string;
 }
 
-export interface RowOptions {
+interface RowOptions {
   readonly load: Load;
   readonly seed: number;
   /** What earlier rows of this world left. */
@@ -47,7 +47,7 @@ export interface RowOptions {
   readonly onPhase: (phase: string) => void;
 }
 
-export interface RowRun {
+interface RowRun {
   readonly result: RowResult;
   readonly reckoning: Reckoning | undefined;
 }
@@ -164,7 +164,7 @@ function outputSamples(outputs: OutputReckoning | undefined): string | undefined
 }
 
 /** Nothing lost, nothing doubled, nothing out of order, and full speed again in time. */
-export const secondsAllowed = 10;
+const secondsAllowed = 10;
 
 export function isExact(result: RowResult): boolean {
   return (

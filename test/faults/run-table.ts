@@ -20,7 +20,7 @@ export interface Planned {
   readonly load: Load;
 }
 
-export interface TableOptions {
+interface TableOptions {
   readonly plan: readonly Planned[];
   /** Temporary; removed by the caller. Logs of failed rows are kept in `logs`. */
   readonly folder: string;
@@ -157,14 +157,14 @@ async function measureCeiling(world: World, withOutputs: boolean): Promise<numbe
 
 function keepLogs(folder: string, { row, set, load }: Planned, world: World): void {
   mkdirSync(folder, { recursive: true });
-  for (const process of new Set([
+  for (const program of new Set([
     ...world.processors,
     world.receiver,
     ...(row.needs?.outputs === undefined ? [] : [world.outputProcess]),
   ])) {
     writeFileSync(
-      join(folder, `${set}-${load}-${row.name}-${process.name}.log`),
-      process.running ? process.program().output() : '',
+      join(folder, `${set}-${load}-${row.name}-${program.name}.log`),
+      program.running ? program.program().output() : '',
     );
   }
 }

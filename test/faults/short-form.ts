@@ -8,7 +8,7 @@ import { rows } from './rows/registry.js';
 import type { RowResult } from './run-row.js';
 import { runTable } from './run-table.js';
 
-export interface ShortForm {
+interface ShortForm {
   readonly set: EngineSet;
   readonly names: readonly string[];
   readonly rounds: number;

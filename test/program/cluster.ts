@@ -30,7 +30,7 @@ interface Teardown {
   teardown(action: () => Promise<void> | void): void;
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly brokers?: readonly string[];
   readonly opensearch?: string;
   readonly settings?: Readonly<Record<string, unknown>>;

@@ -30,7 +30,7 @@ interface Teardown {
   teardown(handler: () => unknown): void;
 }
 
-export interface RecordingSink extends MessageSink {
+interface RecordingSink extends MessageSink {
   readonly batches: MessageBatch[];
   readonly refusals: Refusal[];
   /** The messages so far, as the sender's text. */
@@ -44,7 +44,7 @@ export interface RecordingSink extends MessageSink {
   fail(error: Error): void;
 }
 
-export function createRecordingSink(): RecordingSink {
+function createRecordingSink(): RecordingSink {
   const batches: MessageBatch[] = [];
   const refusals: Refusal[] = [];
   let held: (() => void)[] | undefined;

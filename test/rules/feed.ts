@@ -1,7 +1,7 @@
 /** Rules that change when a test says so. */
 import type { RuleSet, RuleSetChange, RuleSetFeed } from '../../rules/contract.js';
 
-export interface TestFeed extends RuleSetFeed {
+interface TestFeed extends RuleSetFeed {
   change(ruleSet: RuleSet): void;
 }
 

@@ -11,7 +11,7 @@ export const sourceOf = (...texts: readonly string[]): RuleSource => ({
   files: texts.map((text, place) => ({ name: `${place}.yaml`, text })),
 });
 
-export function compileOrThrow(source: RuleSource): RuleSet {
+function compileOrThrow(source: RuleSource): RuleSet {
   const result = compileRules(source);
   if ('problems' in result) throw new Error(result.problems.map(formatProblem).join('\n'));
   return result.ruleSet;

@@ -29,7 +29,7 @@ const start = Date.UTC(2026, 0, 1);
 /** A few seconds each. */
 const fuzzRuns = { embedded: 150, opensearch: 150 } as const;
 
-export interface Filled {
+interface Filled {
   readonly searcher: Searcher;
   readonly main: string;
   readonly letters: string;
@@ -56,7 +56,7 @@ const documents: readonly StoredDocument[] = Array.from({ length: 30 }, (_, at) 
   return at < 25 ? document(at, ['a', 'b']) : document(at, ['audit', 'a'], { only_audit: 'secret' });
 });
 
-export async function fill(store: IndexStore): Promise<Filled> {
+async function fill(store: IndexStore): Promise<Filled> {
   const main = `searcher-${randomBytes(5).toString('hex')}`;
   const letters = `${main}-letters`;
   for (const set of [main, letters]) await store.indices.create(`${set}_0`, indexOptions(set));

@@ -10,7 +10,7 @@ export interface StatePlace {
   openBeside?(): Promise<StateStore>;
 }
 
-export interface StateHarness {
+interface StateHarness {
   readonly name: string;
   createPlace(t: Test): Promise<StatePlace>;
 }

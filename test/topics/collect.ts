@@ -10,7 +10,7 @@ import type {
   TopicSpec,
 } from '../../topics/contract.js';
 
-export type Commit = { readonly commit: number; readonly metadata: string };
+type Commit = { readonly commit: number; readonly metadata: string };
 
 export const topicSpec = (name: string, partitions = 1): TopicSpec => ({
   name,

@@ -8,8 +8,6 @@ import type { TopicLog, TopicRecord } from '../../topics/contract.js';
 import { createRecord, createRecords, readAll, topicSpec } from './collect.js';
 import { testConsuming } from './contract-consume.js';
 
-export { testConsuming };
-
 /** Ground for one test: an empty folder, or unique names on a shared engine. Removed at the test's teardown. */
 export interface TopicPlace {
   /**
@@ -33,7 +31,7 @@ export async function testTopicLog(t: Test, harness: TopicHarness): Promise<void
   await testConsuming(t, harness);
 }
 
-export async function testAppending(t: Test, harness: TopicHarness): Promise<void> {
+async function testAppending(t: Test, harness: TopicHarness): Promise<void> {
   /** A started log with one topic of two partitions. */
   async function createLog(test: Test): Promise<{ place: TopicPlace; log: TopicLog; topic: string }> {
     const place = await harness.createPlace(test);

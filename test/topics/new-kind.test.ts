@@ -23,8 +23,8 @@ const elsewhere = defineTopicLog({
   problems: ({ mount }) =>
     mount === '' ? [{ path: ['mount'], got: 'nothing, with topics.kind: elsewhere', allowed: 'a folder' }] : [],
   location: ({ mount }) => `${mount}/topics`,
-  create: ({ mount }, { dataFolder: _none, ...context }) =>
-    createEmbeddedTopicLog({ folder: mount, segmentBytes: 2 ** 20, reserveBytes: 1, ...context }),
+  create: ({ mount }, parts) =>
+    createEmbeddedTopicLog({ ...parts, folder: mount, segmentBytes: 2 ** 20, reserveBytes: 1 }),
 });
 const kinds = composeKinds({ ...registeredKinds, topicLogs: [...topicLogKinds, elsewhere] });
 

@@ -20,7 +20,7 @@ import { packageRoot } from '../../core/process/package-root.js';
 export const newerVersion = '0.2.0-test';
 
 /** The minimum reader of version 2 by format: 1 when programs that know only version 1 may go on. */
-export type RaisedFormats = Partial<Record<keyof typeof formatVersions, 1 | 2>>;
+type RaisedFormats = Partial<Record<keyof typeof formatVersions, 1 | 2>>;
 
 interface Teardown {
   teardown(action: () => void): void;

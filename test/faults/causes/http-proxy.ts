@@ -27,7 +27,7 @@ export type HttpFault =
   /** Waits here until it is released, then goes its way; tells when it has come. */
   | { readonly kind: 'held'; readonly released: Promise<void>; readonly onHeld: () => void };
 
-export interface Injection {
+interface Injection {
   readonly fault: HttpFault;
   /** How many requests meet it. Default: all until `heal`. */
   readonly times?: number;
@@ -51,7 +51,7 @@ export interface HttpProxy {
   close(): Promise<void>;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

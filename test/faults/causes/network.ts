@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ip = (...parameters: readonly string[]): Promise<unknown> => run('ip', [...parameters]);
 
-export type Link = 'engines' | 'senders';
+type Link = 'engines' | 'senders';
 
 export interface Host {
   /** For `ProgramOptions.within`. */

@@ -37,7 +37,7 @@ export interface PowerCut {
   close(): void;
 }
 
-export interface CutResult {
+interface CutResult {
   /** Files whose content is not what the program had written last. */
   readonly files: number;
   readonly bytes: number;

@@ -6,7 +6,7 @@ import { Registry } from '../../../core/metrics.js';
 import { createTopicLog } from '../../../program/topic-log.js';
 import type { Progress } from '../world/world.js';
 
-export interface ProgressReader {
+interface ProgressReader {
   /** Rejects while the topics do not answer. */
   read(): Promise<Progress>;
   close(): Promise<void>;

@@ -4,7 +4,7 @@
 import { splitFrames } from '../../sinks/outputs/receivers.js';
 
 /** Names of messages as `<connection>/<sequence>`, apart by connection. */
-export type Accepted = ReadonlyMap<string, ReadonlySet<number>>;
+type Accepted = ReadonlyMap<string, ReadonlySet<number>>;
 
 export interface Judgement {
   readonly delivered: number;

@@ -14,7 +14,7 @@ export interface OutputNeeds {
   readonly tls?: boolean;
 }
 
-export interface Destination {
+interface Destination {
   readonly id: string;
   readonly faulty: boolean;
   readonly stream: StreamDestination;

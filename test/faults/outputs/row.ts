@@ -8,7 +8,7 @@ import type { OutputReckoning } from './reckoning.js';
 import type { Row } from '../row.js';
 import type { World } from '../world/world.js';
 
-export interface OutputFault {
+interface OutputFault {
   readonly name: string;
   readonly title: string;
   readonly answers: string;

@@ -17,7 +17,7 @@ import { writeRuleFile } from './rule-files.js';
 import { startTraffic, type Target } from './traffic.js';
 import type { Process, World, WorldNeeds } from './world.js';
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly set: EngineSet;
   readonly own: OwnEngines | undefined;
   readonly needs: WorldNeeds;
@@ -67,15 +67,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...(destinations === undefined ? {} : { outputs: destinations.all.map(({ rule }) => rule) }),
   };
 
-  const hostOf = async (process: string): Promise<Host | undefined> => own?.network?.host(`${name}-${process}`);
-  const build = async (process: string, role: Process['role']): Promise<Process> => {
-    const host = await hostOf(process);
+  const hostOf = async (part: string): Promise<Host | undefined> => own?.network?.host(`${name}-${part}`);
+  const build = async (part: string, role: Process['role']): Promise<Process> => {
+    const host = await hostOf(part);
     const proxy =
       own === undefined || role === 'receiver' || role === 'output'
         ? undefined
         : await startHttpProxy(own.engines.opensearch, own.network?.engines);
     if (proxy !== undefined) cleanup.teardown(() => proxy.close());
-    const ownFolder = join(folder, process);
+    const ownFolder = join(folder, part);
     mkdirSync(ownFolder, { recursive: true });
     const settings = merge(
       settingsOf({
@@ -90,7 +90,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       needs.settings ?? {},
     );
     return createProcess({
-      name: process,
+      name: part,
       role,
       folder: ownFolder,
       settings,
@@ -110,8 +110,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const sending = destinations === undefined ? undefined : (all ?? (await build('output', 'output')));
     const dataFolder = join(receiver.folder, 'data');
     if (needs.diskBytes !== undefined) cleanup.teardown(mountDisk(dataFolder, needs.diskBytes));
-    for (const process of new Set([...processors, receiver, ...(sending === undefined ? [] : [sending])]))
-      await process.start();
+    for (const program of new Set([...processors, receiver, ...(sending === undefined ? [] : [sending])]))
+      await program.start();
     const { settingsFile } = receiver.program();
     const progress =
       own === undefined
@@ -139,7 +139,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     receiver.change({ receivers: listening });
     const answering = (): Promise<Program> =>
       until(
-        () => processors.find((process) => process.running && !process.paused)?.program(),
+        () => processors.find(({ running, paused }) => running && !paused)?.program(),
         answerPatienceMs,
         () => 'no processor runs',
       );
@@ -210,8 +210,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 /** As the program itself tells; every output must be among them. */
-async function outputsLag(process: Process, count: number): Promise<number> {
-  const { outputs = [] } = (await process.program().control.request('GET', '/status')) as {
+async function outputsLag(program: Process, count: number): Promise<number> {
+  const { outputs = [] } = (await program.program().control.request('GET', '/status')) as {
     outputs?: readonly { lag: number }[];
   };
   if (outputs.length < count) throw new Error(`${outputs.length} of ${count} outputs run`);

@@ -4,7 +4,7 @@ import type { HttpProxy } from '../causes/http-proxy.js';
 import type { Host } from '../causes/network.js';
 import type { Process } from './world.js';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly name: string;
   readonly role: 'all' | 'receiver' | 'processor' | 'output';
   readonly folder: string;

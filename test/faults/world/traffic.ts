@@ -20,7 +20,7 @@ export interface Target {
   readonly localAddress?: string | undefined;
 }
 
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly tcp: () => Target;
   /** No HTTP when it is left out. */
   readonly http?: (() => Target) | undefined;

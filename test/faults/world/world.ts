@@ -12,7 +12,7 @@ import type { Program } from '../../program.js';
 import type { RuleChoice } from './rule-files.js';
 
 /** `one`: everything in one process. `split`: a receiver and a processor. `pair`: a receiver and two processors. */
-export type Shape = 'one' | 'split' | 'pair';
+type Shape = 'one' | 'split' | 'pair';
 
 /** What the rows of a world need it to be. Rows whose needs are equal share one world. */
 export interface WorldNeeds {

@@ -51,7 +51,7 @@ export interface Drops {
 }
 
 /** mulberry32 */
-export function createRandom(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -33,7 +33,7 @@ async function takes(
   wanted: (number: number) => string,
 ): Promise<void> {
   const world = await createWorld(t, [{ id: 'out', type: 'syslog', port: daemon.port, ...settings }]);
-  const count = settings['protocol'] === 'udp' ? 60 : 300; // as many datagrams as a receive buffer of the usual size holds
+  const count = settings['protocol'] === 'udp' ? 60 : 300; // datagrams that a usual receive buffer holds
   await world.append(
     'out',
     Array.from({ length: count }, (_, number) => message(number)),

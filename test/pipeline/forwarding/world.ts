@@ -44,7 +44,7 @@ export interface World {
   metric(name: string, output: string): Promise<number>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly listeners?: readonly OwnListener[];
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Instead of embedded topics. */

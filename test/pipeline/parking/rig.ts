@@ -49,7 +49,7 @@ export function parkingRules(retention: Readonly<Record<string, unknown>> = { ty
   return compiled.ruleSet;
 }
 
-export interface ParkingRig {
+interface ParkingRig {
   readonly folder: string;
   readonly logged: readonly Record<string, unknown>[];
   readonly topics: TopicLog;

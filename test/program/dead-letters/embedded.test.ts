@@ -67,9 +67,9 @@ t.test('input that could not be decoded is seen, and stored once its cause is go
       listed.out,
       /^2\d{3}-.*Z {2}[0-9a-f]{20}-ffff-[0-9a-f]{10} {2}DECODE_JSON_INVALID {2}gelf-tcp {2}127\.0\.0\.1:\d+ {2}- {2}.* {2}replays=0$/m,
     );
-    const escape = deadLetters.find(({ raw }) => typeof raw === 'string' && raw.includes('\u001b'));
+    const escaping = deadLetters.find(({ raw }) => typeof raw === 'string' && raw.includes('\u001b'));
     for (const json of [false, true]) {
-      const shown = await deadLettersVerb(program, 'show', [escape?._id ?? ''], { json });
+      const shown = await deadLettersVerb(program, 'show', [escaping?._id ?? ''], { json });
       t.notOk(/[\p{Cc}\p{Cf}]/u.test(shown.out.replaceAll('\n', '')));
       t.match(shown.out, json ? '\\u001b[31m\\u202e' : '\\u{1b}[31m\\u{202e}');
     }

@@ -15,7 +15,7 @@ import { cleanEnvironment, commandLine, node, until, workedOff, type Program } f
 
 const run = promisify(execFile);
 
-export interface Ended {
+interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -67,7 +67,7 @@ export async function search(program: Program, query: string, sets?: readonly st
   return (await program.control.request('POST', '/search', { query, index_sets: sets, limit: 1_000 })) as SearchResult;
 }
 
-export interface ListedDeadLetter {
+interface ListedDeadLetter {
   readonly _id: string;
   readonly _index: string;
   readonly [field: string]: unknown;

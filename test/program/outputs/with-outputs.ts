@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Program } from '../../program.js';
 
-export interface OutputStatus {
+interface OutputStatus {
   readonly id: string;
   readonly state: string;
   readonly lag: number;

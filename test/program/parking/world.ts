@@ -32,7 +32,7 @@ export interface ParkingWorld {
   parkedOrder(program: Program): Promise<ParkedOrder>;
 }
 
-export interface Reckoning {
+interface Reckoning {
   readonly accepted: number;
   readonly missing: number;
   readonly doubled: number;
@@ -41,7 +41,7 @@ export interface Reckoning {
   readonly deadLetters: number;
 }
 
-export interface ParkedOrder {
+interface ParkedOrder {
   /** Messages in the parking topic, repeated ones left out. */
   readonly parked: number;
   /** Those that stand behind a later one of their connection. */

@@ -60,7 +60,7 @@ interface StoreFaults {
   readonly documents: Partial<StoreDocuments>;
 }
 
-export interface Rig {
+interface Rig {
   readonly processor: Processor;
   readonly store: IndexStore;
   readonly registry: Registry;

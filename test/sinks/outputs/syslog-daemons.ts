@@ -21,7 +21,7 @@ export interface Daemon {
   lines(): string[];
 }
 
-export type Transport = 'tcp' | 'udp' | 'tls';
+type Transport = 'tcp' | 'udp' | 'tls';
 
 export const rsyslogMissing = existsSync('/usr/sbin/rsyslogd') ? (false as const) : 'rsyslog is not installed';
 export const rsyslogTlsMissing = existsSync('/usr/lib/x86_64-linux-gnu/rsyslog/lmnsd_ossl.so')

@@ -12,7 +12,7 @@ export function createSequence(partition: number, from: number, count: number): 
   }));
 }
 
-export interface Verdict {
+interface Verdict {
   /** Records of acknowledged appends that the topic does not have. */
   readonly missing: number;
   /** Records that stand more than once: what consumers skip by key. */

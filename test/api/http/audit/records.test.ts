@@ -4,12 +4,12 @@ import { startWhole, type Whole } from '../whole.js';
 
 const whole = await startWhole(t);
 
-type Request = readonly [as: string, method: string, path: string, body?: unknown];
+type Asked = readonly [as: string, method: string, path: string, body?: unknown];
 
 /** What the request left: `<actor> <action> <object> <outcome>`, and the details. */
 async function recordOf(
   world: Whole,
-  [as, method, path, body]: Request,
+  [as, method, path, body]: Asked,
 ): Promise<readonly [text: string, details: unknown]> {
   world.recorded.length = 0;
   const headers = typeof body === 'string' ? { 'content-type': 'text/plain' } : {};
@@ -25,7 +25,7 @@ async function recordOf(
 async function expectRecords(
   t: Test,
   world: Whole,
-  rows: readonly (readonly [request: Request, text: string | RegExp, details?: unknown])[],
+  rows: readonly (readonly [request: Asked, text: string | RegExp, details?: unknown])[],
 ): Promise<void> {
   for (const [request, text, details] of rows) {
     const [found, foundDetails] = await recordOf(world, request);

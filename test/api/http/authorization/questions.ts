@@ -2,12 +2,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { marks, type Asker, type Mark, type MatrixWorld } from './world.js';
 
-export interface Seen {
+interface Seen {
   readonly status: number;
   readonly text: string;
 }
 
-export interface Question {
+interface Question {
   readonly ask: (name: string) => Promise<Seen>;
   /** Undefined: the answer counts nothing. */
   readonly count: ((seen: Seen) => unknown) | undefined;
@@ -29,7 +29,7 @@ const totalOfTable = (seen: Seen): unknown => (jsonOf(seen)['metadata'] as Json)
 const withoutHead = ({ text }: Seen): string => text.slice(text.indexOf('\n') + 1);
 
 export const everything = { type: 'relative', range: 0 } as const;
-export const searchId = 'a'.repeat(24);
+const searchId = 'a'.repeat(24);
 const list = 'list';
 const byHost = {
   type: 'pivot',

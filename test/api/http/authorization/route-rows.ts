@@ -8,7 +8,7 @@ import type { Permission } from '../../../../api/http/contract.js';
  * `messages`: contents, names of fields or counts of what the asker may read. `letters`: dead letters. `numbers`:
  * counts of the system, which only those see who may read everything. `nothing`: no message, whoever asks.
  */
-export type Shows = 'messages' | 'letters' | 'numbers' | 'nothing';
+type Shows = 'messages' | 'letters' | 'numbers' | 'nothing';
 
 export interface RouteRow {
   readonly permission: Permission;

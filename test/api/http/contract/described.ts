@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-interface Response {
+interface DescribedResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -28,7 +28,7 @@ export interface Operation {
   readonly open: boolean;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly schema: Schema } | undefined;
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly responses: Readonly<Record<string, DescribedResponse>>;
 }
 
 export interface Answer {
@@ -58,7 +58,7 @@ interface Document {
             readonly operationId: string;
             readonly security: readonly unknown[];
             readonly parameters?: readonly Parameter[];
-            readonly responses: Readonly<Record<string, Response>>;
+            readonly responses: Readonly<Record<string, DescribedResponse>>;
             readonly requestBody?: {
               readonly required: boolean;
               readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -110,7 +110,7 @@ export function readDescription(document: Document): Description {
       const status = String(answer.status);
       const key = [status, `${status.charAt(0)}XX`].find((one) => one in operation.responses);
       if (key === undefined) return `the status ${status} is not described`;
-      return contentProblem(operation.responses[key] as Response, answer, (type, schema) =>
+      return contentProblem(operation.responses[key] as DescribedResponse, answer, (type, schema) =>
         validate(`${operation.id} ${key} ${type}`, schema, answer.body),
       );
     },
@@ -131,7 +131,7 @@ function leadsTo(template: string, path: string): boolean {
 }
 
 function contentProblem(
-  { content }: Response,
+  { content }: DescribedResponse,
   { headers, body }: Answer,
   validate: (type: string, schema: Schema) => string | undefined,
 ): string | undefined {

@@ -21,7 +21,7 @@ export interface Deployer {
   readonly round: 'first' | 'second';
 }
 
-export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
+type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export function createDeployer(t: Test, call: Call): Omit<Deployer, 'round'> {
   const send = async (method: string, path: string, body: unknown, wanted: readonly number[]): Promise<Answer> => {

@@ -25,7 +25,7 @@ export interface Running extends World {
   ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
 }
 
-export interface RunningParts {
+interface RunningParts {
   readonly routes: readonly ApiRoutes[];
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;

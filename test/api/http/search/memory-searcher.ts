@@ -8,7 +8,7 @@ import { parseQuery } from '../../../../search/language/parser.js';
 import { isQueryProblem, queryError } from '../../../../search/language/problem.js';
 import { scopedQuery, withoutHiddenStreams } from '../../../../search/plan/scope.js';
 
-export type Document = Readonly<Record<string, unknown>>;
+type Document = Readonly<Record<string, unknown>>;
 
 export function document(at: number, message: string, more: Document = {}): Document {
   return {

@@ -1,11 +1,11 @@
 /** Query texts and what they find, through the API: [query, names of the documents], grouped by what they show. */
 import { apiIdOf } from '../../../../core/object-ids.js';
 
-export type QueryRow = readonly [query: string, names: string];
+type QueryRow = readonly [query: string, names: string];
 
 const day = 86_400_000;
 /** Noon of yesterday. */
-export const noon = (now: number): number => Math.floor(now / day) * day - day / 2;
+const noon = (now: number): number => Math.floor(now / day) * day - day / 2;
 
 export function queryDocuments(now: number): readonly Readonly<Record<string, unknown>>[] {
   const at = (ms: number): string => new Date(ms).toISOString();

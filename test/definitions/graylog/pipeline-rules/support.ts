@@ -22,7 +22,7 @@ export const known: KnownNames = {
 export const ruleText = (when: string, then = 'set_field("hit", "yes");', name = 'r'): string =>
   `rule "${name}"\nwhen\n  ${when}\nthen\n  ${then}\nend`;
 
-export interface Ran {
+interface Ran {
   readonly document: LogDocument;
   readonly streams: readonly string[];
   readonly dropped: boolean;

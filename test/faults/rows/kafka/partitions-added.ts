@@ -21,7 +21,7 @@ export const partitionsAdded: Row = {
     );
     const [processor] = world.processors;
     await processor.end('SIGTERM');
-    for (const process of [processor, world.receiver]) process.change({ topics: { partitions: after } });
+    for (const program of [processor, world.receiver]) program.change({ topics: { partitions: after } });
     await processor.start();
     await inTime(held.arrived, 'the record of a new partition');
     await world.rotate();

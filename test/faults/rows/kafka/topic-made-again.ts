@@ -26,13 +26,13 @@ export const topicMadeAgain: Row = {
     world.listens(false);
     await world.receiver.start();
     await workedOff(world);
-    for (const process of new Set([world.receiver, ...world.processors])) await process.end('SIGTERM');
+    for (const program of new Set([world.receiver, ...world.processors])) await program.end('SIGTERM');
     world.listens(true);
     await world.reckoner.readTopic();
     await remove(world);
     world.reckoner.topicMadeAgain();
   },
   heal: async (world) => {
-    for (const process of new Set([...world.processors, world.receiver])) await process.start();
+    for (const program of new Set([...world.processors, world.receiver])) await program.start();
   },
 };

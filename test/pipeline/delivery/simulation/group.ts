@@ -1,6 +1,6 @@
 /** The consumer group: its coordinator knows who owns what; each processor knows what it was told last. */
 import { createSession, endSession } from './session.js';
-import { latestEpoch, type Partition, type Processor, type World } from './world.js';
+import { latestEpoch, type Processor, type World } from './world.js';
 
 /** A new generation: partitions go round among the processors that answer. */
 export function rebalance(world: World): void {
@@ -52,9 +52,4 @@ export function start(world: World, processor: Processor): void {
   world.note?.(`p${processor.number}: starts`);
   processor.alive = true;
   processor.known = latestEpoch(world);
-}
-
-export function commit(world: World, partition: Partition, offset: number, metadata: string): void {
-  partition.committed = { offset, metadata };
-  world.note?.(`${partition.name}: committed ${offset}`);
 }

@@ -8,7 +8,7 @@ export const shortIds = (text: string): string =>
     [run, partition, sequence].map((digits) => Number.parseInt(digits, 16)).join('.'),
   );
 
-export interface Trace {
+interface Trace {
   readonly problem: string | undefined;
   readonly lines: readonly string[];
 }

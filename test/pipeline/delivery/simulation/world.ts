@@ -16,7 +16,7 @@ import type { Index } from './store.js';
 import type { Switch } from './switches.js';
 
 export type IndexSet = 'a' | 'b' | 'dead';
-export const allSets: readonly IndexSet[] = ['a', 'b', 'dead'];
+const allSets: readonly IndexSet[] = ['a', 'b', 'dead'];
 
 /** An accepted message. */
 export interface Message {
@@ -66,7 +66,7 @@ export interface Processor {
   sessions: Session[];
 }
 
-export interface Group {
+interface Group {
   /** Counts every rebalance and is never set back: what the coordinator itself goes by. */
   term: number;
   /** What the members are told; begins anew when the group is forgotten. */

@@ -9,7 +9,7 @@ import { byId } from './by-id.js';
 import { scans } from './scan.js';
 import { searchCases, searchDocuments } from './search-cases.js';
 
-export interface StoreHarness {
+interface StoreHarness {
   readonly name: string;
   /** A started store; the harness stops it and removes its data at teardown. */
   open(test: Test): Promise<IndexStore>;
@@ -51,7 +51,7 @@ export function batchOf(index: string, documents: readonly StoredDocument[], fir
   };
 }
 
-export function sampleDocument(at: number): StoredDocument {
+function sampleDocument(at: number): StoredDocument {
   const time = new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString();
   return {
     timestamp: time,

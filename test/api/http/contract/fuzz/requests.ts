@@ -89,7 +89,7 @@ const oddHeaders: readonly Readonly<Record<string, string>>[] = [
   { host: 'x:99999' },
 ];
 
-export interface Requests {
+interface Requests {
   make(operation: Operation, kind: Kind, headers: Readonly<Record<string, string>>): Sent;
 }
 

@@ -13,7 +13,7 @@ export interface Values {
   junk(): unknown;
 }
 
-export interface ValuesOptions {
+interface ValuesOptions {
   readonly random: Random;
   readonly resolve: (schema: Schema) => Schema;
   /** Examples for a name; none: undefined. */

@@ -1,7 +1,7 @@
 /** A row of the contract: one request and the status that it gets. */
 import type { Whole } from '../../whole.js';
 
-export interface RowOptions {
+interface RowOptions {
   /** Default: an administrator. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ export const passwords: Readonly<Record<string, string>> = {
   AuditViewer: 'viewer-secret',
 };
 
-export interface AccessWorld extends Pick<World, 'recorded' | 'table'> {
+interface AccessWorld extends Pick<World, 'recorded' | 'table'> {
   readonly access: TestAccess;
   /** `as` names a user that ships. */
   ask(method: string, path: string, options?: AskOptions): ReturnType<World['ask']>;
