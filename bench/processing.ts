@@ -11,7 +11,7 @@ import { createGenerator } from '../load/generator.js';
 import { createRun } from '../core/message-ids.js';
 import type { checkResends } from '../pipeline/delivery/sequences.js';
 import { createProcessor } from '../program/processor.js';
-import { createReceive } from '../pipeline/receive/topic-sink.js';
+import { TopicSink } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import { createTopicLog } from '../program/topic-log.js';
 import { createDecoder } from '../gelf/decoder.js';
@@ -59,7 +59,7 @@ const specs = (config: Config): TopicSpec[] =>
 /** Messages as a cluster sends them, over all partitions, with ids as receivers mint them. */
 export async function fill(topics: TopicLog, config: Config, messages: number): Promise<void> {
   await topics.ensureTopics(specs(config));
-  const receive = createReceive({
+  const receive = new TopicSink({
     topics,
     logsTopic: logsOf(config),
     deadLettersTopic: deadLettersOf(config),

@@ -12,7 +12,7 @@ import { Registry } from '../core/metrics.js';
 import { createGenerator } from '../load/generator.js';
 import { checkResends, encodeSequences, type Sequences } from '../pipeline/delivery/sequences.js';
 import { createRun, idPrefix, mintId } from '../core/message-ids.js';
-import { createReceive } from '../pipeline/receive/topic-sink.js';
+import { TopicSink } from '../pipeline/receive/topic-sink.js';
 import type { ConsumedBatch, TopicLog } from '../topics/contract.js';
 import { createEmbeddedTopicLog } from '../topics/embedded.js';
 import { createDecoder } from '../gelf/decoder.js';
@@ -103,7 +103,7 @@ async function topicsPart(values: readonly Buffer[], folder: string): Promise<vo
     { name: 'logs', ...spec },
     { name: 'dead', ...spec, partitions: 1 },
   ]);
-  const receive = createReceive({
+  const receive = new TopicSink({
     topics: log,
     logsTopic: 'logs',
     deadLettersTopic: 'dead',

@@ -3,7 +3,8 @@
  * Not p-retry: from version 8 it needs Node 22, and version 7 drops the result of an attempt that ends after an abort
  * and never repeats a TypeError.
  */
-import { isSluiceError } from './errors.js';
+import { errorText, isSluiceError } from './errors.js';
+import type { Log } from './log.js';
 import { pause } from './wait.js';
 
 /** Delays that double from the first to the longest, each with up to a quarter of jitter. Made anew after a success. */
@@ -48,4 +49,28 @@ export async function retry<Result>(attempt: () => Promise<Result>, options: Ret
 
 function isRetryable(thrown: unknown): boolean {
   return isSluiceError(thrown) && thrown.retryable;
+}
+
+/** As long as the topic log waits for its brokers. */
+const startMs = 60_000;
+
+export interface StartRetryOptions {
+  /** For the log: what cannot be done yet. */
+  readonly what: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** For what may fail while engines and other processes start beside us: an index that somebody else is just creating, a cluster that elects. */
+export function retryWhileStarting<Result>(
+  attempt: () => Promise<Result>,
+  { what, log, signal }: StartRetryOptions,
+): Promise<Result> {
+  return retry(attempt, {
+    firstMs: 200,
+    longestMs: 2_000,
+    signal,
+    withinMs: startMs,
+    onRetry: (thrown) => log.warn({ error: errorText(thrown) }, `${what}; trying again`),
+  });
 }

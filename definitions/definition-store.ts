@@ -10,7 +10,7 @@ import { readRuleSource } from '../rules/loading/source.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { StateStore } from '../state/contract.js';
-import { patiently } from '../pipeline/patience.js';
+import { retryWhileStarting } from '../core/retry.js';
 import { createCatalogReader } from './catalog.js';
 import type { Definitions } from './contract.js';
 import { definitionEvents } from './events.js';
@@ -119,7 +119,11 @@ export function createDefinitionStore({
     async start() {
       if (stateIs === 'own') starting = startOwn();
       else if (objects !== undefined)
-        await patiently('objects cannot be read yet', log, ending.signal, () => objects.start());
+        await retryWhileStarting(() => objects.start(), {
+          what: 'objects cannot be read yet',
+          log,
+          signal: ending.signal,
+        });
     },
     async stop(deadlineMs) {
       ending.abort();

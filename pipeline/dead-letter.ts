@@ -30,7 +30,7 @@ export function refusalDeadLetter(refusal: Refusal): DeadLetter {
   };
 }
 
-export interface Refused {
+interface Refused {
   /** The message. Its key, or another text that is the same with every redelivery. */
   readonly key: string;
   readonly record: TopicRecord;

@@ -2,7 +2,7 @@
 import type { DecodeContext } from '../gelf/contract.js';
 import type { TopicRecord } from '../topics/contract.js';
 
-export interface Origin {
+interface Origin {
   readonly receiver: string;
   readonly peer: string;
 }

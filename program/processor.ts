@@ -7,14 +7,14 @@ import type { Ledger } from '../pipeline/ledger/ledger.js';
 import { abandonIndex } from '../pipeline/parking/abandon.js';
 import type { Abandoned } from '../pipeline/parking/contract.js';
 import { Parking } from '../pipeline/parking/parking.js';
-import { patiently } from '../pipeline/patience.js';
+import { retryWhileStarting } from '../core/retry.js';
 import { createPartitions, type PartitionsOptions } from '../pipeline/consume/partitions.js';
 import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createStoreWork, type StoreWorkOptions } from './store-work.js';
 import type { Consumer } from '../topics/contract.js';
 import { assertWritable } from './upgrade/indices.js';
 
-export interface ProcessorOptions extends StoreWorkOptions {
+interface ProcessorOptions extends StoreWorkOptions {
   readonly rules: RuleSetFeed;
   /** See PartitionsOptions; settings cannot reach it. */
   readonly checkResends?: PartitionsOptions['checkResends'];
@@ -125,7 +125,11 @@ export function createProcessor(options: ProcessorOptions): Processor {
       const loaded = await options.rules.load();
       rules = loaded;
       ruleSets.add(loaded);
-      await patiently('the first epoch cannot be appended yet', log, stopping.signal, () => epochs.applyRules(loaded));
+      await retryWhileStarting(() => epochs.applyRules(loaded), {
+        what: 'the first epoch cannot be appended yet',
+        log,
+        signal: stopping.signal,
+      });
       await assertWritable(store, Object.values(ledger.latestEpoch()?.indices ?? {}));
       indexSets.start();
       unwatch.push(options.rules.subscribe(loaded, (change) => void takeNext(change)));

@@ -5,7 +5,7 @@ import type { Receiver } from '../receivers/contract.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { RuntimeReceiver } from '../definitions/contract.js';
 
-export interface ReceiverState {
+interface ReceiverState {
   readonly state: 'STARTING' | 'RUNNING' | 'FAILED' | 'STOPPED';
   /** Why it failed. */
   readonly problem: string | undefined;
@@ -21,7 +21,7 @@ export interface RuntimeReceivers {
   state(id: string): ReceiverState | undefined;
 }
 
-export interface RuntimeReceiversOptions {
+interface RuntimeReceiversOptions {
   readonly wanted: () => readonly RuntimeReceiver[];
   /** Undefined: it runs in another worker of this program. */
   readonly create: (options: ReceiverOptions) => Receiver | undefined;

@@ -35,10 +35,10 @@ import { outputMetrics } from '../pipeline/forwarding/metrics.js';
 import { createOperations, type Operations } from './operations.js';
 import { createOutputs, type Outputs } from '../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../pipeline/forwarding/topics.js';
-import { patiently } from '../pipeline/patience.js';
+import { retryWhileStarting } from '../core/retry.js';
 import { deadLetterSet } from '../schemas/index-sets.js';
 import { createProcessor, type Processor } from './processor.js';
-import { createReceive, type Receive } from '../pipeline/receive/topic-sink.js';
+import { TopicSink, type TopicSinkOptions } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import { createView, type View } from '../pipeline/monitoring/view.js';
 import { createWatchedSink } from '../pipeline/monitoring/watched-sink.js';
@@ -54,7 +54,7 @@ export interface Roles {
 }
 
 /** The place of this process among the workers of one program. */
-export interface WorkerPlace {
+interface WorkerPlace {
   /** 1, 2, ... */
   readonly index: number;
   readonly count: number;
@@ -91,7 +91,7 @@ export class Sluice {
   readonly inflaterName: string;
   /** What users create is kept here too. */
   readonly state: StateStore | undefined;
-  readonly #receive: Receive | undefined;
+  readonly #receive: TopicSink | undefined;
   /** Those of the settings. */
   readonly #receivers: readonly Receiver[];
   /** What people make through the API, and the rules that come of it and the files. */
@@ -143,7 +143,7 @@ export class Sluice {
           });
     this.state = stores ? createState(config, { log }) : undefined;
     this.#receive =
-      roles.receiver || roles.api === true ? createReceive({ ...this.#receiveOptions(), registry, log }) : undefined;
+      roles.receiver || roles.api === true ? new TopicSink({ ...this.#receiveOptions(), registry, log }) : undefined;
     this.view = createView(registry, options.problems);
     const sink =
       this.#receive === undefined ? undefined : createWatchedSink(this.#receive, this.view.senders, this.view.taps);
@@ -197,7 +197,7 @@ export class Sluice {
     return [...this.#options.config.receivers, ...this.world.receivers().map(({ options }) => options)];
   }
 
-  #receiveOptions(): Omit<Parameters<typeof createReceive>[0], 'registry' | 'log'> {
+  #receiveOptions(): Omit<TopicSinkOptions, 'registry' | 'log'> {
     const { topics } = this.#options.config;
     return {
       topics: this.topics,
@@ -231,9 +231,11 @@ export class Sluice {
       if (this.state !== undefined) {
         await this.#begin(this.state, stopShares.engines);
         const state = this.state;
-        await patiently('the state cannot be read yet', this.#options.log, this.#ending.signal, () =>
-          joinProtocol(state, this.#options.log, this.#options.onFatal),
-        );
+        await retryWhileStarting(() => joinProtocol(state, this.#options.log, this.#options.onFatal), {
+          what: 'the state cannot be read yet',
+          log: this.#options.log,
+          signal: this.#ending.signal,
+        });
       }
       await this.#begin(this.world, stopShares.engines);
       if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);

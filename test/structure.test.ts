@@ -21,10 +21,10 @@ const { checkTree } = (await import(pathToFileURL(script).href)) as {
 const clean: Tree = {
   'cli.ts': "import { start } from './program/sluice.js';\n\nstart();\n",
   'program/sluice.ts':
-    "import { receive } from '../pipeline/receive.js';\nimport { topics } from '../topics/registry.js';\n\n" +
+    "import { receive } from '../pipeline/consume/receive.js';\nimport { topics } from '../topics/registry.js';\n\n" +
     'export const start = (): number => receive(topics.length);\n',
-  'pipeline/receive.ts':
-    "import type { TopicLog } from '../topics/contract.js';\nimport { parked } from './parking/parked.js';\n\n" +
+  'pipeline/consume/receive.ts':
+    "import type { TopicLog } from '../../topics/contract.js';\nimport { parked } from '../parking/parked.js';\n\n" +
     "export const receive = (at: TopicLog['end']): number => at + parked;\n",
   'pipeline/parking/parked.ts': 'export const parked = 1;\n',
   'topics/contract.ts': 'export interface TopicLog {\n  readonly end: number;\n}\n',
@@ -196,8 +196,8 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
     {
       rule: 'pipeline-order',
       title: 'an arrow back inside the pipeline',
-      tree: { 'pipeline/parking/parked.ts': "import '../receive.js';\n\nexport const parked = 1;\n" },
-      says: /pipeline\/parking\/parked\.ts:1 imports pipeline\/receive\.ts: pipeline\/parking\/ comes before pipeline\//,
+      tree: { 'pipeline/parking/parked.ts': "import '../consume/receive.js';\n\nexport const parked = 1;\n" },
+      says: /pipeline\/parking\/parked\.ts:1 imports pipeline\/consume\/receive\.ts: pipeline\/parking\/ comes before pipeline\/consume\//,
     },
     {
       rule: 'pipeline-order',

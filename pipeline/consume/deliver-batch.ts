@@ -11,14 +11,14 @@ import { writeIndexBatch } from '../write/write-index-batch.js';
 import type { ConsumeContext } from './context.js';
 import { routeBatch } from './route-batch.js';
 
-export interface Delivered {
+interface Delivered {
   /** Indices that had stored some of the documents before (rule 12). */
   readonly alreadyStoredIn: readonly string[];
   /** What the indices of blocked sets did not take, to be parked. */
   readonly blocked: readonly IndexBatch[];
 }
 
-export interface Delivery {
+interface Delivery {
   readonly batch: ConsumedBatch;
   /** Of the topic. */
   readonly generation: number;

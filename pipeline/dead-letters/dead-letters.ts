@@ -10,7 +10,7 @@ import { stateOf, withState } from './state.js';
 
 const pageSize = 200;
 
-export interface DeadLettersOptions extends Omit<PlanContext, 'newest'> {
+interface DeadLettersOptions extends Omit<PlanContext, 'newest'> {
   readonly registry: Registry;
   readonly now: () => number;
 }

@@ -47,7 +47,7 @@ export async function deadLettersById(store: IndexStore, ids: readonly string[])
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-export interface FoundDeadLetters {
+interface FoundDeadLetters {
   readonly total: number;
   /** Pages in the order of receive times; what changes meanwhile is not met twice. */
   pages(

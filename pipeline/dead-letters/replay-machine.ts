@@ -71,7 +71,7 @@ export interface Replay {
   readonly races: number;
 }
 
-export interface ReplayStep {
+interface ReplayStep {
   readonly state: Replay;
   readonly commands: readonly ReplayCommand[];
 }

@@ -19,7 +19,7 @@ import {
 import { stateOf, textOf, withState, type DeadLetter } from './state.js';
 import { writeMessages, type MessageWrite, type Written } from './write-messages.js';
 
-export interface ReplayerContext extends PlanContext {
+interface ReplayerContext extends PlanContext {
   readonly now: () => number;
 }
 

@@ -16,7 +16,7 @@ export interface Epoch {
 /** Rule 4: offsets reserved ahead with one compare-and-set. A backlog is bound to old rules for at most this many. */
 export const reservedSpan = 50_000;
 
-export interface Range {
+interface Range {
   readonly from: number;
   readonly epoch: number;
 }

@@ -35,7 +35,7 @@ export interface Forwarder {
   deliver(forwards: Forwards): Promise<void>;
 }
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   readonly topics: TopicLog;
   readonly specOf: (output: OutputSettings) => TopicSpec;
   readonly limits: Limits;

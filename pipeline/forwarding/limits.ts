@@ -8,9 +8,9 @@ import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { TopicLog } from '../../topics/contract.js';
 import { outputGroup, outputTopic } from './topics.js';
 
-export type Refusal = 'newest' | 'age' | 'disk';
+type Refusal = 'newest' | 'age' | 'disk';
 
-export interface Backlog {
+interface Backlog {
   readonly messages: number;
   readonly bytes: number;
   /** Offset after the last message. */

@@ -22,7 +22,7 @@ const standard: Readonly<Record<string, string>> = {
 const texts: ReadonlySet<string> = new Set(['source', 'message', 'full_message', 'facility', 'file']);
 
 /** The name in GELF; undefined for fields that never leave. `_id` is not allowed there, so `id` goes as `__id`. */
-export function gelfNameOf(field: string): string | undefined {
+function gelfNameOf(field: string): string | undefined {
   if (own.has(field)) return undefined;
   if (Object.hasOwn(standard, field)) return standard[field];
   return field === 'id' ? '__id' : `_${field}`;

@@ -20,7 +20,7 @@ import { outputGroup, outputTopic, outputTopicSpec } from './topics.js';
 import { OutputWorker } from './worker.js';
 import type { OutputStatus } from './contract.js';
 
-export interface OutputsOptions {
+interface OutputsOptions {
   readonly config: Config;
   readonly topics: TopicLog;
   readonly decoder: Decoder;

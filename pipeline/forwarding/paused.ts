@@ -7,7 +7,7 @@ import type { outputMetrics } from './metrics.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
 import type { OutputStatus } from './contract.js';
 
-export interface PausedOutputOptions {
+interface PausedOutputOptions {
   readonly settings: OutputSettings;
   readonly topics: TopicLog;
   readonly topic: string;

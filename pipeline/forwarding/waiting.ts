@@ -1,6 +1,6 @@
 /** What waits in the topic of an output, and since when. */
 import type { TopicLog } from '../../topics/contract.js';
-import { firstRecord } from '../../topics/first-record.js';
+import { firstRecord } from '../first-record.js';
 
 export interface Waiting {
   readonly lag: number;

@@ -16,7 +16,7 @@ import { createRepeats, type Repeats } from './repeats.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
 import type { OutputStatus } from './contract.js';
 
-export interface OutputWorkerOptions {
+interface OutputWorkerOptions {
   readonly settings: OutputSettings;
   readonly topics: TopicLog;
   readonly topic: string;

@@ -13,7 +13,7 @@ export interface Epochs extends IndexRotation {
   applyRules(ruleSet: RuleSet): Promise<void>;
 }
 
-export interface EpochsOptions {
+interface EpochsOptions {
   readonly ledger: Ledger;
   readonly store: IndexStore;
   readonly log: Log;

@@ -5,7 +5,7 @@ import type { TopicLog } from '../../topics/contract.js';
 import { isPassed, type PartitionRecord } from '../delivery/records.js';
 import type { Ledger } from './ledger.js';
 
-export interface PassageOptions {
+interface PassageOptions {
   readonly ledger: Ledger;
   readonly topics: TopicLog;
   readonly group: string;

@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.js';
 /** Compiled rule sets kept in memory; the protocol needs two in steady state, more only while a backlog spans several changes. */
 const maxCompiled = 8;
 
-export type CompileRules = (source: RuleSource) => RuleSet;
+type CompileRules = (source: RuleSource) => RuleSet;
 
 export interface RuleSets {
   add(ruleSet: RuleSet): void;

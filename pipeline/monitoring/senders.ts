@@ -6,7 +6,7 @@ import type { SenderAccount } from './contract.js';
 import { viewMetrics } from './metrics.js';
 
 /** About 300 bytes each. */
-export const maxSenders = 10_000;
+const maxSenders = 10_000;
 /** A sender's clock is looked at this often at the most. */
 const skewEveryMs = 5_000;
 /** Where a time stands in a message; numbers above the bound are milliseconds. */
@@ -27,7 +27,7 @@ interface Account extends SenderAccount {
 }
 
 /** `10.0.0.7:4711` and `[::1]:4711` without the port; a text without one as it is. */
-export function addressOf(peer: string): string {
+function addressOf(peer: string): string {
   const colon = peer.lastIndexOf(':');
   return colon < 0 ? peer : peer.slice(0, colon);
 }
@@ -65,31 +65,27 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
     return account;
   };
 
-  const add = (account: Account, value: Buffer, messages: number, bytes: number, at: number): void => {
+  const add = (account: Account, messages: number, bytes: number, sample: Buffer): void => {
     account.messages += messages;
     account.bytes += bytes;
+    const at = account.lastSeen;
     if (at - account.skewAt < skewEveryMs) return;
     account.skewAt = at;
-    const sent = timeOf(value);
+    const sent = timeOf(sample);
     if (sent !== undefined) account.clockSkewMs = Math.round(at - sent);
   };
 
   return {
     received({ receiver, receivedAt, values, peers, bytes }) {
       if (typeof peers === 'string') {
-        add(accountOf(receiver, peers, receivedAt), values[0] as Buffer, values.length, bytes, receivedAt);
+        add(accountOf(receiver, peers, receivedAt), values.length, bytes, values[0] as Buffer);
         return;
       }
       for (let start = 0, end = 0; start < values.length; start = end) {
         let length = 0;
         while (end < values.length && peers[end] === peers[start]) length += (values[end++] as Buffer).length;
-        add(
-          accountOf(receiver, peers[start] as string, receivedAt),
-          values[start] as Buffer,
-          end - start,
-          length,
-          receivedAt,
-        );
+        const account = accountOf(receiver, peers[start] as string, receivedAt);
+        add(account, end - start, length, values[start] as Buffer);
       }
     },
     refused(refusals) {

@@ -9,7 +9,7 @@ import type { TapKind, TapOpener, Tapped } from './contract.js';
 import { viewMetrics } from './metrics.js';
 
 /** Shown to one watcher in a second, at the most. */
-export const maxShownPerSecond = 500;
+const maxShownPerSecond = 500;
 
 export interface Taps extends TapOpener {
   received(batch: MessageBatch): void;

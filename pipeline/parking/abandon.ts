@@ -21,7 +21,7 @@ export function createBlockedReport(registry: Registry, log: Log): BlockagesOpti
   };
 }
 
-export interface AbandonOptions {
+interface AbandonOptions {
   readonly ledger: Ledger;
   readonly store: IndexStore;
   readonly log: Log;

@@ -8,7 +8,7 @@ import type { ParkingTopics } from './topics.js';
 /** The topic is read for its oldest message this often at the most. */
 const oldestMs = 5_000;
 
-export interface OverviewOptions {
+interface OverviewOptions {
   readonly parkingTopics: ParkingTopics;
   readonly blockages: Blockages;
   readonly metrics: BuiltMetrics<typeof parkingMetrics>;

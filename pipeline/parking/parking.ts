@@ -10,7 +10,7 @@ import { ParkingOverview } from './overview.js';
 const checkMs = 500;
 
 /** The partitions of this process. */
-export interface ParkingPartitions {
+interface ParkingPartitions {
   /** Index sets that they have parked. */
   parkedSets(): ReadonlySet<string>;
   /** Lets them ask whether these are drained. */
@@ -18,7 +18,7 @@ export interface ParkingPartitions {
 }
 
 /** `delivery` has rule sets of its own, so that draining is not counted as routing. */
-export interface ParkingOptions extends Omit<DrainsOptions, 'metrics'> {
+interface ParkingOptions extends Omit<DrainsOptions, 'metrics'> {
   readonly partitions: ParkingPartitions;
   /** How often topics are looked at that no partition of this process has parked: another process may have left something. */
   readonly sweepMs: number;

@@ -4,7 +4,7 @@ import type { Span } from '../delivery/records.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { IndexBatch } from '../index-batch.js';
 import type { ConsumedBatch, ConsumedRecord, TopicLog, TopicRecord } from '../../topics/contract.js';
-import { firstRecord } from '../../topics/first-record.js';
+import { firstRecord } from '../first-record.js';
 import { drainGroup, largestHeaderBytes, parkedRecord, parkingTopic } from './envelope.js';
 
 /** What was asked within this time is not asked again: every partition that has the set parked wants to know. */
@@ -13,14 +13,14 @@ const freshMs = 150;
 const movingMs = 3_000;
 const nothing = { earliest: 0, logEnd: 0 };
 
-export interface Origin {
+interface Origin {
   readonly batch: ConsumedBatch;
   /** Of the topic. */
   readonly generation: number;
   readonly spans: readonly Span[];
 }
 
-export interface Progress {
+interface Progress {
   /** What lies below is drained, durably. */
   readonly drainedTo: number;
   readonly logEnd: number;
@@ -47,7 +47,7 @@ export interface ParkingTopics {
   ensure(indexSet: string): Promise<void>;
 }
 
-export interface ParkingTopicsOptions {
+interface ParkingTopicsOptions {
   readonly topics: TopicLog;
   readonly ledger: Ledger;
   readonly prefix: string;

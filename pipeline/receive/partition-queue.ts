@@ -5,7 +5,7 @@
 import type { TopicLog, TopicRecord } from '../../topics/contract.js';
 import { idPrefix, mintId } from '../../core/message-ids.js';
 
-export interface QueuedBatch {
+interface QueuedBatch {
   readonly values: readonly Buffer[];
   /** `origins[i]` belongs to `values[i]`; one string when all share it. */
   readonly origins: string | readonly string[];
@@ -17,7 +17,7 @@ export interface QueuedBatch {
   readonly settled: (error: Error | undefined) => void;
 }
 
-export interface PartitionQueueOptions {
+interface PartitionQueueOptions {
   readonly topics: TopicLog;
   readonly topic: string;
   readonly partition: number;

@@ -6,7 +6,7 @@ import type { Epoch } from '../delivery/records.js';
 import { parseOrigin } from '../origin.js';
 import { addDocument, batchOf, indexOf, type RouteContext, type Routed, type Router } from './routed.js';
 
-export interface DeadLetterRoute {
+interface DeadLetterRoute {
   readonly routed: Routed;
   readonly epoch: Epoch;
   readonly ruleSetVersion: string;

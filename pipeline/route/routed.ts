@@ -9,7 +9,7 @@ import type { Forwarder, Forwards } from '../forwarding/forward.js';
 import type { IndexBatch } from '../index-batch.js';
 import type { TimestampOf } from '../origin.js';
 
-export interface Unusable {
+interface Unusable {
   readonly record: ConsumedRecord;
   readonly error: SluiceError;
 }

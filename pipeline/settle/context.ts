@@ -2,12 +2,15 @@
 import type { Log } from '../../core/log.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import type { SearchableProbe } from '../../sinks/stores/searchable-probe.js';
 import type { TopicLog } from '../../topics/contract.js';
 import type { pipelineMetrics } from '../metrics.js';
 import type { EpochContext } from '../route/by-epoch.js';
 import type { Blockages } from '../write/blockages.js';
 import type { IndexFate, WriteContext } from '../write/write-index-batch.js';
+
+interface SearchableProbe {
+  stored(indexSet: string, index: string, id: string, receivedAt: number): void;
+}
 
 export interface DeliveryContext extends EpochContext {
   readonly store: IndexStore;
@@ -18,6 +21,7 @@ export interface DeliveryContext extends EpochContext {
   readonly signal: AbortSignal;
   /** Told after each write how large an index is, where the store knows. */
   readonly onIndexBytes: (indexSet: string, index: string, bytes: number) => void;
+  /** Measures how long it takes until a search finds what was stored. */
   readonly searchable: SearchableProbe;
   readonly blockages: Blockages;
 }
@@ -38,7 +42,7 @@ export function writeContext(context: DeliveryContext): Pick<WriteContext, OfEve
   };
 }
 
-export async function fateOf({ ledger }: Pick<DeliveryContext, 'ledger'>, index: string): Promise<IndexFate> {
+async function fateOf({ ledger }: Pick<DeliveryContext, 'ledger'>, index: string): Promise<IndexFate> {
   const found = (await ledger.indexState(index))?.value;
   switch (found?.state) {
     case 'abandoned':

@@ -15,7 +15,7 @@ export interface Source extends PartitionName {
   readonly records: readonly ConsumedRecord[];
 }
 
-export interface Written {
+interface Written {
   readonly source: Source;
   readonly batch: IndexBatch;
   readonly outcome: WriteOutcome;

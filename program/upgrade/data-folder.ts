@@ -70,7 +70,7 @@ async function isEmpty(folder: string): Promise<boolean> {
   return (await readdir(folder)).every((name) => incidental.test(name));
 }
 
-export function stampFile(folder: string): StampPlace {
+function stampFile(folder: string): StampPlace {
   const place = join(folder, fileName);
   return { place, read: () => readStampFile(place), write: (stamp) => writeStampFile(folder, place, stamp) };
 }

@@ -9,7 +9,7 @@ import { judgeStamp, readStamp } from '../../core/formats/stamp.js';
 import type { Log } from '../../core/log.js';
 import type { StateStore } from '../../state/contract.js';
 
-export const protocolKey = 'protocol/version';
+const protocolKey = 'protocol/version';
 const place = `state entry ${protocolKey}`;
 
 /** Rejects with FORMAT_NEWER or FORMAT_TOO_OLD. The watch ends with the state store. */

@@ -17,7 +17,7 @@ import { createWatchAnswers } from './watch-answers.js';
 /** A worker that is busy answers within this time, or counts as one that does not. */
 const patienceMs = 5_000;
 
-export interface AnswersOptions {
+interface AnswersOptions {
   readonly states: () => readonly WorkerState[];
   readonly controlPathOf: (worker: number) => string;
   readonly metrics: MergedMetrics;
@@ -25,7 +25,7 @@ export interface AnswersOptions {
   readonly adminPort: () => number | undefined;
 }
 
-export interface Answers {
+interface Answers {
   ready(): Promise<HealthReport>;
   metricsText(): Promise<string>;
   /** Asks every worker for its metrics, so that little is lost of one that is killed. */

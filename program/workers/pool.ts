@@ -10,7 +10,7 @@ import { forkWorker, type WorkerEnd, type WorkerProcess } from './worker-process
 /** A worker that overstays its deadline by this much is killed. */
 const killAfterMs = 2_000;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** What each worker is told, by its place (1, 2, ...). */
   readonly startOf: (index: number) => WorkerStart;
   readonly count: number;

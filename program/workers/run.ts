@@ -17,7 +17,7 @@ import { WorkerPool } from './pool.js';
 /** What a killed worker counted since it was last asked is missing in the sums. */
 const learnMetricsMs = 2_000;
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly config: Config;
   readonly roles: Roles;
   readonly count: number;

@@ -32,10 +32,16 @@ export const ports = ['receivers', 'topics', 'sinks/stores', 'sinks/outputs', 's
 
 /** The folders of pipeline/: each may import those before it. `pipeline` stands for the files directly in it. */
 export const pipelineOrder = [
+  'pipeline/delivery', // the protocol as a pure state machine
+  'pipeline', // what travels: index batches, dead letters, origins; errors and metrics
+  'pipeline/ledger', // the durable records
   'pipeline/monitoring',
-  'pipeline/delivery',
+  'pipeline/forwarding',
+  'pipeline/receive',
+  'pipeline/route',
+  'pipeline/write',
+  'pipeline/settle',
   'pipeline/dead-letters',
   'pipeline/parking',
-  'pipeline/forwarding',
-  'pipeline',
+  'pipeline/consume',
 ];

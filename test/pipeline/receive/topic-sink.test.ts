@@ -5,7 +5,7 @@ import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
-import { createReceive, type Receive } from '../../../pipeline/receive/topic-sink.js';
+import { TopicSink } from '../../../pipeline/receive/topic-sink.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { ConsumedRecord } from '../../../topics/contract.js';
 import type { DeadLetter, MessageBatch } from '../../../schemas/messages.js';
@@ -14,7 +14,7 @@ import { until } from '../../program.js';
 const run = createRun(1, Buffer.alloc(4));
 
 interface World {
-  readonly receive: Receive;
+  readonly receive: TopicSink;
   readonly registry: Registry;
   records(topic: string, partition: number): Promise<ConsumedRecord[]>;
   free: number;
@@ -44,7 +44,7 @@ async function open(
     { name: 'logs', partitions: 2, ...common },
     { name: 'dead', partitions: 1, ...common, maxMessageBytes: 2 ** 20 },
   ]);
-  const receive = createReceive({
+  const receive = new TopicSink({
     topics,
     logsTopic: 'logs',
     deadLettersTopic: 'dead',

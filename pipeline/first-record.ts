@@ -1,5 +1,5 @@
 /** The first record of a partition from an offset on. */
-import type { ConsumedRecord, TopicLog } from './contract.js';
+import type { ConsumedRecord, TopicLog } from '../topics/contract.js';
 
 class FirstRead extends Error {
   readonly record: ConsumedRecord | undefined;
