@@ -1,6 +1,6 @@
 /**
- * What people create through the API: kept in the state, checked together with the files before it is kept, and part of the rules of
- * every process within about a second.
+ * Definitions that people make through the API. They are checked together with the files, then stored in the state, and
+ * are part of the rules of every process within about a second.
  */
 import { randomBytes } from 'node:crypto';
 import { errorText, isSluiceError } from '../core/errors.js';
@@ -25,8 +25,8 @@ import {
 } from './stored.js';
 import { environmentOf } from './rule-files.js';
 
-/** More are no longer made by hand; the source of all rules is kept with each change, and may have 8 MiB. */
-export const maxObjects = 1_000;
+/** More are no longer made by hand. The state stores the source of all rules with each change, at most 8 MiB. */
+const maxObjects = 1_000;
 const maxObjectBytes = 64 * 1024;
 /** All grok patterns together. */
 const maxPatternsBytes = 256 * 1024;
@@ -49,6 +49,13 @@ export interface ApiDefinitionsOptions {
   readonly applied?: () => Promise<void>;
   readonly log: Log;
   readonly now?: () => number;
+}
+
+interface Change {
+  readonly kind: ObjectKind;
+  readonly id: string;
+  /** Name of the user. */
+  readonly by: string;
 }
 
 export class ApiDefinitions implements DefinitionWriter {
@@ -105,7 +112,7 @@ export class ApiDefinitions implements DefinitionWriter {
       if (this.find(kind, id) !== undefined) throw objectErrors.create('OBJECT_EXISTS', { place: id });
       if (this.stored.filter((object) => object.kind === kind).length >= maxObjects)
         throw objectErrors.create('OBJECT_LIMIT', { place: kind, got: `${maxObjects} objects` });
-      return this.#put(kind, id, undefined, wanted, by);
+      return this.#put({ kind, id, by }, undefined, wanted);
     });
   }
 
@@ -118,7 +125,7 @@ export class ApiDefinitions implements DefinitionWriter {
   ): Promise<StoredDefinition> {
     return this.#write(() => {
       const before = this.find(kind, id);
-      return this.#put(kind, id, before, change(before), by);
+      return this.#put({ kind, id, by }, before, change(before));
     });
   }
 
@@ -191,11 +198,9 @@ export class ApiDefinitions implements DefinitionWriter {
   }
 
   async #put(
-    kind: ObjectKind,
-    id: string,
+    { kind, id, by }: Change,
     before: StoredDefinition | undefined,
     { definition, secrets, ownerId }: WantedDefinition,
-    by: string,
   ): Promise<StoredDefinition> {
     const { state } = this.#options;
     const at = new Date(this.#now()).toISOString();

@@ -1,8 +1,5 @@
 /** Files and objects of one process: the rules that come of them, and when they change. */
-import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createBackOff } from '../core/retry.js';
-import { pause } from '../core/wait.js';
 import type { RuleSource } from '../rules/contract.js';
 import { describeRules } from '../rules/language/describe.js';
 import { createRuleCompiler, type RuleCompiler } from '../rules/compile/compiler.js';
@@ -13,10 +10,10 @@ import type { StateStore } from '../state/contract.js';
 import { retryWhileStarting } from '../core/retry.js';
 import { createCatalogReader } from './catalog.js';
 import type { Definitions } from './contract.js';
-import { definitionEvents } from './events.js';
 import { objectErrors } from './errors.js';
 import type { StoredDefinitions } from './stored.js';
 import { compileWith } from './dry-run.js';
+import { createOwnState } from './own-state.js';
 import { createRulesLoader, nameOf } from './loader.js';
 import { ApiDefinitions } from './api-definitions.js';
 import { pipelineProblems } from './graylog/pipeline-problems.js';
@@ -51,9 +48,6 @@ export interface DefinitionStoreOptions {
   readonly log: Log;
 }
 
-const firstRetryMs = 500;
-const lastRetryMs = 15_000;
-
 export function createDefinitionStore({
   config,
   settings,
@@ -73,8 +67,6 @@ export function createDefinitionStore({
   };
   const compiler = createRuleCompiler();
   const ending = new AbortController();
-  let starting: Promise<void> = Promise.resolve();
-  let ownStarted = false;
   const objects =
     state === undefined
       ? undefined
@@ -99,25 +91,14 @@ export function createDefinitionStore({
     log,
   });
 
-  const startOwn = async (): Promise<void> => {
-    const backOff = createBackOff(firstRetryMs, lastRetryMs);
-    while (!ending.signal.aborted) {
-      try {
-        await state?.start();
-        await objects?.start();
-        ownStarted = true;
-        return;
-      } catch (error) {
-        await state?.stop(0).catch(() => undefined);
-        definitionEvents.ownStateUnread(log, { error: errorText(error) });
-        await pause(backOff(), ending.signal);
-      }
-    }
-  };
+  const own =
+    state === undefined || objects === undefined || stateIs === 'shared'
+      ? undefined
+      : createOwnState(state, objects, log);
 
   return {
     async start() {
-      if (stateIs === 'own') starting = startOwn();
+      if (own !== undefined) own.start();
       else if (objects !== undefined)
         await retryWhileStarting(() => objects.start(), {
           what: 'objects cannot be read yet',
@@ -128,9 +109,7 @@ export function createDefinitionStore({
     async stop(deadlineMs) {
       ending.abort();
       await ruleSets.stop();
-      await starting;
-      await objects?.stop();
-      if (ownStarted) await state?.stop(deadlineMs);
+      await (own === undefined ? objects?.stop() : own.stop(deadlineMs));
     },
     writer() {
       if (objects === undefined) throw objectErrors.create('OBJECTS_UNAVAILABLE');

@@ -35,7 +35,7 @@ export function obfuscateField(target: RuleTarget, field: string, obfuscator: Ob
 
 export function obfuscateText(text: string, { patterns, white, replacement }: Obfuscator): string {
   const found: Span[] = [];
-  for (const { pattern, importance } of patterns) collect(text, pattern, importance, white, found);
+  for (const sensitive of patterns) collect(text, sensitive, white, found);
   if (found.length === 0) return text;
   let result = '';
   let position = 0;
@@ -46,7 +46,12 @@ export function obfuscateText(text: string, { patterns, white, replacement }: Ob
   return result + text.slice(position);
 }
 
-function collect(text: string, pattern: Pattern, importance: number, white: readonly Pattern[], found: Span[]): void {
+function collect(
+  text: string,
+  { pattern, importance }: SensitivePattern,
+  white: readonly Pattern[],
+  found: Span[],
+): void {
   if (!pattern.mayMatch(text)) return;
   const matcher = pattern.re2.matcher(text);
   while (matcher.find()) {

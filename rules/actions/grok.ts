@@ -84,13 +84,8 @@ interface CompiledGrok {
 
 function compileGrok(source: string, own: Readonly<Record<string, string>>, place: Place): CompiledGrok | undefined {
   const captures: Capture[] = [];
-  const expanded = expand(
-    source,
-    new Map([...Object.entries(grokPatterns), ...Object.entries(own)]),
-    captures,
-    place,
-    0,
-  );
+  const known = new Map([...Object.entries(grokPatterns), ...Object.entries(own)]);
+  const expanded = expand(source, { known, captures, place }, 0);
   if (expanded === undefined) return undefined;
   const pattern = compilePattern(expanded);
   if ('error' in pattern) {
@@ -110,14 +105,15 @@ function compileGrok(source: string, own: Readonly<Record<string, string>>, plac
 
 const reference = /%\{([^}:]*)(?::([^}:]*))?(?::([^}]*))?\}/g;
 
+interface Expansion {
+  readonly known: ReadonlyMap<string, string>;
+  readonly captures: Capture[];
+  readonly place: Place;
+}
+
 /** Each field becomes a group of our own naming, because field names may hold what group names cannot. */
-function expand(
-  source: string,
-  known: ReadonlyMap<string, string>,
-  captures: Capture[],
-  place: Place,
-  depth: number,
-): string | undefined {
+function expand(source: string, expansion: Expansion, depth: number): string | undefined {
+  const { known, captures, place } = expansion;
   if (depth > maxDepth) {
     place.report(`Named patterns refer to each other more than ${maxDepth} deep; do they go in a circle?`);
     return undefined;
@@ -135,7 +131,7 @@ function expand(
           suggestion: didYouMean(name, known.keys()),
         });
       const group = field === undefined || field === '' ? undefined : capture(captures, field, kind, place);
-      const text = inner === undefined ? undefined : expand(inner, known, captures, place, depth + 1);
+      const text = inner === undefined ? undefined : expand(inner, expansion, depth + 1);
       if (text === undefined || text.length > maxPatternLength) {
         failed = true;
         return whole;

@@ -34,7 +34,7 @@ export const parseJson = defineAction({
         const root = text === undefined ? undefined : parseObject(text);
         if (root === undefined) return;
         const found = new Map<string, FieldValue>();
-        const whole = flatten(root, prefix, separator, found, 0);
+        const whole = flatten(root, prefix, { separator, found }, 0);
         if (writeFound(target, found, overwrite) && whole && remove && target.document[options.field] === text)
           target.remove(options.field);
       },
@@ -59,22 +59,26 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
+interface Flattening {
+  readonly separator: string;
+  readonly found: Map<string, FieldValue>;
+}
+
 /** Answers false when there were more fields than are taken. */
 function flatten(
   object: Readonly<Record<string, unknown>>,
   prefix: string,
-  separator: string,
-  found: Map<string, FieldValue>,
+  flattening: Flattening,
   depth: number,
 ): boolean {
+  const { separator, found } = flattening;
   let whole = true;
   for (const [key, value] of Object.entries(object)) {
     if (value === null) continue;
     if (found.size >= maxFields) return false;
     const name = prefix + key;
     if (typeof value === 'object' && !Array.isArray(value) && depth < maxDepth) {
-      whole =
-        flatten(value as Readonly<Record<string, unknown>>, name + separator, separator, found, depth + 1) && whole;
+      whole = flatten(value as Readonly<Record<string, unknown>>, name + separator, flattening, depth + 1) && whole;
     } else found.set(name, typeof value === 'object' ? JSON.stringify(value) : (value as FieldValue));
   }
   return whole;

@@ -167,7 +167,7 @@ function comparison(node: NodeOf<'operation'>, known: KnownNames): Settings {
   if (value === undefined) throw wrongAt(node, 'One side of a comparison must be a literal here.');
   const other = swapped ? right : left;
   const operator = swapped ? (mirrored[sign] as string) : sign;
-  if (typeof value === 'boolean') return comparedFlag(operator, other, value, known, node);
+  if (typeof value === 'boolean') return comparedFlag(operator, { node: other, value, place: node }, known);
   const operand = fieldOf(other, `\`${sign}\``);
   if (operand.flag) throw wrongAt(node, 'A boolean is compared with true or false.');
   return typeof value === 'string'
@@ -175,7 +175,14 @@ function comparison(node: NodeOf<'operation'>, known: KnownNames): Settings {
     : comparedNumber(operator, operand, value);
 }
 
-function comparedFlag(operator: string, node: Node, value: boolean, known: KnownNames, place: Node): Settings {
+interface FlagComparison {
+  readonly node: Node;
+  readonly value: boolean;
+  /** Where a mistake is shown. */
+  readonly place: Node;
+}
+
+function comparedFlag(operator: string, { node, value, place }: FlagComparison, known: KnownNames): Settings {
   if (operator !== '==' && operator !== '!=') throw wrongAt(place, 'Booleans are only equal or not.');
   const isField = node.kind === 'field' || (node.kind === 'call' && node.name === 'get_field');
   if (isField) return comparedText(operator, fieldOf(node, `\`${operator}\``), String(value), place);

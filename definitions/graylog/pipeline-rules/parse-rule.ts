@@ -61,10 +61,20 @@ function statement(parsing: Parsing): Statement {
 }
 
 function expression(parsing: Parsing): Node {
-  return joined(parsing, 'any', 'or', '||', () => joined(parsing, 'all', 'and', '&&', () => operation(parsing, 0)));
+  const conjunction = (): Node => joined(parsing, conjunctions, () => operation(parsing, 0));
+  return joined(parsing, disjunctions, conjunction);
 }
 
-function joined({ cursor }: Parsing, kind: 'all' | 'any', word: string, sign: string, one: () => Node): Node {
+interface Joining {
+  readonly kind: 'all' | 'any';
+  readonly word: string;
+  readonly sign: string;
+}
+
+const conjunctions: Joining = { kind: 'all', word: 'and', sign: '&&' };
+const disjunctions: Joining = { kind: 'any', word: 'or', sign: '||' };
+
+function joined({ cursor }: Parsing, { kind, word, sign }: Joining, one: () => Node): Node {
   const first = one();
   const of = [first];
   while (cursor.sign(sign) || cursor.word(word)) of.push(one());
