@@ -5,7 +5,7 @@
 import { isSluiceError, type SluiceError } from '../core/errors.js';
 import { gelfErrors } from './errors.js';
 
-export interface LenientValue {
+interface LenientValue {
   readonly value: unknown;
   /** Position behind the value. */
   readonly end: number;

@@ -29,7 +29,7 @@ const words: ReadonlyMap<string, number> = new Map(
 /** GELF libraries send any number; beyond 32 bits it is no level. */
 const maxLevel = 2_147_483_647;
 
-export interface ReadLevel {
+interface ReadLevel {
   readonly level: number;
   /** True when the number says all that the original said. */
   readonly exact: boolean;

@@ -5,7 +5,7 @@ import { ownFields } from '../schemas/messages.js';
  * `skipped`: a GELF field that the decoder reads by name. `clean`: `_name` becomes `name`, which nothing else can become, so no collision has to
  * be looked for. `checked`: may meet a field that is already set. `fixed`: always set by Sluice from elsewhere, a sender's goes to `sender_<name>`.
  */
-export type NameRole = 'skipped' | 'clean' | 'checked' | 'fixed';
+type NameRole = 'skipped' | 'clean' | 'checked' | 'fixed';
 
 export interface FieldName {
   readonly name: string;

@@ -13,7 +13,7 @@ const byteOrderMark = 0xfeff;
 /** A thousand is what OpenSearch gives an index for all its messages. Shorter text is not counted. */
 const manyFields = 1000;
 const manyFieldsLength = 16 * 1024;
-/** Of long text that cannot be an object, this much is parsed: enough to say what it is. */
+/** Long text that cannot be an object is parsed up to here: enough to say what it is. */
 const oddHeadLength = 256;
 
 export function parseMessage(bytes: Buffer): Outcome {

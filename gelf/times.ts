@@ -1,6 +1,6 @@
 /** Timestamps as senders write them, to milliseconds since the epoch; and milliseconds to ISO 8601. */
 
-export interface ReadTime {
+interface ReadTime {
   readonly milliseconds: number;
   /** What is worth saying about how it was read; undefined for seconds and for ISO 8601 with a zone. */
   readonly note: string | undefined;

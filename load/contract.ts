@@ -31,7 +31,7 @@ export interface LoadOptions {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
-export interface LoadProgress {
+interface LoadProgress {
   readonly sent: number;
   readonly elapsedMs: number;
   /** Messages a second since the last progress. */

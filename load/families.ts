@@ -8,7 +8,7 @@ export type Fields = Record<string, string | number>;
 
 export interface Family {
   readonly name: string;
-  /** Of 100 messages. */
+  /** How many of 100 messages. */
   readonly share: number;
   /** Size against the average. */
   readonly size: number;

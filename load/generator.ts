@@ -12,7 +12,7 @@ const sequenceWidth = 10;
 const idDigits = 16;
 export const maxConnections = 10 ** connectionWidth - 1;
 
-export interface GeneratorOptions {
+interface GeneratorOptions {
   readonly seed: number;
   /** 8 hexadecimal digits: which run a message belongs to. */
   readonly run: string;

@@ -10,7 +10,7 @@ const pageSize = 2 ** pageBits;
 const maxPages = 10_000;
 const maxForeign = 1_000_000;
 
-export interface IdTable {
+interface IdTable {
   /** The number of an id; a new one when it was not seen before. */
   add(id: string): { readonly slot: number; readonly isNew: boolean };
   /** The number of an id that was added; undefined for every other. */

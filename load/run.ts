@@ -9,7 +9,7 @@ import { createHttpSender } from './senders/http.js';
 import { createStreamSender } from './senders/stream.js';
 import { createUdpSender } from './senders/udp.js';
 
-export const defaultPorts: Readonly<Record<Transport, number>> = { tcp: 12201, tls: 12201, udp: 12201, http: 12202 };
+const defaultPorts: Readonly<Record<Transport, number>> = { tcp: 12201, tls: 12201, udp: 12201, http: 12202 };
 
 /** Time between two turns. Shorter ones cost more than they smooth. */
 const turnMs = 5;

@@ -215,7 +215,7 @@ async function missingExamples(
   return [...examples];
 }
 
-export interface SettleOptions {
+interface SettleOptions {
   readonly deadlineMs: number;
   readonly pollMs: number;
   readonly signal?: AbortSignal | undefined;

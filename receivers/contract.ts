@@ -7,7 +7,7 @@ export interface MessageChecker {
   parse(bytes: Buffer): AcceptableMessage | { readonly error: SluiceError };
 }
 
-export interface AcceptableMessage {
+interface AcceptableMessage {
   /** Further JSON documents stood behind the first one. */
   readonly extraDocuments: boolean;
   /** So many fields that each stage behind takes long for it. */

@@ -65,7 +65,7 @@ export const diagnoses = {
   },
 } as const satisfies Record<string, { readonly finding: string; readonly cure: string }>;
 
-export type DiagnosisName = keyof typeof diagnoses;
+type DiagnosisName = keyof typeof diagnoses;
 
 export interface Diagnosis {
   readonly name: DiagnosisName;

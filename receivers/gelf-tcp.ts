@@ -32,7 +32,7 @@ import { createConnectionCounters, createMessageCounters, type ConnectionCounter
 /** One read of libuv takes 64 KiB at most; a larger mark would only let more pile up while reading is stopped. */
 const readBytes = 64 * 1024;
 
-/** Of frames that have not ended, over all connections: 128 senders in the middle of the largest frame. */
+/** Memory for frames that have not ended, over all connections: 128 senders in the middle of the largest frame. */
 const maxUnfinishedBytes = 256 * 2 ** 20;
 
 const settings = Type.Object(

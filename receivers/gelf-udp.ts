@@ -1,7 +1,7 @@
 /** GELF over UDP: datagrams of one turn of the event loop become one batch, chunks are joined, and every drop is counted. */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { Type, type Static } from 'typebox';
-import { errorText, isSluiceError } from '../core/errors.js';
+import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
 import { buildMetrics } from '../core/metrics.js';
 import { bytes, count, milliseconds } from '../schemas/config/common.js';
 import { listenSettings, maxInflatedBytes, timestampSetting } from '../schemas/config/receivers.js';
@@ -178,7 +178,7 @@ class GelfUdpReceiver implements Receiver {
     }
   }
 
-  #takeJoined(joined: ReturnType<ChunkAssembler['add']>, datagram: Buffer, peer: string): void {
+  #takeJoined(joined: Buffer | SluiceError | undefined, datagram: Buffer, peer: string): void {
     if (isSluiceError(joined)) this.#intake.refuse(joined, datagram, datagram.length, peer);
     else if (this.#context.sink.full()) this.#drop(peer);
     else if (joined !== undefined) this.#intake.take(joined, peer);

@@ -126,7 +126,7 @@ export const receiverMetrics = defineMetrics({
   },
 });
 
-export const closeReasons = ['ended', 'reset', 'idle', 'limit', 'address_limit', 'tls_failed', 'stopped'] as const;
+const closeReasons = ['ended', 'reset', 'idle', 'limit', 'address_limit', 'tls_failed', 'stopped'] as const;
 export type CloseReason = (typeof closeReasons)[number];
 
 export interface MessageCounters {

@@ -24,7 +24,7 @@ export interface ReceiverDescription {
 export type GraylogSettings = Readonly<Record<string, TakenSetting>>;
 
 /** Our name of it, `tls.enabled` for one of a section; a function where the value differs too; undefined: it means nothing here. */
-export type TakenSetting =
+type TakenSetting =
   | string
   | undefined
   | ((value: unknown) => { readonly name: string; readonly value: unknown } | undefined);

@@ -1,14 +1,7 @@
 /** What the rest of the program knows of a kind of topic logs: plain data, declared in the kind's own file in `topics/`. */
-import type { TObject } from 'typebox';
-import type { TopicsOptions } from './config/topics.js';
+import type { TopicsOptions, TopicsSection } from './config/topics.js';
 
-export interface TopicLogDescription {
-  /** The word in `topics.kind`, and the name of its section of the settings. */
-  readonly kind: string;
-  /** Where topics live then: `Apache Kafka`. */
-  readonly title: string;
-  /** Schema of its section, each setting with description and default. */
-  readonly settings: TObject;
+export interface TopicLogDescription extends TopicsSection {
   /** Several processes may share its topics. */
   readonly shared: boolean;
   /** What is wrong with its section beyond single settings. */

@@ -8,7 +8,6 @@ import { defineTopicLog } from './define.js';
 export type { EmbeddedTopicLogOptions };
 export { rewriteGroups } from './embedded/group-offsets.js';
 export { lockFolder } from './embedded/lock.js';
-export type { EmbeddedFaults } from './embedded/segment-files.js';
 
 const settings = Type.Object(
   {

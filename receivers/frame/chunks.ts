@@ -9,7 +9,7 @@ import type { SluiceError } from '../../core/errors.js';
 import { receiverErrors } from '../errors.js';
 import { ChunkSetQueue, type ChunkSet } from './chunk-sets.js';
 
-export interface ChunkAssemblerOptions {
+interface ChunkAssemblerOptions {
   /** Incomplete sets at the same time. */
   readonly maxSets: number;
   /** Memory of all incomplete sets. */
@@ -19,7 +19,7 @@ export interface ChunkAssemblerOptions {
 }
 
 /** A set that was given up. */
-export interface LostChunkSet {
+interface LostChunkSet {
   /** CHUNK_SET_EXPIRED or CHUNK_SET_EVICTED. */
   readonly error: SluiceError;
   readonly peer: string;
@@ -261,12 +261,7 @@ class Assembler implements ChunkAssembler {
     set.parts = undefined;
   }
 
-  #refuse(
-    code: Parameters<typeof receiverErrors.create>[0],
-    place: string,
-    got: string,
-    allowed?: string,
-  ): SluiceError {
+  #refuse(code: keyof typeof receiverErrors.kinds, place: string, got: string, allowed?: string): SluiceError {
     this.counters.refused += 1;
     return receiverErrors.create(code, { place, got, allowed });
   }

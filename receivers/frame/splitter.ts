@@ -5,7 +5,7 @@
  */
 export type Delimiter = 'null' | 'newline';
 
-export interface FrameSplitterOptions {
+interface FrameSplitterOptions {
   readonly delimiter: Delimiter;
   /** Largest frame without its delimiter (and without the carriage return that newline framing drops). */
   readonly maxFrameBytes: number;

@@ -12,7 +12,7 @@ export interface Inflater {
   readonly trailingIgnored: number;
 }
 
-export type Compression = 'none' | 'gzip' | 'zlib' | 'unsupported' | 'chunk';
+type Compression = 'none' | 'gzip' | 'zlib' | 'unsupported' | 'chunk';
 
 /**
  * What the first two bytes say, as Graylog reads them: 1f 8b gzip, 78 xx zlib when the pair divides by 31 (RFC 1950 2.2), 1e 0f a GELF chunk.

@@ -2,12 +2,12 @@
 import type { Server, Socket } from 'node:net';
 import { peerAddress, peerText } from './peer.js';
 
-export interface AddressLimit {
+interface AddressLimit {
   /** True when the connection may stay; it is counted until it is closed. */
   admit(socket: Socket): boolean;
 }
 
-export function createAddressLimit(most: number): AddressLimit {
+function createAddressLimit(most: number): AddressLimit {
   const open = new Map<string, number>();
   return {
     admit(socket) {

@@ -36,7 +36,7 @@ export interface ConnectionParts {
 }
 
 /** Bytes of frames that have not ended yet, over all connections of a receiver. */
-export interface UnfinishedFrames {
+interface UnfinishedFrames {
   bytes: number;
   readonly maxBytes: number;
 }

@@ -52,7 +52,7 @@ export function rawAnswer(error: SluiceError): string {
 }
 
 /** Compared by digest, so that neither content nor length shows in the time it takes. */
-export function tokenMatches(header: string | undefined, token: string): boolean {
+function tokenMatches(header: string | undefined, token: string): boolean {
   const given = /^Bearer +(.+)$/i.exec(header ?? '')?.[1] ?? '';
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given.trim()), digest(token));

@@ -102,7 +102,7 @@ export function readBody(
 
 /** What the bodies of a receiver are cut with. */
 export interface BodyParts {
-  /** Of a body, inflated. */
+  /** Largest body after inflation. */
   readonly maxBytes: number;
   readonly inflater: Inflater;
   readonly checker: MessageChecker;

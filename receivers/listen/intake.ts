@@ -14,7 +14,7 @@ const rawHeadBytes = 64 * 1024;
 const maxDocumentsInFrame = 10_000;
 const openBrace = 0x7b;
 
-export interface IntakeOptions {
+interface IntakeOptions {
   readonly receiver: string;
   readonly context: ReceiverContext;
   readonly counters: MessageCounters;

@@ -12,7 +12,7 @@ export function readKernelDrops(host: string, port: number, root = '/proc/net', 
   return Number.isFinite(drops) ? drops : undefined;
 }
 
-/** Of this process's own socket at that address, where several processes share it. Looks at every open file: not for each second. */
+/** The inode of this process's own socket at an address that several processes share. Reads all open files: too slow to ask often. */
 export function ownSocketInode(host: string, port: number, root = '/proc'): string | undefined {
   const own = new Set<string>();
   try {

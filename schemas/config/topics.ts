@@ -1,6 +1,5 @@
 /** Settings of topics. The section of one kind, `topics.kafka`, stands in its own file in `topics/`. */
-import { Type, type Static } from 'typebox';
-import type { TopicLogDescription } from '../topic-log-kinds.js';
+import { Type, type Static, type TObject } from 'typebox';
 import { bytes, count, milliseconds, text } from './common.js';
 
 const common = Type.Object({
@@ -29,8 +28,18 @@ export interface TopicsOptions extends Static<typeof common> {
   readonly kind: string;
 }
 
+/** What a kind adds to the settings. */
+export interface TopicsSection {
+  /** The word in `topics.kind`, and the name of its section of the settings. */
+  readonly kind: string;
+  /** Where topics live then: `Apache Kafka`. */
+  readonly title: string;
+  /** Schema of its section, each setting with description and default. */
+  readonly settings: TObject;
+}
+
 /** The first kind is the default. */
-export function topicsOptions(kinds: readonly TopicLogDescription[]) {
+export function topicsOptions(kinds: readonly TopicsSection[]) {
   return Type.Unsafe<TopicsOptions>(
     Type.Object(
       {

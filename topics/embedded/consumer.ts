@@ -12,7 +12,7 @@ const firstPauseMs = 100;
 const longestPauseMs = 5000;
 const maxMetadataBytes = 4000;
 
-export interface ConsumerParts {
+interface ConsumerParts {
   readonly options: ConsumeOptions;
   readonly handler: ConsumeHandler;
   readonly offsets: GroupOffsets;
@@ -25,7 +25,7 @@ export interface ConsumerParts {
   readonly onEnd: () => void;
 }
 
-export interface OwnedPartition {
+interface OwnedPartition {
   readonly partition: Partition;
   readonly generation: number;
 }

@@ -1,4 +1,5 @@
 /** Keeps a reserve of free disk space: appends are refused before it is used up. */
+import type { SluiceError } from '../../core/errors.js';
 import { statfs } from 'node:fs/promises';
 import { formatBytes } from '../../core/bytes.js';
 import { topicErrors } from '../errors.js';
@@ -56,7 +57,7 @@ export class DiskGuard {
     return this.#low;
   }
 
-  full(cause?: unknown): ReturnType<typeof topicErrors.create> {
+  full(cause?: unknown): SluiceError {
     return topicErrors.create('TOPIC_DISK_FULL', {
       place: this.#folder,
       got: `${formatBytes(Math.max(0, this.#free))} free`,

@@ -5,11 +5,11 @@ import { assertVersion } from '../../core/formats/stamp.js';
 import { checkFrame, decodeHeader, foreignFrameVersion, headerBytes, type FrameHeader } from './frame.js';
 
 /** Read from a file at once. Larger pieces cost memory for as long as one record of them is held, smaller ones calls. */
-export const pieceBytes = 2 ** 20;
+const pieceBytes = 2 ** 20;
 /** A longer one is not looked at: frames are closed at a hundredth of it, and a length of torn bytes may be anything. */
 const longestForeignBytes = 128 * 2 ** 20;
 
-export interface Frame {
+interface Frame {
   readonly buffer: Buffer;
   /** Where the frame begins in the buffer. */
   readonly start: number;
@@ -17,7 +17,7 @@ export interface Frame {
 }
 
 /** 'end': no byte is left before the limit. 'bad': what stands there is not a whole, sound frame. */
-export type FrameOutcome = Frame | 'end' | 'bad';
+type FrameOutcome = Frame | 'end' | 'bad';
 
 export class FrameReader {
   readonly #handle: FileHandle;

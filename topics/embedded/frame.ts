@@ -21,10 +21,10 @@
 import { crc32 } from 'node:zlib';
 import type { ConsumedRecord, TopicRecord } from '../contract.js';
 
-export const frameVersion = 1;
+const frameVersion = 1;
 export const headerBytes = 36;
 /** A frame is closed at this size: readers check and decode whole frames, 1 MiB keeps that under a millisecond or two. */
-export const maxFrameBytes = 2 ** 20;
+const maxFrameBytes = 2 ** 20;
 
 const lengthBytes = 8;
 const hasOrigin = 1;
@@ -32,7 +32,7 @@ const hasTimestamp = 2;
 const recordOverhead = 16;
 
 export interface FrameHeader {
-  /** Of the whole frame. */
+  /** Length of the whole frame. */
   readonly bytes: number;
   readonly count: number;
   readonly baseOffset: number;

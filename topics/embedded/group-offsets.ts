@@ -19,7 +19,7 @@ const flushEveryMs = 100;
 const retryEveryMs = 1000;
 const ending = '.offsets';
 
-export interface GroupOffset {
+interface GroupOffset {
   readonly topic: string;
   readonly generation: number;
   readonly partition: number;

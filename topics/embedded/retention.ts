@@ -2,7 +2,7 @@
 import type { Partition } from './partition.js';
 import type { TopicInfo } from './topic-file.js';
 
-export interface RetentionResult {
+interface RetentionResult {
   readonly removedSegments: number;
   /** Bytes that retention would remove and a group still needs. */
   readonly heldBytes: number;

@@ -29,7 +29,7 @@ export interface EmbeddedFaults {
   readonly beforeSync?: () => void;
 }
 
-export interface Recovery {
+interface Recovery {
   readonly tornBytes: number;
   readonly damagedBytes: number;
 }

@@ -13,7 +13,7 @@ const fetchBytes = 4 * 2 ** 20;
 const readCommitted = 1;
 const attemptsPerFetch = 5;
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly topic: string;
   readonly partition: number;
   readonly fromOffset: number;

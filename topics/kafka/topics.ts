@@ -60,14 +60,14 @@ export async function deleteRecords(kafka: Kafka, topic: string, partition: numb
 }
 
 /** What the brokers keep of one topic. */
-export interface ExistingTopic {
+interface ExistingTopic {
   readonly partitions: number;
   /** The fewest replicas of any partition. */
   readonly replicas: number;
   readonly maxMessageBytes: number;
 }
 
-export interface EnsuredTopics {
+interface EnsuredTopics {
   readonly warnings: readonly string[];
   readonly topics: ReadonlyMap<string, ExistingTopic>;
 }

@@ -35,7 +35,7 @@ export interface AppendTransport {
   recover(failure: unknown, attempts: number): Promise<void>;
 }
 
-export interface AppendSettings {
+interface AppendSettings {
   readonly topic: string;
   readonly partition: number;
   readonly codec: Codec | undefined;

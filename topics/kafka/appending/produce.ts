@@ -29,7 +29,7 @@ function decodeProduced(raw: Buffer): { clientSideThrottleTime: number; answer: 
 }
 
 /** What an error code asks for. Codes not listed are waited for: an operator may still cure them. */
-export type Verdict = 'done' | 'wait' | 'new-leader' | 'new-producer' | 'too-large' | 'unknown-partition' | 'invalid';
+type Verdict = 'done' | 'wait' | 'new-leader' | 'new-producer' | 'too-large' | 'unknown-partition' | 'invalid';
 
 const verdicts: Readonly<Record<number, readonly [Verdict, string]>> = {
   0: ['done', 'NONE'],

@@ -31,7 +31,7 @@ const directSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   return socket;
 };
 
-export function tlsOptions(tls: ClientTls): ConnectionOptions {
+function tlsOptions(tls: ClientTls): ConnectionOptions {
   const file = (path: string): Buffer | undefined => (path === '' ? undefined : readFileSync(path));
   const [ca, cert, key] = [file(tls.ca_file), file(tls.cert_file), file(tls.key_file)];
   return {
@@ -42,7 +42,7 @@ export function tlsOptions(tls: ClientTls): ConnectionOptions {
   };
 }
 
-export function saslOptions(sasl: KafkaSasl): SASLOptions {
+function saslOptions(sasl: KafkaSasl): SASLOptions {
   const { mechanism, username, password } = sasl;
   if (mechanism === 'none') throw new TypeError('no mechanism');
   return { mechanism, username, password };
@@ -94,7 +94,7 @@ export function createClient(settings: KafkaSettings): Kafka {
 }
 
 /** A request as kafkajs' connections send it. */
-export interface RawRequest<Answer> {
+interface RawRequest<Answer> {
   readonly request: {
     readonly apiKey: number;
     readonly apiVersion: number;
@@ -114,7 +114,7 @@ export interface RawBroker {
   isConnected(): boolean;
   readonly connectionPool: { send<Answer>(request: RawRequest<Answer>): Promise<Answer> };
   initProducerId(request: { transactionTimeout: number }): Promise<{ producerId: string; producerEpoch: number }>;
-  heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>;
+  heartbeat(request: HeartbeatRequest): Promise<unknown>;
   joinGroup(request: Readonly<Record<string, unknown>>): Promise<unknown>;
   syncGroup(request: { readonly generationId: number; readonly memberId: string }): Promise<unknown>;
   offsetCommit(request: OffsetCommitRequest): Promise<unknown>;
@@ -128,6 +128,12 @@ export interface RawBroker {
     }[];
   }>;
   fetch(request: FetchRequest): Promise<FetchResponse>;
+}
+
+export interface HeartbeatRequest {
+  readonly groupId: string;
+  readonly groupGenerationId: number;
+  readonly memberId: string;
 }
 
 export interface OffsetCommitRequest {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from 'kafkajs';
-import { brokerNotFound, errorType, type RawBroker } from '../client/client.js';
+import { brokerNotFound, errorType, type HeartbeatRequest, type RawBroker } from '../client/client.js';
 
 /** Between two looks for a leader or a coordinator. */
 const lookMs = 200;
@@ -64,7 +64,6 @@ function isAway(thrown: unknown): boolean {
   return false;
 }
 
-export type HeartbeatRequest = Parameters<RawBroker['heartbeat']>[0];
 type Heartbeat = (request: HeartbeatRequest) => Promise<unknown>;
 
 const ownHeartbeats = new WeakMap<object, Heartbeat>();

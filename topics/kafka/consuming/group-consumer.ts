@@ -47,7 +47,7 @@ const permanentErrors = new Set([
   'INCONSISTENT_GROUP_PROTOCOL',
 ]);
 
-export interface ConsumerContext {
+interface ConsumerContext {
   readonly kafka: Kafka;
   readonly settings: KafkaSettings;
   readonly codecOf: CodecByAttribute;

@@ -12,7 +12,7 @@ import type { CodecByAttribute } from '../records/decode-records.js';
 import { fetchBatches } from '../records/fetch-batches.js';
 import { errorType, type OffsetCommitRequest, type RawBroker } from '../client/client.js';
 
-export interface GroupHooks {
+interface GroupHooks {
   /**
    * Before a JoinGroup is sent: partitions are still owned; after it they are not. May resolve with the member id of an earlier
    * connection, so that the coordinator need not wait for the session of a member that will not come back.
@@ -160,9 +160,9 @@ export function observingAssigner(hooks: GroupHooks, codecOf: CodecByAttribute):
 function decodeOurselves(broker: RawBroker, codecOf: CodecByAttribute): void {
   if (decoding.has(broker)) return;
   decoding.add(broker);
-  const fetch = broker.fetch.bind(broker);
+  const fetchByKafkajs = broker.fetch.bind(broker);
   broker.fetch = (request) =>
-    orFollowLeader(fetchBatches(broker, request, codecOf).then((fetched) => fetched ?? fetch(request)));
+    orFollowLeader(fetchBatches(broker, request, codecOf).then((fetched) => fetched ?? fetchByKafkajs(request)));
 }
 
 function observe(coordinator: RawBroker, context: { group: string; cluster: Cluster; hooks: GroupHooks }): void {

@@ -18,7 +18,7 @@ interface Note extends Owner {
   readonly member: string;
 }
 
-export interface MemberNotes {
+interface MemberNotes {
   /** Before the coordinator is asked to take this member in. */
   joinsAs(member: string): Promise<void>;
   /** The member has left by itself. */

@@ -16,7 +16,7 @@ const longestRetryMs = 500;
 /** Kafka refuses metadata above 4,096 bytes. */
 const maxMetadataBytes = 4_000;
 
-export interface PartitionEvents {
+interface PartitionEvents {
   /** Offsets of the partition now. */
   readonly offsets: () => Promise<{ readonly earliest: number; readonly logEnd: number }>;
   /** Starts fetching at an offset. */

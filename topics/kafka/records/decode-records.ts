@@ -20,7 +20,7 @@ const nothing = Buffer.alloc(0);
 export interface DecodedBatch {
   /** Empty for a control batch. */
   readonly records: readonly ConsumedRecord[];
-  /** Of the batch, whatever records it still has. */
+  /** The last offset of the batch, whatever records it still has. */
   readonly lastOffset: number;
 }
 

@@ -14,7 +14,7 @@ const fetchKey = 1;
 const fetchVersion = 11;
 
 /** One record batch in the place of a message. */
-export interface BatchMessage extends RawMessage {
+interface BatchMessage extends RawMessage {
   readonly batch: DecodedBatch;
 }
 
