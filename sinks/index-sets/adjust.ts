@@ -1,4 +1,4 @@
-/** The slow path of the fitter: a changed copy of a document, and notes of what was changed. */
+/** The slow path of mapping coercion: a changed copy of a document, and notes of what was changed. */
 import { maxIndexedLength, standardFields, tooLongNote } from '../../schemas/index-fields.js';
 import type { FieldValue, LogDocument } from '../../schemas/messages.js';
 import type { FieldType } from '../stores/contract.js';

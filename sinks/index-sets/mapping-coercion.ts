@@ -33,7 +33,7 @@ export interface MappingCoercion {
   forget(index: string): void;
   /**
    * A text that the index may take, for one that it refused for this reason (another process may have given a field its type
-   * in the meantime, or taken the last room); undefined when nothing is left to change. With the index's name the fitter
+   * in the meantime, or taken the last room); undefined when nothing is left to change. With the index's name coercion
    * remembers the lesson for the documents that follow.
    */
   repair(text: string, failure: { readonly reason: string }, index?: string): string | undefined;

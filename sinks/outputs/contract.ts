@@ -42,7 +42,7 @@ export interface EncodeContext {
 export interface Connection {
   /** Resolves when the system has taken the parcel (HTTP: when the destination has answered). Rejects when the connection is of no use any more. */
   write(parcel: Parcel): Promise<WriteAnswer>;
-  /** Of the bytes written so far, how many the other side's system has not acknowledged; undefined where nobody can tell. */
+  /** Bytes written that the other side's system has not acknowledged yet; undefined where nobody can tell. */
   unacknowledged(): number | undefined;
   /** Since when the other side's program reads nothing while its system is there, milliseconds since the epoch; undefined: it reads, or nobody can tell. */
   hangsSince?(): number | undefined;

@@ -11,7 +11,7 @@ export function compareKeys(left: Key, right: Key): number {
   return compareCodePoints(String(left), String(right));
 }
 
-/** Of one grouping's buckets within one outer bucket: times ascend, values follow the request. Nothing comes last. */
+/** Orders the buckets of one grouping within one outer bucket: times ascend, values follow the request. Missing measures come last. */
 export function bucketOrder(
   request: Pick<AggregateRequest, 'groups' | 'sort'>,
   level: number,
@@ -32,7 +32,7 @@ export function bucketOrder(
   };
 }
 
-/** Of the buckets of all levels the innermost ones, in order: outer buckets decide first. */
+/** The innermost buckets, in order: outer buckets decide first. */
 export function leafBuckets(
   request: Pick<AggregateRequest, 'groups' | 'sort'>,
   levels: readonly (readonly Bucket[])[],

@@ -3,7 +3,7 @@ import type { GelfOutputSettings } from '../../../schemas/outputs/gelf.js';
 import type { Encoder, OutputRecord } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 
-/** Of one request with several messages. */
+/** Limit of one request with several messages. */
 const maxRequestBytes = 1024 * 1024;
 const space = 0x20;
 const escapes: Readonly<Record<number, Buffer>> = { 0x0a: Buffer.from('\\n'), 0x0d: Buffer.from('\\r') };

@@ -12,7 +12,7 @@ import { createStructuredData, type StructuredData } from './structured-data.js'
 import { firstBytes, withoutControls } from './text.js';
 
 const byteOrderMark = '\ufeff';
-/** Of a message too long, at least so much is left for the text: structured data gives way. */
+/** Room for the text of a message that is too long: structured data gives way. */
 const leastTextBytes = 256;
 /** ` [split@32473 part="9999" of="9999"]` */
 const splitBytes = 40;

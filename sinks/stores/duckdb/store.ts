@@ -31,7 +31,7 @@ export interface DuckStoreOptions {
   readonly onLost?: (error: Error) => void;
   /** Most index files open at once; the least used make room. */
   readonly attachedIndices?: number;
-  /** Of texts, for searches (default: words of about 50,000 documents together). */
+  /** The index of words (default: segments of about 50,000 documents). */
   readonly words?: Partial<WordIndexerOptions>;
   /** For tests. Default: what the file system of the folder says. */
   readonly freeBytes?: () => number;

@@ -10,7 +10,7 @@ export const idField = '_message_id';
 /** Marks a hidden document (protocol rule 10). */
 export const tombstoneField = '_stub';
 
-/** Fields beyond the fitter's limit that still fit: several processors may each add a field before they see each other's. */
+/** Fields beyond the limit of mapping coercion that still fit: several processors may each add a field before they see each other's. */
 const fieldMargin = 200;
 /** The tokenizer splits longer runs; the filter then cuts each word at its length. */
 const longestRun = 1_048_576;
@@ -62,7 +62,7 @@ export interface IndexLimits {
   readonly maxFields: number;
   /**
    * Whether a dot in a name is a character like any other (`disable_objects`). Otherwise `a` beside `a.b` is a conflict, which
-   * the engine refuses and the fitter repairs.
+   * the engine refuses and coercion repairs.
    */
   readonly flatNames: boolean;
 }

@@ -11,7 +11,7 @@ export function joinMoments(left: Moments, right: Moments): Moments {
   return { count, mean: count === 0 ? 0 : (left.mean * left.count + right.mean * right.count) / count };
 }
 
-/** Of the whole population. */
+/** For the whole population, not a sample. */
 export function joinVariances(left: number, right: number, [one, other]: readonly [Moments, Moments]): number {
   const count = one.count + other.count;
   if (count === 0) return 0;

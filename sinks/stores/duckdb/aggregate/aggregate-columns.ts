@@ -7,7 +7,7 @@ export interface KeyColumns {
   readonly number?: string | undefined;
   readonly text?: string | undefined;
   readonly boolean?: string | undefined;
-  /** Of type VARCHAR[], in the place of the others. */
+  /** Type VARCHAR[], instead of the others. */
   readonly list?: string | undefined;
 }
 

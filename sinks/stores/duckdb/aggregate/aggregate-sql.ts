@@ -43,7 +43,7 @@ export interface AggregateSql {
 export function aggregateSql(
   files: readonly IndexFile[],
   request: EngineAggregate,
-  held?: readonly RowsLease[],
+  leased?: readonly RowsLease[],
 ): AggregateSql {
   const parameters = new SqlParameters();
   const slotOf = (name: string, field: string): Slot => {
@@ -61,8 +61,8 @@ export function aggregateSql(
       .map((field, at) => [field, slotOf(`f${at}`, field)]),
   );
   const base = files.map((file, at) => {
-    const known = held?.[at];
-    if (known !== undefined && timesOnly(request)) return heldTimesSql(known, request);
+    const known = leased?.[at];
+    if (known !== undefined && timesOnly(request)) return leasedTimesSql(known, request);
     const columns = [
       ...groups.flatMap((slot, level) => groupColumns(slot, at, request.groups[level] as Grouping)),
       ...[...fields.values()].flatMap((slot) => slotColumns(slot, at)),
@@ -78,7 +78,7 @@ export function aggregateSql(
 }
 
 /** Nothing but the times of these rows is asked for. */
-function heldTimesSql({ source }: RowsLease, request: EngineAggregate): string {
+function leasedTimesSql({ source }: RowsLease, request: EngineAggregate): string {
   const columns = request.groups.map(
     (group, at) => `${bucketSql('time', group.interval ?? defaultInterval)} AS g${at}_number`,
   );
@@ -88,11 +88,11 @@ function heldTimesSql({ source }: RowsLease, request: EngineAggregate): string {
 function whereSql(
   file: IndexFile,
   request: EngineAggregate,
-  held: RowsLease | undefined,
+  leased: RowsLease | undefined,
   parameters: SqlParameters,
 ): string {
-  if (held === undefined) return conditionSql(file.fields, request, parameters);
-  return `rowid IN (SELECT place FROM ${held.source} WHERE ${timesSql('time', request).join(' AND ') || 'true'})`;
+  if (leased === undefined) return conditionSql(file.fields, request, parameters);
+  return `rowid IN (SELECT place FROM ${leased.source} WHERE ${timesSql('time', request).join(' AND ') || 'true'})`;
 }
 
 function slotColumns(slot: Slot, at: number): string[] {

@@ -24,18 +24,18 @@ interface Buckets {
   readonly buckets: readonly Bucket[];
 }
 
-/** Of a request for which `timesOnly` holds. Undefined: the counts that are kept are not fine enough for it, or its rows lie too far apart in time. */
+/** For requests that pass `timesOnly`. Undefined: the retained counts are not fine enough, or the rows lie too far apart in time. */
 export async function timeBuckets(
   connection: DuckDBConnection,
   indices: readonly SearchedIndex[],
   request: Charted,
-  keptCounts: RetainedCounts,
+  retainedCounts: RetainedCounts,
 ): Promise<Buckets | undefined> {
   const sums = BucketSums.of(request);
   if (sums === undefined) return undefined;
   for (const { file } of indices) {
     if (file.documents === 0) continue;
-    const counts = await keptCounts.find(connection, file, request);
+    const counts = await retainedCounts.find(connection, file, request);
     if (counts === undefined || (sums.interval !== undefined && sums.interval.width % counts.width !== 0))
       return undefined;
     if (request.from === undefined && request.to === undefined) sums.total += counts.untimed;
@@ -45,12 +45,12 @@ export async function timeBuckets(
   return sums.buckets(request);
 }
 
-/** Of a request for which `timesOnly` holds. Undefined: not all rows are in lists. */
-export function listBuckets(held: readonly RowsLease[], request: Charted): Buckets | undefined {
+/** For requests that pass `timesOnly`. Undefined: not all rows are in lists. */
+export function listBuckets(leased: readonly RowsLease[], request: Charted): Buckets | undefined {
   const sums = BucketSums.of(request);
   const { from, to } = request;
-  if (sums === undefined || held.some(({ list }) => list === undefined)) return undefined;
-  for (const { list } of held) {
+  if (sums === undefined || leased.some(({ list }) => list === undefined)) return undefined;
+  for (const { list } of leased) {
     for (const { time } of list ?? []) {
       if (time === null) sums.total += from === undefined && to === undefined ? 1 : 0;
       else if ((from === undefined || time >= from) && (to === undefined || time < to)) sums.add(time, 1);

@@ -127,7 +127,7 @@ export class Catalog {
       : pendingBytes(file.words, file.documents, this.#segment);
   }
 
-  /** Of an index with the words that it does not have yet. */
+  /** Bytes of an index, with the words that it does not have yet. */
   bytes(entry: IndexEntry): number {
     return this.folder.bytes(entry.name) + this.pendingBytes(entry);
   }

@@ -17,7 +17,7 @@ const spillBytes = 2 ** 30;
  */
 const rowGroupRows = 24_576;
 
-/** Of new files. What a column has in a row group begins a block of its own: with the engine's 256 KiB a file was 5 % larger, its words 30 %, and took 15 % more CPU to write. */
+/** Block size of new files. Each column begins a block of its own in each row group: with the engine's 256 KiB a file was 5 % larger, its words 30 %, and took 15 % more CPU to write. */
 const blockBytes = 65_536;
 
 /** The write-ahead log could not be folded in, on a full disk for one; it is replayed when the file is attached again. */

@@ -12,7 +12,7 @@ import { CheckedText, wordChecks } from './word-checks.js';
 
 export interface FoundRow {
   readonly row: number;
-  /** Of `timestamp`, milliseconds since the epoch; null: it has none. */
+  /** The `timestamp`, milliseconds since the epoch; null: it has none. */
   readonly time: number | null;
   readonly id: string;
 }

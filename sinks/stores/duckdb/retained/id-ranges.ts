@@ -14,7 +14,7 @@ const leastRows = 100_000;
 const fewLooks = 2;
 /** Different beginnings of ids in one file; a file with more is looked through each time. */
 const maxPrefixes = 64;
-/** Of one look; more ids or stretches are looked for in the whole file. */
+/** Limit of one lookup; more ids or stretches are looked for in the whole file. */
 const maxIds = 50;
 const maxStretches = 8;
 

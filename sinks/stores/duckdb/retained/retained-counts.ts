@@ -17,7 +17,7 @@ const hour = 3_600_000;
 /** Ranges up to this long are kept by the second, longer ones by the minute. */
 const longestBySecond = 6 * hour;
 
-/** Of an attached index file. */
+/** What is needed of an attached index file. */
 interface CountedFile {
   readonly alias: string;
   readonly fields: FieldTable;
@@ -51,13 +51,13 @@ export class RetainedCounts {
     const parameters = new SqlParameters();
     const { sql, values } = parameters.statement(querySql(query, { fields: file.fields, parameters }));
     const key = JSON.stringify([file.alias, file.changes, width, sql, values]);
-    const kept = this.#items.find(
+    const item = this.#items.find(
       key,
       { from, to },
       (span) => new Counts(span, width),
       (known) => !isOutgrown(known, from),
     );
-    const filled = kept.fill(() => fill(connection, file, kept, { sql, values }));
+    const filled = item.fill(() => fill(connection, file, item, { sql, values }));
     this.sweep();
     return filled;
   }
@@ -85,17 +85,17 @@ function isOutgrown({ span, counts }: Counts, from: number | undefined): boolean
 async function fill(
   connection: DuckDBConnection,
   file: CountedFile,
-  kept: Counts,
+  item: Counts,
   condition: { readonly sql: string; readonly values: string[] },
 ): Promise<TimeCounts | undefined> {
-  const { counts } = kept;
+  const { counts } = item;
   const rows = file.documents;
   if (counts === undefined || counts.covered >= rows) return counts;
   const time = timeColumn(file.fields);
   const where = [
     ...(counts.covered === 0 ? [] : [`rowid >= ${counts.covered}`]),
     `rowid < ${rows}`,
-    ...timesSql(time, kept.span),
+    ...timesSql(time, item.span),
     condition.sql,
   ].join(' AND ');
   const sql = `SELECT floor(${time} / ${counts.width}) * ${counts.width} AS start, count(*)::DOUBLE FROM ${file.alias}.documents WHERE ${where} GROUP BY start ORDER BY start NULLS FIRST LIMIT ${maxStarts + 1}`;
@@ -105,10 +105,10 @@ async function fill(
   ])[];
   const untimed = found[0]?.[0] === null ? found[0][1] : 0;
   const timed = found.filter((row): row is readonly [number, number] => row[0] !== null);
-  kept.counts =
+  item.counts =
     found.length > maxStarts || counts.starts.length + timed.length > 2 * maxStarts
       ? undefined
       : counts.with(rows, untimed, timed);
-  kept.bytes = (kept.counts?.starts.length ?? 0) * startBytes;
-  return kept.counts;
+  item.bytes = (item.counts?.starts.length ?? 0) * startBytes;
+  return item.counts;
 }

@@ -1,8 +1,8 @@
-/** What searches leave for those that come next, by condition and range of time: for a while and within a number of bytes, the longest unused given back first. */
+/** What searches retain for those that come next, by condition and range of time: for a while and within a number of bytes, the longest unused given back first. */
 import type { Condition } from '../sql/condition-sql.js';
 
 /** Nobody asks again after this long. */
-const keptMs = 60_000;
+const retainedMs = 60_000;
 const maxItems = 128;
 /** A range of time that ends this long ago or later is taken to go on, so that "the last hour" is the same question a moment later. */
 const goesOnMs = 60_000;
@@ -62,7 +62,7 @@ export class RetainedItems<Item extends RetainedItem> {
 
   /** Takes out what nobody has used for long, and the longest unused where there is too much. Returns what is out and read by nobody any more, again and again until it is `gone`. */
   sweep(): Item[] {
-    const oldest = performance.now() - keptMs;
+    const oldest = performance.now() - retainedMs;
     let { bytes } = this;
     for (const [key, item] of this.#items) {
       if (item.leases > 0 || (this.#items.size <= maxItems && bytes <= this.#maxBytes && item.usedAt >= oldest))

@@ -1,6 +1,6 @@
 /**
  * Rows that match a condition. Finding them is nearly all of the work of a search, most of all where long texts are read, and a list comes with its count,
- * its chart, its next page, and the same question again a few seconds later: which rows match is kept for a while, and only rows that came since are looked at.
+ * its chart, its next page, and the same question again a few seconds later: which rows match is retained for a while, and only rows that came since are looked at.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { timeColumn, timesSql, type Condition } from '../sql/condition-sql.js';
@@ -15,9 +15,9 @@ import { uncovered, type WordSegment } from '../words/segments.js';
 import { SqlParameters } from '../sql/value-sql.js';
 
 const rowBytes = 16;
-/** Of one in a list, with its id. */
+/** One row in a list, with its id. */
 const listedBytes = 128;
-/** More of them are kept in a table of the engine. */
+/** More of them go into a table of the engine. */
 const mostListed = 5_000;
 /** So many rows are looked through for the literal text of an expression before that is made ready, which takes as long. */
 const fewRows = 150_000;
@@ -33,7 +33,7 @@ export interface RowsLease {
   release(): void;
 }
 
-/** Of an attached index file. */
+/** What is needed of an attached index file. */
 interface SearchedFile {
   readonly alias: string;
   readonly fields: FieldTable;
@@ -59,7 +59,7 @@ class Rows extends RetainedItem {
   }
 }
 
-/** Of one instance of the engine, in whose memory the tables are. */
+/** The tables are in the memory of one instance of the engine. */
 export class RetainedRows {
   readonly #items: RetainedItems<Rows>;
   /** A condition that more rows match is looked at anew each time. */
@@ -73,42 +73,42 @@ export class RetainedRows {
     this.#maxListed = Math.min(mostListed, Math.floor(maxBytes / listedBytes / 2));
   }
 
-  /** Undefined: too many rows match to be kept. */
+  /** Undefined: too many rows match to be retained. Who gets a lease releases it. */
   async lease(
     connection: DuckDBConnection,
     file: SearchedFile,
     { query, from, to }: Condition,
   ): Promise<RowsLease | undefined> {
     const { sql, values } = conditionOf(file, query);
-    const kept = this.#items.find(
+    const item = this.#items.find(
       JSON.stringify([file.alias, file.changes, sql, values]),
       { from, to },
       (span) => new Rows(span, `memory.main.rows_${this.#next++}`),
     );
-    kept.leases += 1;
+    item.leases += 1;
     const release = (): void => {
-      kept.leases -= 1;
+      item.leases -= 1;
     };
     try {
       await this.sweep(connection);
-      await kept.fill(async () => {
-        await fill(connection, file, kept, { query, sql, values, maxRows: this.#maxRows, maxListed: this.#maxListed });
-        if (kept.tooMany && kept.leases === 1) await forget(connection, kept);
+      await item.fill(async () => {
+        await fill(connection, file, item, { query, sql, values, maxRows: this.#maxRows, maxListed: this.#maxListed });
+        if (item.tooMany && item.leases === 1) await forget(connection, item);
       });
     } catch (thrown) {
       release();
       throw thrown;
     }
-    if (!kept.tooMany) return leaseOf(kept, release);
+    if (!item.tooMany) return leaseOf(item, release);
     release();
     return undefined;
   }
 
   async sweep(connection: DuckDBConnection): Promise<void> {
-    for (const kept of this.#items.sweep()) {
-      if (kept.leases > 0) continue;
-      await forget(connection, kept);
-      this.#items.gone(kept);
+    for (const item of this.#items.sweep()) {
+      if (item.leases > 0) continue;
+      await forget(connection, item);
+      this.#items.gone(item);
     }
   }
 
@@ -118,17 +118,17 @@ export class RetainedRows {
 }
 
 /** A search that is cancelled meanwhile leaves it for the next sweep. */
-async function forget(connection: DuckDBConnection, kept: Rows): Promise<void> {
-  if (!kept.created) return;
+async function forget(connection: DuckDBConnection, item: Rows): Promise<void> {
+  if (!item.created) return;
   // Two that drop the same table at once are a conflict.
-  kept.leases += 1;
+  item.leases += 1;
   try {
-    await connection.run(`DROP TABLE IF EXISTS ${kept.table}`);
+    await connection.run(`DROP TABLE IF EXISTS ${item.table}`);
   } finally {
-    kept.leases -= 1;
+    item.leases -= 1;
   }
-  kept.created = false;
-  kept.bytes = 0;
+  item.created = false;
+  item.bytes = 0;
 }
 
 interface Statement {
@@ -168,10 +168,10 @@ function listSql(list: readonly FoundRow[]): string {
 const mostGaps = 4;
 
 /** Looks at the rows that came since. When it rejects, nothing was added. */
-async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows, filling: Filling): Promise<void> {
+async function fill(connection: DuckDBConnection, file: SearchedFile, item: Rows, filling: Filling): Promise<void> {
   const endRow = file.documents;
-  if (kept.tooMany || kept.covered >= endRow) return;
-  const part: LookedAt = { ...kept.span, alias: file.alias, fields: file.fields, firstRow: kept.covered, endRow };
+  if (item.tooMany || item.covered >= endRow) return;
+  const part: LookedAt = { ...item.span, alias: file.alias, fields: file.fields, firstRow: item.covered, endRow };
   const { words } = file;
   const gaps = uncovered(words, part);
   const found =
@@ -183,8 +183,8 @@ async function fill(connection: DuckDBConnection, file: SearchedFile, kept: Rows
   const finds: Find[] = candidates === undefined ? [] : [await findCandidates(connection, part, candidates, filling)];
   for (const gap of candidates === undefined ? [part] : gaps)
     finds.push(await findAmongTexts(connection, file, { ...part, ...gap }, filling));
-  await add(connection, kept, finds, filling);
-  kept.covered = endRow;
+  await add(connection, item, finds, filling);
+  item.covered = endRow;
 }
 
 /** Matching rows: a list of few, or a way to put them into a table. */
@@ -215,26 +215,26 @@ async function findAmongTexts(
 
 async function add(
   connection: DuckDBConnection,
-  kept: Rows,
+  item: Rows,
   finds: readonly Find[],
   { maxRows, maxListed }: Filling,
 ): Promise<void> {
   const few = finds.flatMap((find) => ('few' in find ? find.few : []));
-  if (finds.every((find) => 'few' in find) && kept.list !== undefined && kept.list.length + few.length <= maxListed) {
-    kept.list = kept.list.concat(few);
-    kept.rows = kept.list.length;
-    kept.bytes = kept.rows * listedBytes;
+  if (finds.every((find) => 'few' in find) && item.list !== undefined && item.list.length + few.length <= maxListed) {
+    item.list = item.list.concat(few);
+    item.rows = item.list.length;
+    item.bytes = item.rows * listedBytes;
     return;
   }
-  await moveToTable(connection, kept);
+  await moveToTable(connection, item);
   let added = 0;
   await connection.run('BEGIN');
-  if (few.length > 0) added += (await connection.run(`INSERT INTO ${kept.table} ${listSql(few)}`)).rowsChanged;
-  for (const find of finds) if ('insert' in find) added += await find.insert(kept.table);
+  if (few.length > 0) added += (await connection.run(`INSERT INTO ${item.table} ${listSql(few)}`)).rowsChanged;
+  for (const find of finds) if ('insert' in find) added += await find.insert(item.table);
   await connection.run('COMMIT');
-  kept.rows += added;
-  kept.bytes = kept.rows * rowBytes;
-  kept.tooMany = kept.rows > maxRows;
+  item.rows += added;
+  item.bytes = item.rows * rowBytes;
+  item.tooMany = item.rows > maxRows;
 }
 
 async function findNone(
@@ -247,12 +247,12 @@ async function findNone(
   return isShort && (await hasNoLiterals(connection, part, query)) ? [] : undefined;
 }
 
-async function moveToTable(connection: DuckDBConnection, kept: Rows): Promise<void> {
-  if (!kept.created) await connection.run(`CREATE TABLE IF NOT EXISTS ${kept.table} (place BIGINT, time DOUBLE)`);
-  kept.created = true;
-  if (kept.list !== undefined && kept.list.length > 0)
-    await connection.run(`INSERT INTO ${kept.table} ${listSql(kept.list)}`);
-  kept.list = undefined;
+async function moveToTable(connection: DuckDBConnection, item: Rows): Promise<void> {
+  if (!item.created) await connection.run(`CREATE TABLE IF NOT EXISTS ${item.table} (place BIGINT, time DOUBLE)`);
+  item.created = true;
+  if (item.list !== undefined && item.list.length > 0)
+    await connection.run(`INSERT INTO ${item.table} ${listSql(item.list)}`);
+  item.list = undefined;
 }
 
 async function insert(

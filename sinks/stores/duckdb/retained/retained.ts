@@ -1,4 +1,4 @@
-/** What searches leave for those that come next. Of one instance of the engine. */
+/** What searches retain for those that come next, in the memory of one instance of the engine. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { IdRanges } from './id-ranges.js';
 import { RetainedCounts } from './retained-counts.js';
@@ -21,7 +21,7 @@ export class Retained {
     await this.rows.sweep(connection);
   }
 
-  /** Of rows and counts. */
+  /** Memory of rows and counts. */
   get bytes(): number {
     return this.rows.bytes + this.counts.bytes;
   }

@@ -17,7 +17,7 @@ const hashBytes = 4;
 
 export interface SegmentPlan {
   readonly range: RowRange;
-  /** Of the engine's memory, to be created. */
+  /** Table in the engine's memory, to be created. */
   readonly table: string;
   readonly maxPostings: number;
   /** Throws where it should not. */
@@ -26,7 +26,7 @@ export interface SegmentPlan {
 
 export interface BuiltSegment {
   readonly segment: WordSegment;
-  /** Of the engine's memory; to be dropped. */
+  /** Table in the engine's memory; to be dropped. */
   readonly table: string;
 }
 
@@ -37,7 +37,7 @@ export async function buildSegment(
   { range: { firstRow, endRow }, table, maxPostings, assertGoesOn }: SegmentPlan,
 ): Promise<BuiltSegment> {
   const builder = new SegmentBuilder(maxPostings);
-  // Of a text that is too long one character more than too many is enough to see it.
+  // One character beyond the limit is enough to see that a text is too long.
   const texts = wordFields.map((name) => `left(c${file.fields.get(name)?.slot ?? 0}, ${maxTextLength + 1})`);
   let times = noTimes;
   let next = firstRow;

@@ -29,7 +29,7 @@ export class SegmentBuilder {
   #postings = new Int32Array(leastCapacity);
   #next = new Int32Array(leastCapacity);
   #count = 0;
-  /** Of all texts that were added. */
+  /** Size of all texts that were added. */
   characters = 0;
   /** Rows whose words are not known. */
   readonly exceptions: number[] = [];

@@ -6,7 +6,7 @@ export interface WordSegment {
   /** Rows of the file. */
   readonly firstRow: number;
   readonly endRow: number;
-  /** Of rows with a timestamp. */
+  /** Times of rows that have a timestamp. */
   readonly times: TimeSpan;
   /** Rows of the file whose words are not known. */
   readonly exceptions: readonly number[];
@@ -14,7 +14,7 @@ export interface WordSegment {
   readonly bytes: number;
 }
 
-/** Of words of ordinary texts, while none are known. */
+/** Assumed for ordinary texts while no segment is known. */
 const unknownBytesOfRow = 40;
 
 export interface RowRange {

@@ -123,20 +123,20 @@ export async function writeById(file: IndexFile, { request, documents, exotic }:
   const failures: WriteFailure[] = [];
   const alreadyStoredAt: number[] = [];
   const ids: string[] = [];
-  const kept: ParsedDocument[] = [];
-  const keptExotic = new Set<number>();
+  const fresh: ParsedDocument[] = [];
+  const freshExotic = new Set<number>();
   for (const [position, id] of request.ids.entries()) {
     const document = documents[position];
     if (present.has(id)) alreadyStoredAt.push(position);
     else if (document === undefined)
       failures.push({ position, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
     else {
-      if (exotic.has(position)) keptExotic.add(ids.length);
+      if (exotic.has(position)) freshExotic.add(ids.length);
       present.add(id);
       ids.push(id);
-      kept.push(document);
+      fresh.push(document);
     }
   }
-  if (ids.length > 0) await commitDocuments(file, { ids, documents: kept, exotic: keptExotic, markers: new Map() });
+  if (ids.length > 0) await commitDocuments(file, { ids, documents: fresh, exotic: freshExotic, markers: new Map() });
   return { stored: ids.length, alreadyStored: alreadyStoredAt.length, alreadyStoredAt, failures };
 }

@@ -21,11 +21,11 @@ const chunkRows = 2048;
  * Columns of the chunks that are kept for the next rows of the same types, 32 KiB each. A chunk's memory is the engine's and is given back when its
  * JavaScript object is collected, which that memory does not hasten: with a new chunk for each append it grew by hundreds of megabytes.
  */
-const maxKeptColumns = 1024;
+const maxReusedColumns = 1024;
 /** UTF-16 units of one column of a chunk that go over in one call; a column with more goes text by text, so that the buffer stays small. */
 const maxJoinedLength = 32 * 2 ** 20;
 /** A buffer up to this size is kept for the next column. */
-const keptTextBytes = 8 * 2 ** 20;
+const reusedTextBytes = 8 * 2 ** 20;
 /**
  * A text as the engine's vectors hold it (`string_t`, 16 bytes, little endian): its length in 4 bytes; then, up to 12
  * bytes, itself and zeros; or else its first 4 bytes and the address of all of it, valid as long as the vector.
@@ -41,9 +41,9 @@ const numbers = new Float64Array(chunkRows);
 const integers = new Int32Array(chunkRows);
 const booleans = new Uint8Array(chunkRows);
 const validity = new Uint32Array(chunkRows / 32);
-let keptText = Buffer.allocUnsafeSlow(2 ** 20);
+let reusedText = Buffer.allocUnsafeSlow(2 ** 20);
 /** By the types of their columns; the one used last is the last one. */
-const keptChunks = new Map<string, DuckDBDataChunk>();
+const reusedChunks = new Map<string, DuckDBDataChunk>();
 
 /** Byte strings one after the other: where each ends; one without any is missing. */
 export interface BytesColumn {
@@ -113,15 +113,15 @@ export function appendChunks(
 /** The appender copies what it is given, so one chunk serves all appends of its types. */
 function chunkOf(types: readonly DuckDBType[]): DuckDBDataChunk {
   const key = types.map((type) => type.typeId).join(' ');
-  const chunk = keptChunks.get(key) ?? DuckDBDataChunk.create(types);
-  keptChunks.delete(key);
-  keptChunks.set(key, chunk);
+  const chunk = reusedChunks.get(key) ?? DuckDBDataChunk.create(types);
+  reusedChunks.delete(key);
+  reusedChunks.set(key, chunk);
   let columns = 0;
-  for (const kept of keptChunks.values()) columns += kept.columnCount;
-  for (const [oldest, kept] of keptChunks) {
-    if (columns <= maxKeptColumns || kept === chunk) break;
-    keptChunks.delete(oldest);
-    columns -= kept.columnCount;
+  for (const reused of reusedChunks.values()) columns += reused.columnCount;
+  for (const [oldest, reused] of reusedChunks) {
+    if (columns <= maxReusedColumns || reused === chunk) break;
+    reusedChunks.delete(oldest);
+    columns -= reused.columnCount;
   }
   return chunk;
 }
@@ -207,9 +207,9 @@ function fillUnicode(vector: Vector, cells: readonly (string | null)[], length: 
 }
 
 function textBuffer(bytes: number): Buffer {
-  if (bytes <= keptText.length) return keptText;
+  if (bytes <= reusedText.length) return reusedText;
   const larger = Buffer.allocUnsafeSlow(bytes);
-  if (bytes <= keptTextBytes) keptText = larger;
+  if (bytes <= reusedTextBytes) reusedText = larger;
   return larger;
 }
 

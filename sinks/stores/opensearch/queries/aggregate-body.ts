@@ -14,7 +14,7 @@ const shardBuckets = 20_000;
 const innerShardBuckets = 1_000;
 /** Up to so many values a cardinality is practically exact; the engine takes no more. */
 const exactCardinality = 40_000;
-/** Of the digest that stands for the values of a percentile: the larger the closer. Below a thousand values each counts for itself. */
+/** Compression of the digest that stands for the values of a percentile: the larger the closer. Below a thousand values each counts for itself. */
 const digestCompression = 2_000;
 /** Nearest rank: at a whole rank the digest steps to the next value one step too early. */
 const justBelow = 1 - 1e-10;
@@ -71,7 +71,7 @@ function isNumeric(typeOf: TypeOf, field: string | undefined): boolean {
   return type === undefined || type === 'number' || type === 'time';
 }
 
-/** Of the documents of one bucket, or of all. */
+/** Measures the documents of one bucket, or all. */
 export function metricAggregations({ metrics }: AggregateRequest, typeOf: TypeOf): Clause {
   return Object.fromEntries(
     metrics.flatMap((metric, at) => {

@@ -163,7 +163,7 @@ function metricValue(metric: Metric, raw: RawMetric | undefined, documents: numb
   return typeof value === 'number' ? value : null;
 }
 
-/** Of the same bucket in indices of different types. */
+/** Joins the same bucket of indices with different types. */
 function joinParts(request: AggregateRequest, left: Part, right: Part): Part {
   const none: Moments = { count: 0, mean: 0 };
   const moments = request.metrics.map((_, at) => [left.moments[at] ?? none, right.moments[at] ?? none] as const);

@@ -47,7 +47,7 @@ export function pageClauses(sort: Sort, after: SearchAfter | undefined, typeOf: 
   const isNumber = type === 'number' || type === 'time';
   const value = type === 'time' && typeof after.sortValue === 'string' ? Date.parse(after.sortValue) : after.sortValue;
   if (value === null || (typeof value === 'string' && isNumber)) {
-    // Of the total the filter takes nothing away: it is counted by an aggregation.
+    // The filter takes nothing away from the total: an aggregation counts it.
     const missing = {
       post_filter: { bool: { must_not: [{ exists: { field } }] } },
       aggs: { total: { filter: { match_all: {} } } },
