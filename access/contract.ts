@@ -2,7 +2,7 @@
  * People, what they may do, and how they prove who they are. Built over the state store; the API asks it once per
  * request.
  */
-import type { Identity } from '../schemas/access.js';
+import type { Capability, Identity } from '../schemas/access.js';
 import type { DirectoryAdministration } from './directory/contract.js';
 
 /** What a request brought. */
@@ -75,6 +75,24 @@ export interface UserChange {
   readonly startpage?: unknown;
   readonly preferences?: Readonly<Record<string, unknown>> | undefined;
   readonly serviceAccount?: boolean | undefined;
+}
+
+export interface Role {
+  readonly name: string;
+  readonly description: string;
+  /**
+   * Ids of streams, or 24 hexadecimal characters of ones that do not exist yet. `all`: also of streams that come later.
+   */
+  readonly read: 'all' | readonly string[];
+  readonly edit: 'all' | readonly string[];
+  /** Whether the stream Audit logs may be read. */
+  readonly audit: boolean;
+  readonly administrator: boolean;
+  readonly capabilities: readonly Capability[];
+  readonly otherPermissions: readonly string[];
+  readonly origin: 'shipped' | 'file' | 'api';
+  /** The rule file; only with origin `file`. */
+  readonly file: string | undefined;
 }
 
 export interface RoleDefinition {

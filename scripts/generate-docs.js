@@ -53,15 +53,17 @@ pages['docs/upgrading.md'] = upgradingPage(readFileSync(join(root, 'docs/upgradi
 
 /** From the routes of an API over nothing: none of them is asked. */
 async function rolesPage() {
-  const [{ createApiServer }, { rolesReference }, { loadConfig }, { Registry }, { silentLog }] = await Promise.all(
-    [
-      'api/http/server.js',
-      'api/http/openapi/roles-reference.js',
-      'program/settings.js',
-      'core/metrics.js',
-      'core/log.js',
-    ].map(load),
-  );
+  const [{ createApiServer }, { rolesReference }, { defaultRoles }, { loadConfig }, { Registry }, { silentLog }] =
+    await Promise.all(
+      [
+        'api/http/server.js',
+        'api/http/openapi/roles-reference.js',
+        'access/rights/default-roles.js',
+        'program/settings.js',
+        'core/metrics.js',
+        'core/log.js',
+      ].map(load),
+    );
   const { config } = loadConfig({ folder: join(root, 'examples', 'none'), environment: {} });
   const services = {
     config,
@@ -86,7 +88,7 @@ async function rolesPage() {
     rules: () => undefined,
   };
   const server = await createApiServer({ options: config.api, services });
-  const page = rolesReference(server.table.routes);
+  const page = rolesReference(server.table.routes, [...defaultRoles.values()]);
   await server.stop(0);
   return page;
 }

@@ -2,7 +2,7 @@
 import type { Identity } from '../../schemas/access.js';
 import type { RoleAdministration, RoleChange, RoleDefinition } from '../contract.js';
 import { isConflict } from '../stored/collection.js';
-import type { Role } from '../rights/default-roles.js';
+import type { Role } from '../contract.js';
 import { accessErrors } from '../errors.js';
 import { keyOfName } from '../../core/names.js';
 import { checkName, storeKey } from '../stored/names.js';

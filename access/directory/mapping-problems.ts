@@ -5,7 +5,7 @@
 import type { Log } from '../../core/log.js';
 import { auditStream } from '../../schemas/access.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
-import type { Role } from '../rights/default-roles.js';
+import type { Role } from '../contract.js';
 import { accessErrors } from '../errors.js';
 import type { StreamName } from '../rights/rights.js';
 import { roleIsThere, streamsNamed, type Mappings } from './mapping.js';

@@ -3,7 +3,7 @@
  */
 import { apiIdOf } from '../../core/object-ids.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
-import type { Role } from '../rights/default-roles.js';
+import type { Role } from '../contract.js';
 import { keyOfName } from '../../core/names.js';
 import { auditStream } from '../../schemas/access.js';
 import type { StreamName } from '../rights/rights.js';

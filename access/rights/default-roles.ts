@@ -1,24 +1,7 @@
 /** The roles that ship. They are no records: what they mean comes with the program. */
-import { allCapabilities, type Capability, type shippedRoleNames } from '../../schemas/access.js';
+import { allCapabilities, type shippedRoleNames } from '../../schemas/access.js';
 import { keyOfName } from '../../core/names.js';
-
-export interface Role {
-  readonly name: string;
-  readonly description: string;
-  /**
-   * Ids of streams, or 24 hexadecimal characters of ones that do not exist yet. `all`: also of streams that come later.
-   */
-  readonly read: 'all' | readonly string[];
-  readonly edit: 'all' | readonly string[];
-  /** Whether the stream Audit logs may be read. */
-  readonly audit: boolean;
-  readonly administrator: boolean;
-  readonly capabilities: readonly Capability[];
-  readonly otherPermissions: readonly string[];
-  readonly origin: 'shipped' | 'file' | 'api';
-  /** The rule file; only with origin `file`. */
-  readonly file: string | undefined;
-}
+import type { Role } from '../contract.js';
 
 const shipped = {
   edit: [],

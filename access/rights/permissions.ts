@@ -4,7 +4,7 @@
  */
 import { apiIdOf, findId } from '../../core/object-ids.js';
 import { administratorCapabilities, allCapabilities, auditStream, type Capability } from '../../schemas/access.js';
-import type { Role } from './default-roles.js';
+import type { Role } from '../contract.js';
 import { accessErrors } from '../errors.js';
 import { isApiId } from '../stored/names.js';
 import type { RoleRecord } from '../stored/records.js';

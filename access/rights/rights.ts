@@ -7,7 +7,7 @@ import {
   type Identity,
   type SearchScope,
 } from '../../schemas/access.js';
-import type { Role } from './default-roles.js';
+import type { Role } from '../contract.js';
 import type { UserRecord } from '../stored/records.js';
 
 export interface StreamName {

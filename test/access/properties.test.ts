@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import t from 'tap';
-import { defaultRoles, type Role } from '../../access/rights/default-roles.js';
+import { defaultRoles } from '../../access/rights/default-roles.js';
+import type { Role } from '../../access/contract.js';
 import { keyOfName } from '../../core/names.js';
 import { checkName, storeKey } from '../../access/stored/names.js';
 import { readPermissions, rolePermissionTexts } from '../../access/rights/permissions.js';

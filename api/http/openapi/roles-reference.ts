@@ -1,6 +1,6 @@
 /** The reference page of roles: what ships, what a capability opens, and what each route needs. */
 import { stringify } from 'yaml';
-import { defaultRoles, type Role } from '../../../access/rights/default-roles.js';
+import type { Role } from '../../../access/contract.js';
 import { administratorCapabilities, allCapabilities, capabilities, type Capability } from '../../../schemas/access.js';
 import type { RouteFacts } from '../route-table.js';
 
@@ -24,15 +24,18 @@ const example = {
   ],
 };
 
-export function rolesReference(routes: readonly RouteFacts[]): string {
+export function rolesReference(routes: readonly RouteFacts[], shipped: readonly Role[]): string {
   const parts = [
     '# Roles, capabilities and routes',
     'Generated from `access/rights/default-roles.ts`, `schemas/access.ts` and the routes of the API; see [the guide](../access.md).',
     '## Roles that ship',
-    table(['role', 'reads', 'edits', 'capabilities', 'for'], [...defaultRoles.values()].map(roleRow)),
+    table(['role', 'reads', 'edits', 'capabilities', 'for'], shipped.map(roleRow)),
     'Rights of several roles add up. Dead letters and the full rights of an administrator come with the role Administrator only; a message that is also in Audit logs is seen by nobody who may not read that stream.',
     '## Capabilities',
-    table(['capability', 'opens', 'an own role', 'comes with'], allCapabilities.map(capabilityRow)),
+    table(
+      ['capability', 'opens', 'an own role', 'comes with'],
+      allCapabilities.map((capability) => capabilityRow(capability, shipped)),
+    ),
     '## Permissions of a role',
     'A role made through the API lists permissions: capabilities, `streams:read:<id>` (Allow reading), `streams:edit:<id>` (Allow editing, which is reading too), with the id of the rule files or the 24 hexadecimal characters of the API, and `streams:read` for every stream but Audit logs, also those that come later.',
     'A role in a rule file says the same in words of its own; `read: all` stands for `streams:read`:',
@@ -71,10 +74,8 @@ function roleRow({ name, description, read, edit, audit, administrator, capabili
   ];
 }
 
-function capabilityRow(capability: Capability): readonly string[] {
-  const roles = [...defaultRoles.values()]
-    .filter((role) => role.capabilities.includes(capability))
-    .map(({ name }) => name);
+function capabilityRow(capability: Capability, shipped: readonly Role[]): readonly string[] {
+  const roles = shipped.filter((role) => role.capabilities.includes(capability)).map(({ name }) => name);
   return [
     `\`${capability}\``,
     capabilities[capability],
