@@ -38,11 +38,11 @@ export interface ApiDefinitionsOptions {
   /** The rule files, without objects. */
   readonly readFiles: () => Promise<RuleSource>;
   readonly compiler: RuleCompiler;
-  /** Checks what is no rule; told of everything that is kept. */
+  /** Checks what is no rule, beside everything that is stored. */
   readonly check?:
     | ((
         object: Pick<StoredDefinition, 'kind' | 'id' | 'definition' | 'secrets'>,
-        kept: StoredDefinitions,
+        stored: StoredDefinitions,
       ) => readonly FieldProblem[])
     | undefined;
   /** Resolves when this process has taken a change over. */
@@ -116,7 +116,7 @@ export class ApiDefinitions implements DefinitionWriter {
     });
   }
 
-  /** Makes it when it is not there: of what ships, only changes are kept. */
+  /** Makes it when it is not there: of what ships, only changes are stored. */
   change(
     kind: ObjectKind,
     id: string,
@@ -241,7 +241,7 @@ export class ApiDefinitions implements DefinitionWriter {
     throw objectErrors.create('OBJECT_CONFLICT', { place: object.id });
   }
 
-  /** Another process may have kept something meanwhile that does not go together with this change. */
+  /** Another process may have stored something meanwhile that does not go together with this change. */
   async #stillFits(wereThere: StoredDefinitions, changed?: StoredDefinition): Promise<boolean> {
     const { stored } = await this.#reader.read();
     const others = stored.filter(({ kind, id }) => kind !== changed?.kind || id !== changed.id);

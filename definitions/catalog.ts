@@ -14,12 +14,12 @@ const lists = { 'index-sets': 'index_sets', streams: 'streams', rules: 'rules', 
 
 export function createCatalogReader(
   readFiles: () => Promise<RuleSource>,
-  kept: () => StoredDefinitions,
+  stored: () => StoredDefinitions,
   leftOut: RulesLoader['leftOut'],
 ): () => Promise<Catalog> {
   let last: { readonly version: string; readonly description: Description } | undefined;
   return async () => {
-    const objects = kept();
+    const objects = stored();
     const source = withObjects(await readFiles(), objects);
     const version = versionOf(source);
     if (version !== last?.version) {
@@ -35,12 +35,12 @@ export function createCatalogReader(
 function catalogOf(
   version: string,
   description: Description,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
   leftOut: ReturnType<RulesLoader['leftOut']>,
 ): Catalog {
   const list = (kind: RuleKind): readonly CatalogItem[] =>
     description[lists[kind]].map((described) => {
-      const object = kept.find((candidate) => candidate.kind === kind && candidate.id === described.id);
+      const object = stored.find((candidate) => candidate.kind === kind && candidate.id === described.id);
       return itemOf(described, object, object === undefined ? undefined : leftOut.get(nameOf(object))?.message);
     });
   return {
@@ -60,7 +60,7 @@ function catalogOf(
 
 function itemOf(
   { id, settings, files }: Described,
-  kept: StoredDefinition | undefined,
+  stored: StoredDefinition | undefined,
   problem: string | undefined,
 ): CatalogItem {
   const own = files.filter((file) => !isObjectFile(file));
@@ -70,7 +70,7 @@ function itemOf(
     settings,
     origin: file !== undefined ? 'file' : own.length > 0 ? 'shipped' : 'api',
     file,
-    stored: kept,
+    stored,
     derived: files.some(isDerivedFile),
     problem,
   };

@@ -1,4 +1,4 @@
-/** Whether kept objects and files fit together after a change. */
+/** Whether stored definitions and files fit together after a change. */
 import type { ErrorDetails, SluiceError } from '../core/errors.js';
 import type { RuleCompiler } from '../rules/compile/compiler.js';
 import type { RuleSource } from '../rules/contract.js';
@@ -24,8 +24,8 @@ export interface Checking {
   readonly files: RuleSource;
 }
 
-function problemsOf({ compiler, files }: Checking, kept: StoredDefinitions): readonly Problem[] {
-  const compiled = compiler.compile(withObjects(files, kept));
+function problemsOf({ compiler, files }: Checking, stored: StoredDefinitions): readonly Problem[] {
+  const compiled = compiler.compile(withObjects(files, stored));
   return 'problems' in compiled ? compiled.problems : [];
 }
 
@@ -45,10 +45,10 @@ export function newProblems(
 export function describeProblems(
   problems: readonly Problem[],
   changed: Pick<StoredDefinition, 'kind' | 'id'>,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
 ): readonly FieldProblem[] {
   return problems.map((problem) => {
-    const object = objectOf(problem, kept);
+    const object = objectOf(problem, stored);
     const own = object?.kind === changed.kind && object.id === changed.id;
     const where =
       object === undefined
@@ -70,8 +70,8 @@ function textOf({ message, got, confidential = false, ...more }: Problem): strin
     .join(' ');
 }
 
-function signOf(problem: Problem, kept: StoredDefinitions): string {
-  const object = objectOf(problem, kept);
+function signOf(problem: Problem, stored: StoredDefinitions): string {
+  const object = objectOf(problem, stored);
   return JSON.stringify([
     object === undefined ? problem.file : [object.kind, object.id],
     object === undefined ? problem.path : pathInObject(problem),

@@ -76,17 +76,17 @@ export function createDefinitionStore({
           compiler,
           log,
           applied,
-          check: (object, kept) =>
-            object.kind === 'receivers' ? storedReceivers.problems(object, kept) : pipelineProblems(object, kept),
+          check: (object, stored) =>
+            object.kind === 'receivers' ? storedReceivers.problems(object, stored) : pipelineProblems(object, stored),
         });
-  const kept = (): StoredDefinitions => objects?.stored ?? [];
+  const stored = (): StoredDefinitions => objects?.stored ?? [];
   const loader = createRulesLoader({ compiler, log, withoutRoles: stateIs === 'own' });
   const onChange = (listener: () => void): (() => void) => objects?.onChange(listener) ?? (() => undefined);
   const ruleSets = new RuleSetOwner({
     loader,
     readFiles,
     watchedFolder: watch ? folder : undefined,
-    stored: kept,
+    stored,
     onStoredChange: onChange,
     log,
   });
@@ -115,14 +115,14 @@ export function createDefinitionStore({
       if (objects === undefined) throw objectErrors.create('OBJECTS_UNAVAILABLE');
       return objects;
     },
-    stored: kept,
-    receivers: () => storedReceivers.list(kept()),
+    stored,
+    receivers: () => storedReceivers.list(stored()),
     assertPortFree: storedReceivers.assertPortFree,
     environment: () => objects?.environment ?? process.env,
-    catalog: createCatalogReader(readFiles, kept, () => loader.leftOut()),
+    catalog: createCatalogReader(readFiles, stored, () => loader.leftOut()),
     obfuscationOfFiles: async () => describeRules(await readFiles())?.obfuscation ?? {},
-    leftOut: (kind) => kept().filter((object) => object.kind === kind && loader.leftOut().has(nameOf(object))),
-    rulesWith: async (kind, definition) => compileWith(await readFiles(), kept(), kind, definition),
+    leftOut: (kind) => stored().filter((object) => object.kind === kind && loader.leftOut().has(nameOf(object))),
+    rulesWith: async (kind, definition) => compileWith(await readFiles(), stored(), kind, definition),
     ruleSets,
     compileEpoch: (source) => compiler.compileEpoch(source),
     onChange,

@@ -11,16 +11,16 @@ export interface DerivedFile {
 }
 
 export const extractorsFile = 'api/extractors.yaml';
-const sources: Readonly<Record<string, (kept: StoredDefinitions) => readonly DerivedRule[]>> = {
+const sources: Readonly<Record<string, (stored: StoredDefinitions) => readonly DerivedRule[]>> = {
   [extractorsFile]: extractorRules,
   'api/pipelines.yaml': pipelineRules,
 };
 
-export function derivedFiles(kept: StoredDefinitions): readonly DerivedFile[] {
-  const table = grokTable(kept);
+export function derivedFiles(stored: StoredDefinitions): readonly DerivedFile[] {
+  const table = grokTable(stored);
   return Object.entries(sources).map(([name, rulesOf]) => ({
     name,
-    rules: rulesOf(kept).map(({ rule }) => ({
+    rules: rulesOf(stored).map(({ rule }) => ({
       ...rule,
       then: withGrokPatterns(rule['then'] as readonly Settings[], table),
     })),
@@ -30,6 +30,6 @@ export function derivedFiles(kept: StoredDefinitions): readonly DerivedFile[] {
 export const isDerivedFile = (name: string): boolean => Object.hasOwn(sources, name);
 
 /** What a rule of such a file comes of. */
-export function sourceOf(file: string, place: number, kept: StoredDefinitions): StoredDefinition | undefined {
-  return sources[file]?.(kept)[place]?.of;
+export function sourceOf(file: string, place: number, stored: StoredDefinitions): StoredDefinition | undefined {
+  return sources[file]?.(stored)[place]?.of;
 }

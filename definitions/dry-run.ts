@@ -37,7 +37,12 @@ function dryRunMessage(rules: RuleSet, message: Buffer, receiver: string): Messa
 }
 
 /** The rules as they would be with one more definition, or with another one of its id. Throws OBJECT_INVALID. */
-export function compileWith(files: RuleSource, kept: StoredDefinitions, kind: RuleKind, definition: Settings): RuleSet {
+export function compileWith(
+  files: RuleSource,
+  stored: StoredDefinitions,
+  kind: RuleKind,
+  definition: Settings,
+): RuleSet {
   const id = typeof definition['id'] === 'string' ? definition['id'] : triedId;
   const tried: StoredDefinition = {
     kind,
@@ -50,7 +55,7 @@ export function compileWith(files: RuleSource, kept: StoredDefinitions, kind: Ru
     changed_by: '',
     revision: '',
   };
-  const objects = [...kept.filter((object) => object.kind !== kind || object.id !== id), tried];
+  const objects = [...stored.filter((object) => object.kind !== kind || object.id !== id), tried];
   const result = compileRules(withObjects(files, objects));
   if ('ruleSet' in result) return result.ruleSet;
   throw invalid(describeProblems(result.problems, tried, objects));

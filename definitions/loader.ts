@@ -1,4 +1,4 @@
-/** Rule files and kept objects → a rule set. What people made through the API never keeps the program from starting. */
+/** Rule files and stored definitions → a rule set. What people made through the API never keeps the program from starting. */
 import type { CompileOptions } from '../rules/compile/compile.js';
 import type { RuleCompiler } from '../rules/compile/compiler.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
@@ -72,8 +72,8 @@ export function createRulesLoader({ compiler, log, withoutRoles = false }: Loade
 }
 
 /** Extractors come before all rules, whatever these make of the fields that they read. */
-export function withObjects(files: RuleSource, kept: StoredDefinitions): RuleSource {
-  const made = ruleFilesOf(kept);
+export function withObjects(files: RuleSource, stored: StoredDefinitions): RuleSource {
+  const made = ruleFilesOf(stored);
   return {
     files: [
       ...made.filter(({ name }) => name === extractorsFile),
@@ -87,11 +87,11 @@ export function withObjects(files: RuleSource, kept: StoredDefinitions): RuleSou
 function compilePart(
   compiler: RuleCompiler,
   files: RuleSource,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
   options: CompileOptions,
 ): { readonly ruleSet: RuleSet; readonly leftOut: ReadonlyMap<string, Problem> } | undefined {
   const leftOut = new Map<string, Problem>();
-  for (let rest = kept; ; ) {
+  for (let rest = stored; ; ) {
     const compiled = compiler.compile(withObjects(files, rest), options);
     if ('ruleSet' in compiled) return { ruleSet: compiled.ruleSet, leftOut };
     for (const problem of compiled.problems) {

@@ -1,4 +1,4 @@
-/** A kept receiver as settings: checked as those of the settings file are, with its secrets in their places. */
+/** A stored receiver as settings: checked like those of the settings file, with its secrets filled in. */
 import { settingName, type ConfigProblem } from '../config/problem.js';
 import type { Settings as SettingChecks } from '../config/settings.js';
 import type { Config } from '../schemas/config/config.js';

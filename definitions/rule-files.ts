@@ -1,4 +1,4 @@
-/** Kept objects as rule files behind those of the operator: epochs, versions and problems stay as they are for files. */
+/** Stored definitions as rule files behind those of the operator, with epochs, versions and problems like any file. */
 import { apiIdOf } from '../core/object-ids.js';
 import type { RuleSource } from '../rules/contract.js';
 import type { Problem } from '../rules/problems.js';
@@ -18,14 +18,14 @@ export function isObjectFile(name: string): boolean {
   return name.startsWith(folder);
 }
 
-/** Nothing where nothing is kept: then the version is that of the files alone. */
-export function ruleFilesOf(kept: StoredDefinitions): RuleSource['files'] {
+/** Empty when nothing is stored: then the version is that of the files alone. */
+export function ruleFilesOf(stored: StoredDefinitions): RuleSource['files'] {
   const files = ruleKinds.map((kind) => ({
     name: `${folder}${kind}.yaml`,
     list: listOf[kind],
-    items: kept.filter((object) => object.kind === kind),
+    items: stored.filter((object) => object.kind === kind),
   }));
-  const obfuscation = kept.find(({ kind }) => kind === 'obfuscation');
+  const obfuscation = stored.find(({ kind }) => kind === 'obfuscation');
   return [
     ...files
       .filter(({ items }) => items.length > 0)
@@ -33,7 +33,7 @@ export function ruleFilesOf(kept: StoredDefinitions): RuleSource['files'] {
     ...(obfuscation === undefined
       ? []
       : [{ name: `${folder}obfuscation.yaml`, text: textOf({ obfuscation: obfuscation.definition }) }]),
-    ...derivedFiles(kept)
+    ...derivedFiles(stored)
       .filter(({ rules }) => rules.length > 0)
       .map(({ name, rules }) => ({ name, text: textOf({ rules }) })),
   ];
@@ -74,8 +74,8 @@ function variableOf({ id, secrets }: StoredDefinition, name: string): string {
 }
 
 /** Secrets of outputs by the names that stand in the rule files. */
-export function environmentOf(kept: StoredDefinitions): Readonly<Record<string, string>> {
-  const outputs = kept.filter(({ kind }) => kind === 'outputs');
+export function environmentOf(stored: StoredDefinitions): Readonly<Record<string, string>> {
+  const outputs = stored.filter(({ kind }) => kind === 'outputs');
   return Object.fromEntries(
     outputs.flatMap((object) =>
       Object.entries(object.secrets).map(([name, { value }]) => [variableOf(object, name), value]),
@@ -84,12 +84,12 @@ export function environmentOf(kept: StoredDefinitions): Readonly<Record<string, 
 }
 
 /** The object that a problem is about; undefined: it stands in a file of the operator. */
-export function objectOf(problem: Problem, kept: StoredDefinitions): StoredDefinition | undefined {
+export function objectOf(problem: Problem, stored: StoredDefinitions): StoredDefinition | undefined {
   const kind = problem.file.slice(folder.length, -'.yaml'.length);
   if (!isObjectFile(problem.file)) return undefined;
   const place = /^\w+\[(\d+)\]/.exec(problem.path)?.[1];
-  if (isDerivedFile(problem.file)) return sourceOf(problem.file, Number(place ?? -1), kept);
-  const objects = kept.filter((object) => object.kind === kind);
+  if (isDerivedFile(problem.file)) return sourceOf(problem.file, Number(place ?? -1), stored);
+  const objects = stored.filter((object) => object.kind === kind);
   return kind === 'obfuscation' ? objects[0] : objects[Number(place ?? -1)];
 }
 

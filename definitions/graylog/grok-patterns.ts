@@ -9,12 +9,12 @@ const section = 'grok-patterns';
 const reference = /%\{([^{}:;]*)[^{}]*\}/g;
 
 /** As they were given. */
-export function grokTable(kept: StoredDefinitions): GrokTable {
-  return (kept.find(({ kind }) => kind === section)?.definition['patterns'] as GrokTable | undefined) ?? {};
+export function grokTable(stored: StoredDefinitions): GrokTable {
+  return (stored.find(({ kind }) => kind === section)?.definition['patterns'] as GrokTable | undefined) ?? {};
 }
 
 /**
- * Patterns of peers use what linear-time matching does not have. An atomic group becomes a plain one and a possessive repetition a plain one: both
+ * Graylog's patterns use what linear-time matching does not have. An atomic group becomes a plain one and a possessive repetition a plain one: both
  * only forbid going back, which does not happen here. The rest is left as it is.
  */
 export function portable(pattern: string): string {
@@ -107,7 +107,7 @@ export function isBroken(pattern: string): boolean {
   return problem !== undefined && /missing closing|unexpected \)|missing argument|trailing backslash/.test(problem);
 }
 
-/** Actions with the kept patterns that they refer to. */
+/** Actions with the stored patterns that they refer to. */
 export function withGrokPatterns(actions: readonly Settings[], table: GrokTable): readonly Settings[] {
   if (!actions.some((action) => 'grok' in action)) return actions;
   const all = usablePatterns(table);

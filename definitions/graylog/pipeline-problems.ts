@@ -4,24 +4,28 @@ import type { StoredDefinition, StoredDefinitions } from '../stored.js';
 import { pipelineIdsOf, stagesOf, titleOf } from './contract.js';
 import { connectedStreams } from './pipelines.js';
 
-/** `kept`: with the object as it is to be. */
+/** `stored` has the definition as it is to be. */
 export function pipelineProblems(
   object: Pick<StoredDefinition, 'kind' | 'id' | 'definition'>,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
 ): readonly FieldProblem[] {
   switch (object.kind) {
     case 'pipeline-rules':
     case 'pipelines': {
-      const same = kept.some(
+      const same = stored.some(
         (other) => other.kind === object.kind && other.id !== object.id && titleOf(other) === titleOf(object),
       );
       const taken = same
         ? [{ field: 'title', message: `Another one is called ${JSON.stringify(titleOf(object))}.` }]
         : [];
-      return [...taken, ...(object.kind === 'pipelines' ? missingRules(object, kept) : []), ...circleProblems(kept)];
+      return [
+        ...taken,
+        ...(object.kind === 'pipelines' ? missingRules(object, stored) : []),
+        ...circleProblems(stored),
+      ];
     }
     case 'connections':
-      return [...missingPipelines(object, kept), ...circleProblems(kept)];
+      return [...missingPipelines(object, stored), ...circleProblems(stored)];
     default:
       return [];
   }
@@ -29,9 +33,9 @@ export function pipelineProblems(
 
 function missingRules(
   pipeline: Pick<StoredDefinition, 'definition'>,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
 ): readonly FieldProblem[] {
-  const titles = new Set(kept.filter(({ kind }) => kind === 'pipeline-rules').map(titleOf));
+  const titles = new Set(stored.filter(({ kind }) => kind === 'pipeline-rules').map(titleOf));
   const names = new Set(stagesOf(pipeline).flatMap(({ rules }) => rules));
   return [...names]
     .filter((name) => !titles.has(name))
@@ -43,16 +47,16 @@ function missingRules(
 
 function missingPipelines(
   connection: Pick<StoredDefinition, 'definition'>,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
 ): readonly FieldProblem[] {
-  const ids = new Set(kept.filter(({ kind }) => kind === 'pipelines').map(({ id }) => id));
+  const ids = new Set(stored.filter(({ kind }) => kind === 'pipelines').map(({ id }) => id));
   return pipelineIdsOf(connection)
     .filter((id) => !ids.has(id))
     .map((id) => ({ field: 'pipeline_ids', message: `There is no pipeline ${id}.` }));
 }
 
-function circleProblems(kept: StoredDefinitions): readonly FieldProblem[] {
-  const { circle } = connectedStreams(kept);
+function circleProblems(stored: StoredDefinitions): readonly FieldProblem[] {
+  const { circle } = connectedStreams(stored);
   return circle.length === 0
     ? []
     : [

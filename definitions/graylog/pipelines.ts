@@ -1,5 +1,5 @@
 /**
- * Pipelines as people connect them to streams → rules, in the order in which they take effect. A pure function of what is kept, so that every
+ * Pipelines as people connect them to streams → rules, in the order in which they take effect. A pure function of what is stored, so that every
  * process comes to the same. Stages run in the order of their numbers over all pipelines of a stream; within a stage all conditions are
  * tested before the first action; the next stage runs as `match` says.
  */
@@ -15,7 +15,7 @@ const conditionOf = ({ definition }: StoredDefinition): Settings => definition['
 const markPrefix = 'sluice_pipeline_';
 
 interface Building {
-  readonly kept: StoredDefinitions;
+  readonly stored: StoredDefinitions;
   readonly rulesByTitle: ReadonlyMap<string, StoredDefinition>;
   /** Of streams other than the default one that pipelines are connected to. */
   readonly streamMarks: ReadonlyMap<string, string>;
@@ -24,19 +24,19 @@ interface Building {
 }
 
 /** Streams that pipelines are connected to: the default one first, each of the others behind those whose pipelines route to it. */
-export function connectedStreams(kept: StoredDefinitions): {
+export function connectedStreams(stored: StoredDefinitions): {
   readonly order: readonly StoredDefinition[];
   readonly circle: readonly string[];
 } {
-  const rulesByTitle = rulesIn(kept);
-  const waiting = kept.filter((object) => object.kind === 'connections' && pipelineIdsOf(object).length > 0);
+  const rulesByTitle = rulesIn(stored);
+  const waiting = stored.filter((object) => object.kind === 'connections' && pipelineIdsOf(object).length > 0);
   const order: StoredDefinition[] = [];
   while (waiting.length > 0) {
     const place = waiting.findIndex(
       (one) =>
         one.id === defaultStream ||
         !waiting.some(
-          (other) => other !== one && other.id !== defaultStream && routes(other, one.id, kept, rulesByTitle),
+          (other) => other !== one && other.id !== defaultStream && routes(other, one.id, stored, rulesByTitle),
         ),
     );
     const next = waiting.find(({ id }) => id === defaultStream) ?? waiting[place];
@@ -50,10 +50,10 @@ export function connectedStreams(kept: StoredDefinitions): {
 function routes(
   connection: StoredDefinition,
   stream: string,
-  kept: StoredDefinitions,
+  stored: StoredDefinitions,
   rulesByTitle: ReadonlyMap<string, StoredDefinition>,
 ): boolean {
-  return pipelinesOf(connection, kept).some((pipeline) =>
+  return pipelinesOf(connection, stored).some((pipeline) =>
     rulesOfStages(pipeline, rulesByTitle).some((rule) =>
       actionsOf(rule).some((action) => routedStream(action) === stream),
     ),
@@ -62,12 +62,12 @@ function routes(
 
 const routedStream = (action: Settings): string | undefined =>
   (action['route'] as { readonly stream?: string } | undefined)?.stream;
-const rulesIn = (kept: StoredDefinitions): ReadonlyMap<string, StoredDefinition> =>
-  new Map(kept.filter(({ kind }) => kind === 'pipeline-rules').map((rule) => [titleOf(rule), rule]));
+const rulesIn = (stored: StoredDefinitions): ReadonlyMap<string, StoredDefinition> =>
+  new Map(stored.filter(({ kind }) => kind === 'pipeline-rules').map((rule) => [titleOf(rule), rule]));
 
-function pipelinesOf(connection: StoredDefinition, kept: StoredDefinitions): readonly StoredDefinition[] {
+function pipelinesOf(connection: StoredDefinition, stored: StoredDefinitions): readonly StoredDefinition[] {
   const ids = new Set(pipelineIdsOf(connection));
-  return kept.filter(({ kind, id }) => kind === 'pipelines' && ids.has(id));
+  return stored.filter(({ kind, id }) => kind === 'pipelines' && ids.has(id));
 }
 
 function rulesOfStages(
@@ -79,20 +79,20 @@ function rulesOfStages(
 
 const known = new WeakMap<StoredDefinitions, readonly DerivedRule[]>();
 
-export function pipelineRules(kept: StoredDefinitions): readonly DerivedRule[] {
-  const found = known.get(kept) ?? build(kept);
-  known.set(kept, found);
+export function pipelineRules(stored: StoredDefinitions): readonly DerivedRule[] {
+  const found = known.get(stored) ?? build(stored);
+  known.set(stored, found);
   return found;
 }
 
-function build(kept: StoredDefinitions): readonly DerivedRule[] {
-  const { order } = connectedStreams(kept);
+function build(stored: StoredDefinitions): readonly DerivedRule[] {
+  const { order } = connectedStreams(stored);
   const streamMarks = new Map(
     order.filter(({ id }) => id !== defaultStream).map(({ id }, place) => [id, `${markPrefix}stream_${place}`]),
   );
   const building: Building = {
-    kept,
-    rulesByTitle: rulesIn(kept),
+    stored,
+    rulesByTitle: rulesIn(stored),
     streamMarks,
     derived: [],
     marks: [...streamMarks.values()],
@@ -118,7 +118,7 @@ const marked = (field: string): Settings => ({ field, exists: true });
 
 function buildStream(building: Building, connection: StoredDefinition, place: number): void {
   const mark = building.streamMarks.get(connection.id);
-  const pipelines = pipelinesOf(connection, building.kept).map((pipeline) => ({
+  const pipelines = pipelinesOf(connection, building.stored).map((pipeline) => ({
     pipeline,
     stages: stagesOf(pipeline),
     gate: mark === undefined ? undefined : marked(mark),

@@ -5,11 +5,11 @@ import type { DerivedRule } from '../contract.js';
 const orderOf = ({ definition }: StoredDefinition): number =>
   typeof definition['order'] === 'number' ? definition['order'] : 0;
 
-export const extractorsOf = (kept: StoredDefinitions): readonly StoredDefinition[] =>
-  kept.filter(({ kind }) => kind === 'extractors').sort((left, right) => orderOf(left) - orderOf(right));
+export const extractorsOf = (stored: StoredDefinitions): readonly StoredDefinition[] =>
+  stored.filter(({ kind }) => kind === 'extractors').sort((left, right) => orderOf(left) - orderOf(right));
 
-export function extractorRules(kept: StoredDefinitions): readonly DerivedRule[] {
-  return extractorsOf(kept).map((extractor) => ({ rule: ruleOf(extractor), of: extractor }));
+export function extractorRules(stored: StoredDefinitions): readonly DerivedRule[] {
+  return extractorsOf(stored).map((extractor) => ({ rule: ruleOf(extractor), of: extractor }));
 }
 
 function ruleOf({ id, definition }: StoredDefinition): Settings {

@@ -1,4 +1,4 @@
-/** An extractor as peers have it → a condition and actions of rule files. What is not supported is refused, by the name of its setting. */
+/** A Graylog extractor → a condition and actions of rule files. What is not supported is refused, by the name of its setting. */
 import { invalid } from '../../check.js';
 import type { FieldProblem } from '../../contract.js';
 import type { Settings } from '../../stored.js';
@@ -103,7 +103,7 @@ function assertOnly(config: Settings, taken: Readonly<Record<string, readonly un
   }
 }
 
-/** A dot of peers' patterns does not match line breaks. */
+/** In Graylog a dot of a pattern does not match line breaks. */
 const onOneLine = (pattern: string): string => (pattern.includes('.') ? `(?-s)${pattern}` : pattern);
 
 function copied({ source }: ExtractorSettings, to: string): readonly Settings[] {

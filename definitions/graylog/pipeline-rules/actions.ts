@@ -1,4 +1,4 @@
-/** Statements of peers → actions of rule files. */
+/** Statements of Graylog pipeline rules → actions of rule files. */
 import type { Settings } from '../../stored.js';
 import { patternOf } from './conditions.js';
 import { grokText, hasNamedGroup, namedGroupProblem } from './grok-text.js';
@@ -65,7 +65,7 @@ export function translateStatement(statement: Statement, translating: Translatin
 const nameIn = (node: Node | undefined, call: Call): string =>
   fieldName(textLiteral(node, 'The name of a field', call), node ?? call);
 
-/** With peers remove_field takes a pattern of names, too. */
+/** In Graylog remove_field also takes a pattern of names. */
 function exactName(node: Node | undefined, call: Call): string {
   const name = nameIn(node, call);
   if (!/^[A-Za-z0-9_@.-]+$/.test(name))

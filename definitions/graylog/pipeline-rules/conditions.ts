@@ -1,4 +1,4 @@
-/** Expressions of peers → conditions of rule files. */
+/** Expressions of Graylog pipeline rules → conditions of rule files. */
 import { apiIdOf } from '../../../core/object-ids.js';
 import { compilePattern } from '../../../rules/pattern.js';
 import type { Settings } from '../../stored.js';
@@ -136,7 +136,7 @@ function matchesOf({ of, key, line, column }: NodeOf<'member'>): Settings {
   return takesNothing ? anyOf(found, not(exists(operand.field))) : found;
 }
 
-/** A dot of peers' patterns does not match line breaks; here it does, unless told otherwise. */
+/** In Graylog a dot of a pattern does not match line breaks; here it does, unless told otherwise. */
 export function patternOf(source: string, place: Node): string {
   const pattern = source.includes('.') ? `(?-s)${source}` : source;
   const compiled = compilePattern(pattern);

@@ -1,4 +1,4 @@
-/** Grok patterns as peers write them → as the action grok takes them. */
+/** Grok patterns of Graylog → as the action grok takes them. */
 
 const reference = /%\{([^{}:;]*)(?::([^{}:;]*))?(?:[:;]([^{}]*))?\}/g;
 

@@ -1,4 +1,4 @@
-/** What is wrong in a text that somebody wrote in the rule language of peers, and where. */
+/** What is wrong in the text of a Graylog pipeline rule, and where. */
 import type { SluiceError } from '../../../core/errors.js';
 import type { Position, TextProblem } from '../contract.js';
 import { objectErrors } from '../../errors.js';

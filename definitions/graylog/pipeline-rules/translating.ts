@@ -99,7 +99,7 @@ export function fieldName(name: string, place: Position): string {
   return name;
 }
 
-/** The ids that peers gave to the default stream, and its titles there. */
+/** The ids that Graylog gave to the default stream, and its titles there. */
 const defaultNames = new Set(['Default Stream', 'All messages']);
 
 export function streamOf(

@@ -1,4 +1,4 @@
-/** What a text of the peers' rule language says, before anybody asks what it means. */
+/** The syntax tree of a Graylog pipeline rule, before anybody asks what it means. */
 import type { Position } from '../contract.js';
 
 export interface Argument {
