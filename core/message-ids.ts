@@ -43,7 +43,7 @@ export function sequenceIn(bytes: Uint8Array, start: number): number | undefined
   if (bytes[start + runWidth] !== 45 || bytes[start + prefixWidth - 1] !== 45) return undefined;
   let sequence = 0;
   for (let place = start + prefixWidth; place < start + idWidth; place += 1) {
-    const digit = digitOf(bytes[place] as number);
+    const digit = digitOf(bytes[place] ?? 0);
     if (digit < 0) return undefined;
     sequence = sequence * 16 + digit;
   }
@@ -54,7 +54,7 @@ const digits = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.i
 
 /** Of a hexadecimal digit as ids have them, in lower case; -1 for any other character. */
 function digitOf(code: number): number {
-  return code < digits.length ? (digits[code] as number) : -1;
+  return digits[code] ?? -1;
 }
 
 /** Id of a document among the dead letters: the refused message and the index set that refused it, without the reason (rule 10). */

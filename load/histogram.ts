@@ -24,7 +24,7 @@ export function createHistogram(): LatencyHistogram {
   const percentile = (share: number): number => {
     let left = Math.ceil(count * share);
     for (let at = 0; at < buckets; at += 1) {
-      left -= counts[at] as number;
+      left -= counts[at] ?? 0;
       if (left <= 0) return Math.min(max, Math.exp(step * (at + 1)) / 1000);
     }
     return max;
@@ -32,7 +32,7 @@ export function createHistogram(): LatencyHistogram {
   return {
     add(milliseconds) {
       const at = Math.min(buckets - 1, Math.max(0, Math.floor(Math.log(Math.max(1, milliseconds * 1000)) / step)));
-      counts[at] = (counts[at] as number) + 1;
+      counts[at] = (counts[at] ?? 0) + 1;
       count += 1;
       if (milliseconds > max) max = milliseconds;
     },

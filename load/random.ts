@@ -1,4 +1,5 @@
 /** Random numbers that a seed decides: mulberry32. */
+import { at } from '../core/at.js';
 
 export type Random = () => number;
 
@@ -23,5 +24,5 @@ function mix(value: number): number {
 }
 
 export function pick<Item>(random: Random, items: readonly Item[]): Item {
-  return items[random() % items.length] as Item;
+  return at(items, random() % items.length);
 }

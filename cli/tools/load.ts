@@ -6,7 +6,7 @@ import { loadErrors } from '../../load/errors.js';
 import { runText, verifyText } from '../../load/report.js';
 import { runLoad } from '../../load/run.js';
 import { verify, waitUntilSettled, type VerifySources } from '../../load/verify.js';
-import { parseDuration } from '../../core/durations.js';
+import { parseDuration } from '../../core/time/durations.js';
 
 export interface LoadCommandOptions {
   readonly rate?: number | undefined;

@@ -6,6 +6,7 @@
  * read what is written from then on. A shared format may raise it only in the release after the one that first reads the new
  * version: then the programs of two neighbouring releases can always run side by side.
  */
+import { last } from '../at.js';
 
 export interface VersionStep {
   readonly version: number;
@@ -182,5 +183,5 @@ export const formatVersions = {
 
 /** What this program writes. */
 export function currentVersion(format: FormatVersion): number {
-  return (format.versions.at(-1) as VersionStep).version;
+  return last(format.versions).version;
 }

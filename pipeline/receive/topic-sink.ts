@@ -1,5 +1,5 @@
 /** From the receivers to the topics: what is acceptable goes to `logs`, what is not to `dead-letters`. Both are bounded in bytes. */
-import { withinDeadline } from '../../core/deadline.js';
+import { withinDeadline } from '../../core/time/deadline.js';
 import type { Log } from '../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
 import { noteTraffic } from '../../core/process/young-generation.js';

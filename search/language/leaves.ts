@@ -5,7 +5,7 @@ import { timeFields } from '../../schemas/index-fields.js';
 import { lowerCase, textFields } from '../../schemas/words.js';
 import { expressionProblem, lowerCaseExpression, wildcardExpression } from './patterns.js';
 import { fail } from './problem.js';
-import { parseTime, timeForms, type TimeSpan } from '../../core/times.js';
+import { parseTime, timeForms, type TimeSpan } from '../../core/time/times.js';
 import type { TextSpan } from '../contract.js';
 import type { EndToken, RangeToken, TextToken, WordToken } from './tokens.js';
 import { all, or } from './tree.js';

@@ -1,7 +1,7 @@
 /** The time range of a search as the command line and the API give it. */
 import { searchErrors } from '../errors.js';
-import { durationForms, parseDuration } from '../../core/durations.js';
-import { parseTime, timeForms } from '../../core/times.js';
+import { durationForms, parseDuration } from '../../core/time/durations.js';
+import { parseTime, timeForms } from '../../core/time/times.js';
 
 export interface TimeRangeOptions {
   /** `15m`, `2h30m`, `7d`, `4w`, or `all`. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseDuration } from '../../../core/durations.js';
+import { parseDuration } from '../../../core/time/durations.js';
 import { parseTimeRange, type TimeRangeOptions } from '../../../search/language/time-range.js';
 
 const now = Date.parse('2026-03-10T12:34:56.789Z');

@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { parseDuration } from '../../../../core/durations.js';
+import { parseDuration } from '../../../../core/time/durations.js';
 import { queryText, timeRangeBody, type TimeRangeBody } from '../../../../schemas/api-search.js';
 import { auditedQuery, membersOf, someOf, type Audited } from '../../audited.js';
 import { tableTypes } from '../../search/tables.js';

@@ -3,7 +3,7 @@
  * ago to 2 hours ago`, `monday to friday`... in English. A point alone (`2 hours ago`) reaches to now; days, weeks,
  * months and years begin at midnight of the time zone, which is also that of written times without one.
  */
-import { parseTime } from '../../../../core/times.js';
+import { parseTime } from '../../../../core/time/times.js';
 import { parseSpoken, type RangePart } from './spoken-times.js';
 import { startOf, toUniversal } from './time-zones.js';
 

@@ -1,6 +1,6 @@
 /** Time ranges as bodies and query strings give them → milliseconds. */
 import type { TimeRangeBody } from '../../../../schemas/api-search.js';
-import { parseTime, timeForms } from '../../../../core/times.js';
+import { parseTime, timeForms } from '../../../../core/time/times.js';
 import { failure } from '../../failure.js';
 import { parseKeyword, type ResolvedRange } from './keywords.js';
 import { isTimeZone } from './time-zones.js';

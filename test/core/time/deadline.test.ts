@@ -1,5 +1,5 @@
 import t from 'tap';
-import { withinDeadline } from '../../core/deadline.js';
+import { withinDeadline } from '../../../core/time/deadline.js';
 
 t.test('tells whether the work ended in time, well or not', async (t) => {
   t.equal(await withinDeadline(Promise.resolve('done'), 10_000), true);
