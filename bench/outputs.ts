@@ -13,7 +13,8 @@ import { loadConfig } from '../program/settings.js';
 import { silentLog } from '../core/log.js';
 import { Registry } from '../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../core/message-ids.js';
-import { createOutputs } from '../pipeline/forwarding/outputs.js';
+import { outputTransports } from '../program/output-transports.js';
+import { Outputs } from '../pipeline/forwarding/outputs.js';
 import { createEmbeddedTopicLog } from '../topics/embedded.js';
 import { createDecoder } from '../gelf/decoder.js';
 import { compileRules } from '../rules/compile/compile.js';
@@ -98,13 +99,13 @@ async function measure(
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
   const each = Math.ceil(messages / outputs);
   const prefix = idPrefix(createRun(Date.now()), 0);
-  const work = createOutputs({
+  const work = new Outputs({
     config,
     topics,
     decoder: createDecoder(),
     rules: { load: async () => compiled.ruleSet, subscribe: () => () => undefined },
-    listeners: () => [],
-    environment: {},
+    transportOf: outputTransports({ listeners: () => [], files: { folder: config.rules.folder, environment: {} } }),
+    timestampOf: (name) => config.receivers.find((receiver) => receiver.name === name)?.timestamp ?? 'sender',
     registry,
     log: silentLog,
   });

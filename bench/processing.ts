@@ -10,7 +10,7 @@ import { Registry } from '../core/metrics.js';
 import { createGenerator } from '../load/generator.js';
 import { createRun } from '../core/message-ids.js';
 import type { checkResends } from '../pipeline/delivery/sequences.js';
-import { createProcessor } from '../program/processor.js';
+import { Processor } from '../program/processor.js';
 import { TopicSink } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import { createTopicLog } from '../program/topic-log.js';
@@ -130,7 +130,7 @@ export function createProcessing({
   onStored,
 }: ProcessingOptions): Processing {
   const store = createNullStore(({ ids }) => onStored?.(ids.length));
-  const processor = createProcessor({
+  const processor = new Processor({
     config: { ...config, processing: { ...config.processing, group } },
     topics,
     store,

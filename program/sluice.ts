@@ -33,11 +33,12 @@ import { createForwarder } from '../pipeline/forwarding/forward.js';
 import { createLimits } from '../pipeline/forwarding/limits.js';
 import { outputMetrics } from '../pipeline/forwarding/metrics.js';
 import { createOperations, type Operations } from './operations.js';
-import { createOutputs, type Outputs } from '../pipeline/forwarding/outputs.js';
+import { outputTransports } from './output-transports.js';
+import { Outputs } from '../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../pipeline/forwarding/topics.js';
 import { retryWhileStarting } from '../core/retry.js';
 import { deadLetterSet } from '../schemas/index-sets.js';
-import { createProcessor, type Processor } from './processor.js';
+import { Processor } from './processor.js';
 import { TopicSink, type TopicSinkOptions } from '../pipeline/receive/topic-sink.js';
 import type { TopicLog, TopicSpec } from '../topics/contract.js';
 import { createView, type View } from '../pipeline/monitoring/view.js';
@@ -254,7 +255,7 @@ export class Sluice {
       }
       if (this.store !== undefined && this.state !== undefined && this.#options.roles.processor) {
         this.maxTotalBytes = await totalCap(this.#options.config, this.state);
-        this.processor = createProcessor({
+        this.processor = new Processor({
           ...this.#workOptions(this.store, this.state),
           rules: this.world.ruleSets,
           onFatal: this.#options.onFatal,
@@ -365,14 +366,16 @@ export class Sluice {
 
   #createOutputs(): Outputs {
     const { config, registry, log } = this.#options;
-    return createOutputs({
+    return new Outputs({
       config,
       topics: this.topics,
       decoder: createDecoder(),
       rules: this.world.ruleSets,
-      listeners: () => this.#listeners(),
-      receivers: () => this.#receiverOptions(),
-      environment: this.world.environment(),
+      transportOf: outputTransports({
+        listeners: () => this.#listeners(),
+        files: { folder: config.rules.folder, environment: this.world.environment() },
+      }),
+      timestampOf: (name) => this.#receiverOptions().find((receiver) => receiver.name === name)?.timestamp ?? 'sender',
       taps: this.view.taps,
       registry,
       log,

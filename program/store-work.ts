@@ -11,7 +11,7 @@ import type { RuleSet, RuleSource } from '../rules/contract.js';
 import type { IndexSetDefinition } from '../schemas/index-sets.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
-import { createMappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
+import { createMappingCoercion, type MappingCoercion } from '../sinks/index-sets/mapping-coercion.js';
 import type { IndexStore } from '../sinks/stores/contract.js';
 import type { StateStore } from '../state/contract.js';
 import { createDeadLetters } from '../pipeline/dead-letters/dead-letters.js';
@@ -25,11 +25,12 @@ import { createIndexSets } from '../sinks/index-sets/index-sets.js';
 import type { IndexRequests, IndexSets } from '../sinks/index-sets/contract.js';
 import { createPassage } from '../pipeline/ledger/passage.js';
 import { createLedger, type Ledger } from '../pipeline/ledger/ledger.js';
+import type { TimestampOf } from '../pipeline/origin.js';
 import { pipelineMetrics } from '../pipeline/metrics.js';
 import type { Forwarder } from '../pipeline/forwarding/forward.js';
 import { createBlockedReport } from '../pipeline/parking/abandon.js';
 import { createBlockages } from '../pipeline/write/blockages.js';
-import { createParkingTopics } from '../pipeline/parking/topics.js';
+import { createParkingTopics, type ParkingTopics } from '../pipeline/parking/topics.js';
 import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createSearchableProbe } from '../sinks/stores/searchable-probe.js';
 import type { TopicLog } from '../topics/contract.js';
@@ -80,34 +81,79 @@ export interface StoreWork {
 }
 
 export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledger) => KnownSets): StoreWork {
-  const { config, topics, store, log, registry, logsTopic, deadLettersTopic } = options;
-  const { processing } = config;
-  const metrics = buildMetrics(registry, pipelineMetrics);
+  const { store, log, registry, logsTopic, deadLettersTopic, compile } = options;
   const ledger = createLedger(options.state);
-  const ruleSets = createRuleSets(ledger, options.compile);
-  const epochs = createEpochs({ ledger, store, log, now: Date.now });
-  const coercion = createMappingCoercion({ maxFields: config.store.max_fields });
-  const stopping = new AbortController();
-  const receivers = options.receivers ?? (() => config.receivers);
-  const receiverOf = (name: string): ReceiverOptions | undefined =>
-    config.receivers.find((receiver) => receiver.name === name) ??
-    receivers().find((receiver) => receiver.name === name);
-  const consumedTopics = [logsTopic, deadLettersTopic];
+  const parts: Parts = {
+    ledger,
+    epochs: createEpochs({ ledger, store, log, now: Date.now }),
+    coercion: createMappingCoercion({ maxFields: options.config.store.max_fields }),
+    parkingTopics: openParkingTopics(options, ledger),
+    consumedTopics: [logsTopic, deadLettersTopic],
+    metrics: buildMetrics(registry, pipelineMetrics),
+    stopping: new AbortController(),
+  };
   const { sets, follow } = known(ledger);
+  const indexSets = openIndexSets(options, parts, sets);
+  const deliver = deliveryContext(options, parts, indexSets);
+  return {
+    ...parts,
+    indexSets,
+    deliver,
+    indexRequests: createIndexRequests({
+      ledger,
+      store,
+      follow,
+      rotate: (indexSet) => indexSets.rotateNow(indexSet),
+      retireSoon: () =>
+        void follow()
+          .then(() => indexSets.checkRetention())
+          .catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')),
+    }),
+    deadLetters: createDeadLetters({
+      deliver: { ...deliver, ruleSets: createRuleSets(ledger, compile) },
+      registry,
+      now: Date.now,
+      messages: {
+        topics: options.topics,
+        decoder: options.decoder,
+        inflater: createInflater(),
+        maxInflatedBytes: (receiver) => options.largestMessage(receiver),
+      },
+    }),
+  };
+}
 
-  const parkingTopics = createParkingTopics({
+/** What the parts below share. */
+interface Parts {
+  readonly ledger: Ledger;
+  readonly epochs: Epochs;
+  readonly coercion: MappingCoercion;
+  readonly parkingTopics: ParkingTopics;
+  readonly consumedTopics: readonly string[];
+  readonly metrics: BuiltMetrics<typeof pipelineMetrics>;
+  readonly stopping: AbortController;
+}
+
+function openParkingTopics({ config, topics, largestRecordBytes }: StoreWorkOptions, ledger: Ledger): ParkingTopics {
+  return createParkingTopics({
     topics,
     ledger,
     prefix: config.topics.prefix,
-    group: processing.group,
-    maxMessageBytes: options.largestRecordBytes,
+    group: config.processing.group,
+    maxMessageBytes: largestRecordBytes,
     now: () => performance.now(),
   });
+}
+
+function openIndexSets(options: StoreWorkOptions, parts: Parts, sets: KnownSets['sets']): IndexSets {
+  const { config, topics, store, registry, log, deadLettersTopic } = options;
+  const { processing } = config;
+  const { ledger, epochs, coercion, consumedTopics, parkingTopics } = parts;
   const parkedLeft = async (indexSet: string): Promise<boolean> => {
     const { drainedTo, logEnd } = await parkingTopics.progress(indexSet, 'now');
     return drainedTo < logEnd;
   };
-  const indexSets = createIndexSets({
+  return createIndexSets({
     ledger,
     rotation: epochs,
     passage: createPassage({ ledger, topics, group: processing.group, consumedTopics, deadLettersTopic, parkedLeft }),
@@ -121,63 +167,44 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
     log,
     now: Date.now,
   });
-  const blockages = createBlockages({
-    parkAfterMs: processing.park_after_ms,
-    now: () => performance.now(),
-    onBlocked: createBlockedReport(registry, log),
-  });
-  const deliver: ConsumeContext = {
+}
+
+function deliveryContext(options: StoreWorkOptions, parts: Parts, indexSets: IndexSets): ConsumeContext {
+  const { config, topics, store, registry, log, deadLettersTopic, taps } = options;
+  const { ledger, coercion, metrics, parkingTopics, stopping } = parts;
+  return {
     store,
     topics,
     ledger,
-    ruleSets,
+    ruleSets: createRuleSets(ledger, options.compile),
     deadLettersTopic,
     log,
     metrics,
-    blockages,
     parkingTopics,
+    taps,
     signal: stopping.signal,
+    blockages: createBlockages({
+      parkAfterMs: config.processing.park_after_ms,
+      now: () => performance.now(),
+      onBlocked: createBlockedReport(registry, log),
+    }),
     route: {
       decoder: options.decoder,
       coerce: (index, document) => coercion.coerce(index, document),
-      timestampOf: (receiver) => receiverOf(receiver)?.timestamp ?? 'sender',
+      timestampOf: timestampSettings(options),
       forwarder: options.forwarder,
     },
     prepareIndex: (index) => coercion.prepare(index, (name) => store.indices.fieldTypes(name)),
     repair: (index, document, reason) => coercion.repair(document, { reason }, index),
     searchable: createSearchableProbe(store, registry, log, stopping.signal),
-    taps: options.taps,
     onIndexBytes: (indexSet, index, bytes) => indexSets.observe(indexSet, index, bytes),
     deadLetterDeduplicator: createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics)),
   };
-  return {
-    ledger,
-    epochs,
-    indexSets,
-    deliver,
-    metrics,
-    consumedTopics,
-    stopping,
-    indexRequests: createIndexRequests({
-      ledger,
-      store,
-      follow,
-      rotate: (indexSet) => indexSets.rotateNow(indexSet),
-      retireSoon: () =>
-        void follow()
-          .then(() => indexSets.checkRetention())
-          .catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')),
-    }),
-    deadLetters: createDeadLetters({
-      deliver: { ...deliver, ruleSets: createRuleSets(ledger, options.compile) },
-      registry,
-      now: Date.now,
-      messages: {
-        topics,
-        decoder: options.decoder,
-        inflater: createInflater(),
-        maxInflatedBytes: (receiver) => options.largestMessage(receiver),
-      },
-    }),
-  };
+}
+
+/** The setting `timestamp` by receiver; those of the settings file come before those of the API. */
+function timestampSettings({ config, receivers = () => [] }: StoreWorkOptions): TimestampOf {
+  const byName = (all: readonly ReceiverOptions[], name: string): ReceiverOptions | undefined =>
+    all.find((receiver) => receiver.name === name);
+  return (name) => (byName(config.receivers, name) ?? byName(receivers(), name))?.timestamp ?? 'sender';
 }

@@ -14,7 +14,7 @@ export interface PartitionsOptions extends ConsumeContext {
   readonly checkResends?: typeof checkResends | undefined;
 }
 
-interface Partitions extends ConsumeHandler {
+export interface Partitions extends ConsumeHandler {
   /** Receive time of the oldest message that is being delivered; undefined when none is. */
   oldestInDelivery(): number | undefined;
   /** Lets silent partitions take the newest epoch. Resolves when all have, or have given up. */

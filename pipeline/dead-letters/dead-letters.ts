@@ -25,27 +25,8 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     return epoch;
   };
   const context = { ...options, newest };
-
-  /** Letters that come meanwhile are not among them. */
-  const eachPage = async (
-    selection: Selection,
-    limit: number,
-    work: Work,
-    onPage: (page: readonly ListedDeadLetter[]) => Promise<void>,
-  ): Promise<Ended> => {
-    const found = await findDeadLetters(store, { ...selection, to: Math.min(selection.to ?? Infinity, now()) });
-    const total = Math.min(found.total, limit);
-    let done = 0;
-    await work.onProgress({ done, total });
-    for await (const page of found.pages(pageSize, limit, 'asc', work.signal)) {
-      if (work.signal.aborted) break;
-      await ledger.refresh();
-      await onPage(page);
-      done += page.length;
-      await work.onProgress({ done, total: Math.max(done, total) });
-    }
-    return { done, total: Math.max(done, total), cancelled: work.signal.aborted && done < total };
-  };
+  const eachPage = (selection: Selection, limit: number, work: Work, onPage: OnPage): Promise<Ended> =>
+    eachPageUntil(context, { ...selection, to: Math.min(selection.to ?? Infinity, now()) }, { limit, ...work, onPage });
 
   return {
     async list(selection, limit, onPage, signal) {
@@ -72,26 +53,11 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
       return { ...counts, ...ended };
     },
     async plan(selection, limit, work) {
-      const indexSets: Record<string, number> = {};
-      const fail: Record<string, number> = {};
-      let [byRules, skipped] = [0, 0];
-      const count = (counts: Record<string, number>, key: string): void => {
-        counts[key] = (counts[key] ?? 0) + 1;
-      };
+      const report: PlanCounts = { index_sets: {}, fail: {}, dropped_by_rules: 0, skipped: 0 };
       const ended = await eachPage(selection, limit, work, async (page) => {
-        for (const { id, place, document } of page) {
-          const { state } = stateOf(document);
-          const plan =
-            state === 'open' || state === 'targeted'
-              ? await planOf({ id, place, document, revision: '' }, context)
-              : undefined;
-          if (plan === undefined) skipped += 1;
-          else if ('code' in plan) count(fail, plan.code);
-          else if (plan.targets.length === 0) byRules += 1;
-          else for (const { indexSet } of plan.targets) count(indexSets, indexSet);
-        }
+        for (const deadLetter of page) await countPlan(context, deadLetter, report);
       });
-      return { index_sets: indexSets, fail, dropped_by_rules: byRules, skipped, ...ended };
+      return { ...report, ...ended };
     },
     async drop(selection, limit, by, work) {
       let dropped = 0;
@@ -106,6 +72,52 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
       return { dropped, skipped: ended.done - dropped, ...ended };
     },
   };
+}
+
+type OnPage = (page: readonly ListedDeadLetter[]) => Promise<void>;
+
+interface Pages extends Work {
+  readonly limit: number;
+  readonly onPage: OnPage;
+}
+
+/** Oldest first, page by page, until the work is cancelled. Dead letters that come meanwhile are not among them. */
+async function eachPageUntil({ deliver }: PlanContext, selection: Selection, pages: Pages): Promise<Ended> {
+  const { limit, signal, onProgress, onPage } = pages;
+  const found = await findDeadLetters(deliver.store, selection);
+  const total = Math.min(found.total, limit);
+  let done = 0;
+  await onProgress({ done, total });
+  for await (const page of found.pages(pageSize, limit, 'asc', signal)) {
+    if (signal.aborted) break;
+    await deliver.ledger.refresh();
+    await onPage(page);
+    done += page.length;
+    await onProgress({ done, total: Math.max(done, total) });
+  }
+  return { done, total: Math.max(done, total), cancelled: signal.aborted && done < total };
+}
+
+interface PlanCounts {
+  readonly index_sets: Record<string, number>;
+  readonly fail: Record<string, number>;
+  dropped_by_rules: number;
+  skipped: number;
+}
+
+async function countPlan(context: PlanContext, deadLetter: ListedDeadLetter, report: PlanCounts): Promise<void> {
+  const count = (counts: Record<string, number>, key: string): void => {
+    counts[key] = (counts[key] ?? 0) + 1;
+  };
+  const { state } = stateOf(deadLetter.document);
+  if (state !== 'open' && state !== 'targeted') {
+    report.skipped += 1;
+    return;
+  }
+  const plan = await planOf({ ...deadLetter, revision: '' }, context);
+  if ('code' in plan) count(report.fail, plan.code);
+  else if (plan.targets.length === 0) report.dropped_by_rules += 1;
+  else for (const { indexSet } of plan.targets) count(report.index_sets, indexSet);
 }
 
 async function dropDeadLetters(

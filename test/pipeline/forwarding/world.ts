@@ -10,7 +10,8 @@ import { pino } from 'pino';
 import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
-import { createOutputs, type Outputs } from '../../../pipeline/forwarding/outputs.js';
+import { outputTransports } from '../../../program/output-transports.js';
+import { Outputs } from '../../../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../../../pipeline/forwarding/topics.js';
 import type { OutputStatus } from '../../../pipeline/forwarding/contract.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
@@ -93,13 +94,16 @@ export async function createWorld(t: Teardown, first: readonly Settings[], optio
   let rules = rulesOf(first);
   const feed = createFeed(rules);
   const create = (): Outputs =>
-    createOutputs({
+    new Outputs({
       config,
       topics,
       decoder: createDecoder(),
       rules: feed,
-      listeners: () => options.listeners ?? [],
-      environment: {},
+      transportOf: outputTransports({
+        listeners: () => options.listeners ?? [],
+        files: { folder: config.rules.folder, environment: {} },
+      }),
+      timestampOf: (name) => config.receivers.find((receiver) => receiver.name === name)?.timestamp ?? 'sender',
       registry,
       log,
     });

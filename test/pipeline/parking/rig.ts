@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
-import { createProcessor, type Processor } from '../../../program/processor.js';
+import { Processor } from '../../../program/processor.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { TopicLog } from '../../../topics/contract.js';
 import { createDecoder } from '../../../gelf/decoder.js';
@@ -131,7 +131,7 @@ export async function startParkingRig(
       ? Promise.reject(storeErrors.create('STORE_INDEX_BLOCKED', { place: request.index, got: 'blocked by the test' }))
       : store.documents.write(request);
   const guarded = withFaults(store, { documents: withFaults(store.documents, { write }) });
-  const processor = createProcessor({
+  const processor = new Processor({
     config,
     topics,
     store: guarded,

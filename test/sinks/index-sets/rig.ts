@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
-import { createProcessor, type Processor } from '../../../program/processor.js';
+import { Processor } from '../../../program/processor.js';
 import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile/compile.js';
@@ -129,7 +129,7 @@ export async function start(
   });
   let current = first;
   const feed = createFeed(current);
-  const processor = createProcessor({
+  const processor = new Processor({
     config,
     topics,
     store: faulty,
