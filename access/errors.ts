@@ -71,7 +71,7 @@ export const accessErrors = defineErrors({
   ACCESS_LIMIT_REACHED: { retryable: false, status: 400, exitCode: 2, summary: 'There are as many as are kept.' },
 });
 
-export interface ThrottledError extends SluiceError {
+interface ThrottledError extends SluiceError {
   readonly retryAfterMs: number;
 }
 

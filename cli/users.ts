@@ -112,7 +112,7 @@ async function newPassword({ generate }: Flags): Promise<string | undefined> {
   }
 }
 
-export function usersText(users: readonly UserLine[]): string {
+function usersText(users: readonly UserLine[]): string {
   const lines = users.map(
     ({ username, roles, enabled, external }) =>
       `${escapeControls(username).padEnd(30)}${roles.map(escapeControls).join(', ')}${enabled ? '' : '  (disabled)'}${external ? '  (directory)' : ''}`,

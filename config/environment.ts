@@ -11,7 +11,7 @@ export const fileVariable = 'SLUICE_CONFIG';
 const serviceVariable =
   /^SLUICE_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
-export interface Overlay {
+interface Overlay {
   readonly problems: readonly ConfigProblem[];
   /** Setting path joined by `/` → the variable or override that set it. */
   readonly places: ReadonlyMap<string, string>;
@@ -137,7 +137,7 @@ function unknownSetting(schema: SettingSchema, path: SettingPath, key: string | 
 }
 
 /** The text of a variable as a value of the schema's type; what does not read stays text, for the check to refuse. */
-export function readValue(schema: SettingSchema, text: string): unknown {
+function readValue(schema: SettingSchema, text: string): unknown {
   const trimmed = text.trim();
   if (hasType(schema, 'null') && (trimmed === 'null' || trimmed === '')) return null;
   if (hasType(schema, 'integer')) return /^[+-]?\d+$/.test(trimmed) ? Number(trimmed) : text;
@@ -173,6 +173,6 @@ export function normaliseValues(schema: SettingSchema, value: unknown): unknown 
   return value;
 }
 
-export function isSize(name: string, schema: SettingSchema): boolean {
+function isSize(name: string, schema: SettingSchema): boolean {
   return name.endsWith('_bytes') && hasType(schema, 'integer');
 }

@@ -11,7 +11,7 @@ import { resolveReferences } from './references.js';
 import { isRecord, type SettingSchema } from './schema.js';
 import { readSettingsFile, type SettingsSource } from './source.js';
 
-export const defaultFile = 'sluice.yaml';
+const defaultFile = 'sluice.yaml';
 
 export interface LoadOptions {
   /** Settings file; one that is named and missing is an error. Default: SLUICE_CONFIG, else `sluice.yaml` in `folder` when there is one. */
@@ -38,7 +38,7 @@ export interface ConfigReading {
 }
 
 /** What settings are read with. */
-export interface SettingChecks {
+interface SettingChecks {
   readonly schema: SettingSchema;
   readonly checkValues: CheckValues;
   readonly crossCheck: (config: Config, place: PlaceOf) => CrossChecks;

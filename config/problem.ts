@@ -2,7 +2,7 @@
 import type { SluiceError } from '../core/errors.js';
 import { configErrors } from './errors.js';
 
-export type ConfigProblemCode = keyof typeof configErrors.kinds;
+type ConfigProblemCode = keyof typeof configErrors.kinds;
 export type SettingPath = readonly (string | number)[];
 
 export interface ConfigProblem {
@@ -24,7 +24,7 @@ export function settingName(path: SettingPath): string {
   );
 }
 
-export function problemError(problem: ConfigProblem): SluiceError {
+function problemError(problem: ConfigProblem): SluiceError {
   const suggestion = problem.didYouMean === undefined ? '' : `. Did you mean ${problem.didYouMean}`;
   const place = problem.setting === '' ? problem.place : `${problem.place}: ${problem.setting}`;
   return configErrors.create(problem.code, {

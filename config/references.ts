@@ -8,7 +8,7 @@ import { childSchema, isRecord, type SettingSchema } from './schema.js';
 /** Secrets are passwords and tokens; a larger file is a mistake. */
 const maxSecretBytes = 64 * 2 ** 10;
 
-export interface ReferenceContext {
+interface ReferenceContext {
   /** Relative paths start here. */
   readonly folder: string;
   readonly environment: Environment;

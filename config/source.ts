@@ -44,7 +44,7 @@ export function readSettingsFile(file: string): SettingsSource {
   return parseSettings(text, file);
 }
 
-export function parseSettings(text: string, file: string): SettingsSource {
+function parseSettings(text: string, file: string): SettingsSource {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number) => {

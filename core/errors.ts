@@ -91,7 +91,7 @@ export function errorText(thrown: unknown): string {
   return parts.join(': ') || toError(thrown).name;
 }
 
-export interface ErrorTable<Code extends string> {
+interface ErrorTable<Code extends string> {
   readonly kinds: Readonly<Record<Code, ErrorKind>>;
   readonly create: (code: Code, details?: ErrorDetails) => SluiceError;
 }

@@ -16,7 +16,7 @@ interface FieldValues {
 
 type FieldKind = keyof FieldValues | `${keyof FieldValues}?`;
 
-export interface EventKind {
+interface EventKind {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   /** `msg` of the line. A function where the sentence has varying parts. */
   readonly message: string | ((...parts: string[]) => string);

@@ -3,7 +3,7 @@ import { destination, pino, type Logger } from 'pino';
 import type { RecentProblems } from './recent-problems.js';
 
 export type Log = Logger;
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** `problems` notes what is warned of. */
 export function createLog(level: LogLevel, file?: string, problems?: RecentProblems): Log {

@@ -13,12 +13,12 @@ interface Declaration<Type extends string> {
   readonly help: string;
   readonly labels?: readonly string[];
 }
-export type CounterDeclaration = Declaration<'counter'>;
-export interface GaugeDeclaration extends Declaration<'gauge'> {
+type CounterDeclaration = Declaration<'counter'>;
+interface GaugeDeclaration extends Declaration<'gauge'> {
   /** How the values of several workers become one; `max` or `min` where each of them sees the same thing. Default: sum. */
   readonly across?: 'sum' | 'max' | 'min';
 }
-export interface HistogramDeclaration extends Declaration<'histogram'> {
+interface HistogramDeclaration extends Declaration<'histogram'> {
   readonly buckets: readonly number[];
 }
 export type MetricDeclaration = CounterDeclaration | GaugeDeclaration | HistogramDeclaration;

@@ -8,7 +8,7 @@ type Library = typeof import('@opensearch-project/opensearch');
 /** Loaded at the first use: 20 MiB that a program on embedded engines does not need. */
 const loadLibrary = (): Library => createRequire(import.meta.url)('@opensearch-project/opensearch') as Library;
 
-export interface OpenSearchTls {
+interface OpenSearchTls {
   readonly enabled: boolean;
   readonly ca_file: string;
   readonly cert_file: string;

@@ -17,7 +17,7 @@ export function createBackOff(firstMs: number, longestMs: number): () => number 
   };
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   /** The delay before the first repetition. */
   readonly firstMs: number;
   readonly longestMs: number;
@@ -54,7 +54,7 @@ function isRetryable(thrown: unknown): boolean {
 /** As long as the topic log waits for its brokers. */
 const startMs = 60_000;
 
-export interface StartRetryOptions {
+interface StartRetryOptions {
   /** For the log: what cannot be done yet. */
   readonly what: string;
   readonly log: Log;

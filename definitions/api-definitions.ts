@@ -33,7 +33,7 @@ const maxPatternsBytes = 256 * 1024;
 /** A reading that failed is repeated. */
 const retryMs = 2_000;
 
-export interface ApiDefinitionsOptions {
+interface ApiDefinitionsOptions {
   readonly state: StateStore;
   /** The rule files, without objects. */
   readonly readFiles: () => Promise<RuleSource>;

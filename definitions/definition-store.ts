@@ -33,7 +33,7 @@ export interface DefinitionStore extends Definitions {
   onChange(listener: () => void): () => void;
 }
 
-export interface DefinitionStoreOptions {
+interface DefinitionStoreOptions {
   readonly config: Config;
   readonly settings: ReceiverChecks;
   /** Undefined: files only. */

@@ -5,7 +5,7 @@ import type { StoredDefinition, StoredDefinitions, Settings } from './stored.js'
 import type { DerivedRule } from './graylog/contract.js';
 import { pipelineRules } from './graylog/pipelines.js';
 
-export interface DerivedFile {
+interface DerivedFile {
   readonly name: string;
   readonly rules: readonly Settings[];
 }

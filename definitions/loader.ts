@@ -20,7 +20,7 @@ export interface RulesLoader {
   leftOut(): ReadonlyMap<string, Problem>;
 }
 
-export interface LoaderOptions {
+interface LoaderOptions {
   /** This process gives nobody access: what roles name does not matter to it. */
   readonly withoutRoles?: boolean | undefined;
   readonly compiler: RuleCompiler;

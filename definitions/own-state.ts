@@ -10,7 +10,7 @@ import { definitionEvents } from './events.js';
 const firstRetryMs = 500;
 const lastRetryMs = 15_000;
 
-export interface OwnState {
+interface OwnState {
   /** Returns at once: definitions come when the state answers. */
   start(): void;
   stop(deadlineMs: number): Promise<void>;

@@ -12,7 +12,7 @@ type Definition = Pick<StoredDefinition, 'id' | 'definition' | 'secrets'>;
 /** What the settings say of receivers; composed by the program from the kinds that it has. */
 export type ReceiverChecks = Pick<SettingChecks, 'checkValues' | 'crossCheck' | 'portConflict'>;
 
-export interface StoredReceivers {
+interface StoredReceivers {
   /** Those that fit this program; the others were perhaps made by a newer one. */
   list(stored: StoredDefinitions): readonly RuntimeReceiver[];
   /** What is wrong with it, also beside all others. Without its own name in the places. */

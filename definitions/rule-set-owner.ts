@@ -8,7 +8,7 @@ import { definitionEvents } from './events.js';
 import { withObjects, type RulesLoader } from './loader.js';
 import type { StoredDefinitions } from './stored.js';
 
-export interface RuleSetOwnerOptions {
+interface RuleSetOwnerOptions {
   readonly loader: RulesLoader;
   readonly readFiles: () => Promise<RuleSource>;
   /** Undefined: files stay as they were at the start. */

@@ -10,7 +10,7 @@ import type { StateEntry, StateStore } from '../state/contract.js';
 export const ruleKinds = ['index-sets', 'streams', 'rules', 'outputs'] as const;
 export type RuleKind = (typeof ruleKinds)[number];
 /** Of these the rules are made, see `derived.ts`. */
-export type SourceKind = 'pipeline-rules' | 'pipelines' | 'connections' | 'extractors' | 'grok-patterns';
+type SourceKind = 'pipeline-rules' | 'pipelines' | 'connections' | 'extractors' | 'grok-patterns';
 /** `obfuscation` and `grok-patterns` are one section each, all others are lists. */
 export type ObjectKind = RuleKind | SourceKind | 'receivers' | 'obfuscation';
 

@@ -66,7 +66,7 @@ function collect(
  * From left to right, the longer first: a match inside another goes; of two that overlap in part the more important
  * one stays and the other goes, equally important ones become one.
  */
-export function resolveOverlaps(found: readonly Span[]): readonly Span[] {
+function resolveOverlaps(found: readonly Span[]): readonly Span[] {
   const sorted = [...found].sort((left, right) => left.start - right.start || right.end - left.end);
   const kept: Span[] = [];
   for (const next of sorted) {

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import { toError } from '../core/errors.js';
 
 /** One of these must be in the text. */
-export type LiteralGroup = readonly string[];
+type LiteralGroup = readonly string[];
 
 export interface Pattern {
   readonly source: string;

@@ -19,7 +19,7 @@ export interface Problem {
   readonly confidential?: boolean;
 }
 
-export interface ProblemDetails extends Pick<Problem, 'confidential'> {
+interface ProblemDetails extends Pick<Problem, 'confidential'> {
   readonly got?: string | undefined;
   readonly allowed?: string | undefined;
   readonly suggestion?: string | undefined;
@@ -68,7 +68,7 @@ export function createPlace(file: LocatedFile, path: Path, problems: Problem[]):
   };
 }
 
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path.map((part, place) => (typeof part === 'number' ? `[${part}]` : place === 0 ? part : `.${part}`)).join('');
 }
 

@@ -10,7 +10,7 @@ export type Clause =
   | { readonly kind: 'exists'; readonly field: string };
 
 /** At least one clause must hold; no clauses: it can never hold. */
-export type Requirement = readonly Clause[];
+type Requirement = readonly Clause[];
 
 /** All of them must hold; none: nothing is known. */
 export type Requirements = readonly Requirement[];
@@ -43,7 +43,7 @@ export function indexedRequirements(requirements: Requirements): Requirements {
 }
 
 /** The strictest first. */
-export function byStrictness(requirements: Requirements): Requirements {
+function byStrictness(requirements: Requirements): Requirements {
   return requirements.length < 2 ? requirements : [...requirements].sort((left, right) => total(left) - total(right));
 }
 

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { maxQueryLength } from './config/search.js';
 
 const text = (maxLength: number) => Type.String({ maxLength });
-export const objectId = Type.String({ pattern: '^[0-9a-fA-F]{24}$', description: '24 hexadecimal characters.' });
+const objectId = Type.String({ pattern: '^[0-9a-fA-F]{24}$', description: '24 hexadecimal characters.' });
 /** The setting `search.max_query_length` is the limit that is told. */
 export const queryText = (more: { readonly default?: string; readonly description?: string } = {}) =>
   Type.String({ ...more, maxLength: maxQueryLength });
@@ -52,7 +52,7 @@ const searchFilters = Type.Optional(
   ),
 );
 
-export const searchTypeBody = Type.Object({
+const searchTypeBody = Type.Object({
   id: Type.Optional(text(64)),
   name: Type.Optional(Type.Union([text(200), Type.Null()])),
   type: text(64),
@@ -76,7 +76,7 @@ export const searchTypeBody = Type.Object({
 const typeOverride = Type.Partial(Type.Omit(searchTypeBody, ['id', 'type']), { additionalProperties: false });
 export type TypeOverride = Static<typeof typeOverride>;
 
-export const queryOfSearchBody = Type.Object({
+const queryOfSearchBody = Type.Object({
   id: Type.Optional(text(64)),
   query: Type.Optional(queryBody),
   timerange: Type.Optional(timeRangeBody),

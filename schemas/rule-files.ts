@@ -10,7 +10,7 @@ const id = (description: string) => Type.String({ description, pattern: '^[a-z0-
 const condition = Type.Unsafe<Readonly<Record<string, unknown>>>({ $ref: '#/$defs/condition' });
 const action = Type.Unsafe<Readonly<Record<string, unknown>>>({ $ref: '#/$defs/action' });
 
-export const ruleSchema = Type.Object(
+const ruleSchema = Type.Object(
   {
     id: id(
       'Name of the rule; a rule of the same id in a later file changes the settings it names and keeps its place.',
@@ -23,18 +23,9 @@ export const ruleSchema = Type.Object(
   { ...closed, description: 'When the condition holds, the actions are done.' },
 );
 
-export const streamRuleTypes = [
-  'exact',
-  'regex',
-  'greater',
-  'smaller',
-  'presence',
-  'contains',
-  'always',
-  'input',
-] as const;
+const streamRuleTypes = ['exact', 'regex', 'greater', 'smaller', 'presence', 'contains', 'always', 'input'] as const;
 
-export const streamRuleSchema = Type.Object(
+const streamRuleSchema = Type.Object(
   {
     type: Type.Enum([...streamRuleTypes], { description: 'How the field is compared.' }),
     field: Type.Optional(Type.String({ description: 'Field to compare; not for always and input.', minLength: 1 })),
@@ -54,7 +45,7 @@ export const streamRuleSchema = Type.Object(
   { ...closed, description: 'A rule of a stream, as the API knows it.' },
 );
 
-export const streamSchema = Type.Object(
+const streamSchema = Type.Object(
   {
     id: id('Name of the stream.'),
     title: Type.Optional(Type.String({ description: 'Name shown to people; default: the id.', minLength: 1 })),
@@ -90,7 +81,7 @@ const size = (description: string) =>
     description: `${description} Bytes, or a number with B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024).`,
   });
 
-export const indexSetSchema = Type.Object(
+const indexSetSchema = Type.Object(
   {
     id: Type.String({
       description: 'Name of the index set; prefix of its indices and their read alias.',
@@ -152,7 +143,7 @@ const pattern = {
   enabled: Type.Optional(Type.Boolean({ description: 'A pattern that is not enabled finds nothing.', default: true })),
 };
 
-export const obfuscationSchema = Type.Object(
+const obfuscationSchema = Type.Object(
   {
     enabled: Type.Optional(
       Type.Boolean({
@@ -192,7 +183,7 @@ export const obfuscationSchema = Type.Object(
 
 const streamIds = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });
 
-export const roleSchema = Type.Object(
+const roleSchema = Type.Object(
   {
     id: Type.String({
       description:
@@ -238,7 +229,7 @@ const lists = {
   obfuscation: Type.Optional(obfuscationSchema),
 };
 
-export interface OperatorSchemas {
+interface OperatorSchemas {
   /** Schema of the value behind the key, by key of a condition or action. */
   readonly conditions: Readonly<Record<string, TSchema>>;
   readonly actions: Readonly<Record<string, TSchema>>;

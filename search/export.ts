@@ -4,7 +4,7 @@ import type { SearchHit } from '../schemas/query.js';
 import type { ExportFormat, ExportPiece } from './contract.js';
 
 /** Columns of an export that names no fields. */
-export const defaultExportFields = ['timestamp', 'source', 'message'] as const;
+const defaultExportFields = ['timestamp', 'source', 'message'] as const;
 
 /**
  * `csv`: a header line before the first row, nothing at all without rows. `json`: one flat document a line, with `_id`

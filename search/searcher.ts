@@ -151,7 +151,7 @@ async function skip(
   return position;
 }
 
-export function failuresOf(result: {
+function failuresOf(result: {
   readonly skipped: readonly string[];
   readonly failures?: MessagesAnswer['failures'] | undefined;
 }): MessagesAnswer['failures'] {

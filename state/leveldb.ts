@@ -11,7 +11,7 @@ import type { Log } from '../core/log.js';
 import type { StateEntry, StateStore } from './contract.js';
 import { stateErrors } from './errors.js';
 
-export interface LevelStateOptions {
+interface LevelStateOptions {
   readonly folder: string;
   readonly log: Log;
   /** Free disk space that puts never use. LevelDB on a full disk does not only refuse a write: until there is room it cannot be opened again. */

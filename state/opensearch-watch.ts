@@ -10,7 +10,7 @@ export interface IndexWatch {
   stop(): void;
 }
 
-export interface IndexWatchOptions {
+interface IndexWatchOptions {
   readonly log: Log;
   readonly place: string;
   /** The newest sequence number: another one after any change in the index. */

@@ -16,7 +16,7 @@ import type { StateEntry, StateStore } from './contract.js';
 import { stateErrors } from './errors.js';
 import { createIndexWatch, type IndexWatch } from './opensearch-watch.js';
 
-export interface OpenSearchStateOptions extends OpenSearchConnection {
+interface OpenSearchStateOptions extends OpenSearchConnection {
   /** `sluice-state` */
   readonly index: string;
   readonly log: Log;

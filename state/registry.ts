@@ -12,7 +12,7 @@ interface Context {
 
 type Kind = Config['store']['kind'];
 
-export const stateStores: Readonly<Record<Kind, (config: Config, context: Context) => StateStore>> = {
+const stateStores: Readonly<Record<Kind, (config: Config, context: Context) => StateStore>> = {
   embedded: (config, { log }) => createLevelState({ folder: join(config.data_folder, 'state'), log }),
   opensearch: (config, { log }) => {
     const {

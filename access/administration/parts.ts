@@ -50,7 +50,7 @@ export async function changeRecord(
  * Runs changes of what decides who is an administrator one after the other, each on what is stored now. Two programs
  * that each remove one of the last two administrators in the same instant are not kept apart.
  */
-export type AdministratorGuard = <Result>(change: () => Promise<Result>) => Promise<Result>;
+type AdministratorGuard = <Result>(change: () => Promise<Result>) => Promise<Result>;
 
 export function createAdministratorGuard(people: People): AdministratorGuard {
   let last: Promise<unknown> = Promise.resolve();

@@ -20,7 +20,7 @@ import { userPrefix, type UserRecord } from '../stored/records.js';
 import type { Attempt, Throttle } from './throttle.js';
 import type { Verified } from './verified.js';
 
-export interface LoginParts {
+interface LoginParts {
   readonly people: People;
   readonly passwords: Passwords;
   readonly throttle: Throttle | undefined;

@@ -26,7 +26,7 @@ export interface Passwords {
   check(username: string, password: string): void;
 }
 
-export interface PasswordOptions {
+interface PasswordOptions {
   readonly concurrency: number;
   readonly minimumLength: number;
   readonly onHash?: (() => void) | undefined;

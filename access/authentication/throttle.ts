@@ -41,7 +41,7 @@ export interface Throttle {
   stop(): void;
 }
 
-export interface ThrottleOptions {
+interface ThrottleOptions {
   readonly now?: () => number;
   /** Calls back once after the time, unless it is cancelled. */
   readonly timer?: (run: () => void, milliseconds: number) => () => void;

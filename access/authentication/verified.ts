@@ -8,7 +8,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Beyond it the oldest is verified again when it comes. */
 const maxProofs = 2_000;
 
-export interface Proof {
+interface Proof {
   readonly userId: string;
   readonly generation: number;
   /** The directory that was asked, as it was set then; undefined for users that are kept here. */

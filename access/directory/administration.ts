@@ -11,7 +11,7 @@ import { assertMappings } from './mapping-problems.js';
 import { rightsByGroups } from './mapping.js';
 import type { DirectorySource } from './source.js';
 
-export interface DirectoryParts {
+interface DirectoryParts {
   readonly source: DirectorySource;
   readonly people: People;
   readonly throttle: Throttle | undefined;

@@ -10,7 +10,7 @@ import { accessErrors } from '../errors.js';
 import type { StreamName } from '../rights/rights.js';
 import { roleIsThere, streamsNamed, type Mappings } from './mapping.js';
 
-export interface MappingProblem {
+interface MappingProblem {
   readonly place: string;
   readonly got: string;
   readonly allowed: string;
@@ -20,7 +20,7 @@ export interface MappingProblem {
 const mostNames = 30;
 const mostLength = 100;
 
-export function mappingProblems(
+function mappingProblems(
   {
     role_mapping: roleMapping = [],
     default_roles: defaults = [],

@@ -13,8 +13,6 @@ const shipped = {
   file: undefined,
 } as const;
 
-export const administratorRole = 'administrator';
-
 const list: readonly (Role & { readonly name: (typeof shippedRoleNames)[number] })[] = [
   {
     ...shipped,

@@ -26,7 +26,7 @@ export interface People {
   streams(): readonly StreamName[];
 }
 
-export interface PeopleOptions {
+interface PeopleOptions {
   readonly state: StateStore;
   readonly log: Log;
   /** The same array as long as nothing changes. */

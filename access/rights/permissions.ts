@@ -13,7 +13,7 @@ import type { Rights, StreamName } from './rights.js';
 const maxPermissions = 1_000;
 const capabilities: ReadonlySet<string> = new Set(allCapabilities);
 
-export type RoleRights = Pick<RoleRecord, 'read' | 'edit' | 'read_all' | 'capabilities' | 'other_permissions'>;
+type RoleRights = Pick<RoleRecord, 'read' | 'edit' | 'read_all' | 'capabilities' | 'other_permissions'>;
 
 /**
  * Throws ACCESS_VALUE_INVALID for what a role cannot have. Graylog's permissions without a meaning here are stored

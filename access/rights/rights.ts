@@ -24,7 +24,7 @@ export interface Rights {
   readonly roles: readonly string[];
 }
 
-export const unrestrictedRights = (roles: readonly Role[], capabilities: readonly Capability[]): Rights => ({
+const unrestrictedRights = (roles: readonly Role[], capabilities: readonly Capability[]): Rights => ({
   administrator: true,
   scope: { streams: 'all', except: [], deadLetters: true },
   editableStreams: 'all',

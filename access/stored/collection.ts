@@ -28,7 +28,7 @@ export interface Collection<Value> {
   refresh(): Promise<void>;
 }
 
-export interface CollectionOptions<Value> {
+interface CollectionOptions<Value> {
   readonly state: StateStore;
   readonly prefix: string;
   readonly read: ReadRecord<Value>;

@@ -43,7 +43,7 @@ interface Cached<Value> {
   readAt: number;
 }
 
-export interface SecretsOptions<Value> {
+interface SecretsOptions<Value> {
   readonly state: StateStore;
   readonly prefix: string;
   readonly read: ReadRecord<Value>;

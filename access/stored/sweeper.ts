@@ -11,13 +11,13 @@ import type { Secrets } from './secrets.js';
 const sweepMs = 5 * 60_000;
 const maxSessionsOfUser = 1_000;
 
-export interface Sweeper {
+interface Sweeper {
   start(): void;
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface SweeperOptions {
+interface SweeperOptions {
   readonly sessions: Secrets<SessionRecord>;
   readonly tokens: Secrets<TokenRecord>;
   readonly people: People;

@@ -8,7 +8,7 @@ import { answerErrors, answerKinds, type AnswerCode } from './errors.js';
 
 const brand = Symbol('sluice.api.failure');
 
-export interface FailureDetails {
+interface FailureDetails {
   /** Further members of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Failure extends SluiceError, ErrorAnswer {
+interface Failure extends SluiceError, ErrorAnswer {
   readonly status: number;
   readonly [brand]: true;
 }

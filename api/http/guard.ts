@@ -12,7 +12,7 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-export interface Guard {
+interface Guard {
   /** Before the body is read. */
   readonly decide: Hook;
   /** After it, and before it is looked at: what was decided. */

@@ -2,7 +2,7 @@
 import type { SessionActivity, User } from '../../access/contract.js';
 import type { UserAnswer } from '../../schemas/api-access.js';
 
-export interface UserShown {
+interface UserShown {
   readonly activity?: SessionActivity | undefined;
   readonly permissions: boolean;
   readonly directory: boolean;

@@ -5,7 +5,7 @@ import { topicsLocation } from '../../program/topic-log.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { ProgramFacts } from '../../program/workers/contract.js';
 
-export interface BannerFacts extends ProgramFacts {
+interface BannerFacts extends ProgramFacts {
   readonly workers: number;
   readonly adminPort: number | undefined;
 }

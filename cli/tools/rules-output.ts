@@ -1,7 +1,7 @@
 /** Explanations for a terminal. */
 import type { Change, ExplainedRule, ExplainedStream, Explanation, Verdict } from '../../rules/engine/explain.js';
 
-export interface Paint {
+interface Paint {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
   readonly faint: (text: string) => string;

@@ -90,7 +90,7 @@ function addConfig(program: Command): void {
 }
 
 /** `quiet`: only what is wrong. JSON is an answer on standard output, whatever it says. */
-export function tell(
+function tell(
   result: { readonly text: string; readonly exitCode: number },
   flags: { readonly json?: boolean; readonly quiet?: boolean } = {},
 ): void {

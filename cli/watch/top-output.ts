@@ -5,7 +5,7 @@ import { escapeControls } from '../search/output.js';
 
 export type TopSubject = 'sender' | 'stream' | 'rule';
 
-export interface TopRow {
+interface TopRow {
   readonly name: string;
   readonly per_second: number;
   readonly messages: number;

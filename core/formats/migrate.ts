@@ -22,7 +22,7 @@ export type MigrationSteps = Readonly<Record<number, () => Promise<void>>>;
 /** Lost races in a row before giving up; each means that another process made progress. */
 const maxRaces = 20;
 
-export interface Migration {
+interface Migration {
   readonly format: FormatVersion;
   readonly stamps: StampPlace;
   readonly steps: MigrationSteps;

@@ -12,7 +12,7 @@ export interface FormatStamp {
   readonly written_by: string;
 }
 
-export type FormatVerdict =
+type FormatVerdict =
   /** Of this version, or of a newer one that this program may read and write. */
   | { readonly kind: 'fine' }
   | { readonly kind: 'older'; readonly from: number }
@@ -63,7 +63,7 @@ export function judgeStamp(format: FormatVersion, stamp: FormatStamp | undefined
   return found < current ? { kind: 'older', from: found } : { kind: 'fine' };
 }
 
-export function newerFormat(format: FormatVersion, stamp: FormatStamp, place: string): SluiceError {
+function newerFormat(format: FormatVersion, stamp: FormatStamp, place: string): SluiceError {
   return formatErrors.create('FORMAT_NEWER', {
     place,
     got: `${format.name} of ${versionText(stamp)}`,

@@ -8,7 +8,7 @@
  */
 import { last } from '../at.js';
 
-export interface VersionStep {
+interface VersionStep {
   readonly version: number;
   readonly minimumReader: number;
   /** The release that wrote it first. */

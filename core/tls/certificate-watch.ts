@@ -8,7 +8,7 @@ import { certificateEvents } from './events.js';
 /** How often the certificate files are looked at; a renewal need not be quicker. */
 const checkEveryMs = 10_000;
 
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly cert_file: string;
   readonly key_file: string;
   readonly ca_file: string;
@@ -20,7 +20,7 @@ export interface CertificateWatch {
   stop(): void;
 }
 
-export interface CertificateWatchOptions {
+interface CertificateWatchOptions {
   readonly files: CertificateFiles;
   /** Reads the files; throws where they cannot be used. */
   readonly load: () => SecureContextOptions;

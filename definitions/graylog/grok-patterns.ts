@@ -17,7 +17,7 @@ export function grokTable(stored: StoredDefinitions): GrokTable {
  * Graylog's patterns use what linear-time matching does not have. An atomic group becomes a plain one and a possessive repetition a plain one: both
  * only forbid going back, which does not happen here. The rest is left as it is.
  */
-export function portable(pattern: string): string {
+function portable(pattern: string): string {
   let result = '';
   let inClass = false;
   for (let at = 0; at < pattern.length; at += 1) {
@@ -44,7 +44,7 @@ export const maxPatterns = 500;
 let last: { readonly text: string; readonly usable: GrokTable } | undefined;
 
 /** Those that compile, with the names that they refer to. A name that ships stands in for one of the same name that does not. */
-export function usablePatterns(table: GrokTable): GrokTable {
+function usablePatterns(table: GrokTable): GrokTable {
   const text = JSON.stringify(table);
   if (last?.text !== text) last = { text, usable: onlyUsable(table) };
   return last.usable;

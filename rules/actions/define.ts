@@ -21,7 +21,7 @@ export interface ActionPlace extends Place {
   obfuscator(ids: readonly string[] | undefined, replacement: string | undefined, place: Place): Obfuscator;
 }
 
-export interface ActionExample {
+interface ActionExample {
   readonly then: readonly Readonly<Record<string, unknown>>[];
   readonly before: LogDocument;
   /** The document afterwards; undefined: dropped. */

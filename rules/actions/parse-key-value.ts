@@ -64,7 +64,7 @@ export const parseKeyValue = defineAction({
 type Take = (key: string, value: string) => void;
 
 /** `[key=value]` anywhere in the text; one pass. */
-export function bracketPairs(text: string, take: Take): void {
+function bracketPairs(text: string, take: Take): void {
   for (let open = text.indexOf('['); open >= 0; ) {
     const close = text.indexOf(']', open + 1);
     if (close < 0) return;
@@ -79,7 +79,7 @@ export function bracketPairs(text: string, take: Take): void {
 }
 
 /** `key=value`, the value in double quotes when it holds the separator; parts without a key are passed over. One pass. */
-export function plainPairs(text: string, between: string, within: string, take: Take): void {
+function plainPairs(text: string, between: string, within: string, take: Take): void {
   let position = 0;
   let middle = text.indexOf(within);
   let quotesEnd = true;

@@ -53,11 +53,7 @@ export const regex = defineAction({
   },
 });
 
-export function namedGroups(
-  pattern: Pattern,
-  names: readonly string[],
-  text: string,
-): Map<string, FieldValue> | undefined {
+function namedGroups(pattern: Pattern, names: readonly string[], text: string): Map<string, FieldValue> | undefined {
   if (!pattern.mayMatch(text)) return undefined;
   const matcher = pattern.re2.matcher(text);
   if (!matcher.find()) return undefined;

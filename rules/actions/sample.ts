@@ -21,7 +21,7 @@ export const sample = defineAction({
 });
 
 /** The id as a number from 0 to below 1: FNV-1a, then mixed, because ids of one run differ only at their end. */
-export function fraction(id: string): number {
+function fraction(id: string): number {
   let hash = 0x811c9dc5;
   for (let place = 0; place < id.length; place += 1) hash = Math.imul(hash ^ id.charCodeAt(place), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,5 +1,5 @@
 /** A checked `when` of a rule file → a condition. */
-import { didYouMean, shown, type Place } from '../problems.js';
+import { shown, type Place } from '../problems.js';
 import { never, type Condition } from '../conditions/define.js';
 import { conditions, conditionsByName } from '../conditions/registry.js';
 
@@ -47,7 +47,3 @@ function wrong(place: Place, message: string, got?: unknown): Condition {
   });
   return never;
 }
-
-/** For the schema check: the keys that may stand in a condition. */
-export const meantCondition = (key: string): string | undefined =>
-  didYouMean(key, [...conditionsByName.keys(), 'field', 'ignore_case']);

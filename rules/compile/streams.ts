@@ -103,7 +103,7 @@ function conditionOf(id: string, settings: RuleFileStream, placeOf: (key: keyof 
 }
 
 /** Truth table of stream rules: greater and smaller never match what is no number, inverted or not; every other kind inverts plainly. */
-export function streamRule(rule: RuleFileStreamRule, place: Place): Condition {
+function streamRule(rule: RuleFileStreamRule, place: Place): Condition {
   const { type, field = '', inverted = false } = rule;
   if (type !== 'always' && type !== 'input' && field === '') place.report(`A rule of type ${type} needs \`field\`.`);
   const wanted = rule.value === undefined ? '' : String(rule.value);

@@ -15,7 +15,7 @@ export interface Condition {
   test(document: LogDocument, context: RuleContext): boolean;
 }
 
-export interface ConditionPlace extends Place {
+interface ConditionPlace extends Place {
   /** Empty where the condition takes none. */
   readonly field: string;
   readonly ignoreCase: boolean;

@@ -6,7 +6,7 @@ import { removeField } from '../fields.js';
 import { obfuscateField } from '../obfuscation.js';
 import { droppedOutcome, leavesDefault, outcomeOf, type Outcome, type Program } from './program.js';
 
-export interface Engine {
+interface Engine {
   apply(document: LogDocument, context: RuleContext): Routing;
   takeCounts(): RuleCounts;
 }

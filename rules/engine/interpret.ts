@@ -6,7 +6,7 @@ import { removeField } from '../fields.js';
 import { obfuscateField } from '../obfuscation.js';
 import { droppedOutcome, outcomeOf, type Entry, type Program } from './program.js';
 
-export interface Step {
+interface Step {
   readonly entry: Entry;
   readonly held: boolean;
   /** What it threw. */
@@ -15,13 +15,13 @@ export interface Step {
   readonly streams: readonly number[];
 }
 
-export interface Interpretation {
+interface Interpretation {
   readonly routing: Routing;
   readonly obfuscated: boolean;
 }
 
 /** `before` and `after` see the document around each entry. */
-export interface Watcher {
+interface Watcher {
   before?(entry: Entry): void;
   after?(step: Step): void;
 }

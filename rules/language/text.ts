@@ -3,19 +3,19 @@ import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, typ
 import { toError } from '../../core/errors.js';
 import type { Path } from '../problems.js';
 
-export interface Position {
+interface Position {
   /** From 1. */
   readonly line: number;
   readonly column: number;
 }
 
-export interface FileText {
+interface FileText {
   readonly data: unknown;
   /** Of the value, or of its key. The deepest node on the path that exists decides. */
   readonly positionOf: (path: Path, atKey: boolean) => Position;
 }
 
-export interface TextMistake extends Position {
+interface TextMistake extends Position {
   readonly message: string;
 }
 

@@ -11,7 +11,7 @@ import { rulesErrors } from '../errors.js';
 const maxFiles = 1_000;
 const maxSourceBytes = 8 * 2 ** 20;
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Begin with the rule files that ship. */
   readonly defaults: boolean;
 }

@@ -88,6 +88,4 @@ export const processingOptions = Type.Object(
 
 export const watchesRules = flag('Load rule files again when they change.', true);
 
-export type StoreOptions = Static<typeof storeOptions>;
-export type ProcessingOptions = Static<typeof processingOptions>;
 export type ClientTls = Static<typeof clientTls>;

@@ -4,7 +4,7 @@ import type { TObject } from 'typebox';
 export type OutputProtocol = 'tcp' | 'udp' | 'http';
 
 /** Settings that do not go together. */
-export interface FormatProblem {
+interface FormatProblem {
   /** In the section of the format. */
   readonly key: string;
   readonly reason: string;

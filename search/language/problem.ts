@@ -3,7 +3,7 @@ import type { SluiceError } from '../../core/errors.js';
 import type { TextSpan } from '../contract.js';
 import { searchErrors } from '../errors.js';
 
-export type QueryProblemCode = Extract<keyof typeof searchErrors.kinds, `SEARCH_QUERY_${string}`>;
+type QueryProblemCode = Extract<keyof typeof searchErrors.kinds, `SEARCH_QUERY_${string}`>;
 
 export interface QueryProblem {
   readonly kind: 'problem';
@@ -26,7 +26,7 @@ export class QueryFailure extends Error {
   }
 }
 
-export interface ProblemDetails {
+interface ProblemDetails {
   readonly got: string;
   readonly allowed: string;
   readonly didYouMean?: string;

@@ -10,7 +10,7 @@ export type ClauseSpans = ReadonlyMap<
   { readonly whole: TextSpan; readonly value: TextSpan; readonly name: TextSpan | undefined }
 >;
 
-export interface SizeLimits {
+interface SizeLimits {
   readonly maxClauses: number;
   readonly maxDepth: number;
 }

@@ -11,7 +11,7 @@ export interface TimeRangeOptions {
 }
 
 /** Half-open: from <= timestamp < to; undefined: open. */
-export interface TimeRange {
+interface TimeRange {
   readonly from: number | undefined;
   readonly to: number | undefined;
 }

@@ -41,7 +41,7 @@ export async function planSearch(context: PlanContext, question: SearchQuestion,
 }
 
 /** Throws SEARCH_QUERY_INVALID with the place; its cause has the code of what is wrong. */
-export function readQuery({ settings, now }: Pick<PlanContext, 'settings' | 'now'>, text: string): QueryNode {
+function readQuery({ settings, now }: Pick<PlanContext, 'settings' | 'now'>, text: string): QueryNode {
   const node = parseQuery(text, { ...queryOptions(settings), now: now() });
   if (!isQueryProblem(node)) return node;
   const cause = queryError(node);

@@ -13,7 +13,7 @@ function inStream(id: string): QueryNode {
 }
 
 /** The streams that are searched; `all` where the scope names none and nobody asked for some. */
-export function searchedStreams(scope: SearchScope, wanted: readonly string[] | undefined): 'all' | readonly string[] {
+function searchedStreams(scope: SearchScope, wanted: readonly string[] | undefined): 'all' | readonly string[] {
   if (wanted !== undefined) return [...new Set(wanted)].filter((id) => mayReadStream(scope, id));
   return scope.streams === 'all' ? 'all' : scope.streams.filter((id) => mayReadStream(scope, id));
 }

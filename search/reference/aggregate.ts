@@ -103,7 +103,7 @@ const widths = {
 const firstMonday = Date.UTC(1970, 0, 5);
 
 /** The beginning of the bucket that holds a time. */
-export function bucketStart(time: number, { unit, count }: BucketInterval): number {
+function bucketStart(time: number, { unit, count }: BucketInterval): number {
   const date = new Date(time);
   if (unit === 'year') return Date.UTC(Math.floor(date.getUTCFullYear() / count) * count, 0, 1);
   if (unit === 'month') {
@@ -198,6 +198,6 @@ function varianceOf(numbers: readonly number[], mean: number): number {
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** Place of the smallest value that so many percent of the values do not exceed. */
-export function nearestRank(count: number, percentile: number): number {
+function nearestRank(count: number, percentile: number): number {
   return Math.max(0, Math.ceil((percentile / 100) * count - 1e-9) - 1);
 }

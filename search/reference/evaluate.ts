@@ -11,7 +11,7 @@ import { containsPhrase, textFields, wordsOf, lowerCase } from '../../schemas/wo
 import { compareCodePoints, readNumber } from '../../core/values.js';
 import { wildcardExpression } from '../language/patterns.js';
 
-export type Matcher = (document: Readonly<Record<string, unknown>>) => boolean;
+type Matcher = (document: Readonly<Record<string, unknown>>) => boolean;
 type ValueTest = (value: string | number | boolean) => boolean;
 
 /** Fields that a clause without a field looks into. */

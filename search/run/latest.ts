@@ -17,7 +17,7 @@ const mostLookUps = 1_000;
 const longestText = 10_000;
 
 /** Where the newest messages are looked up: in the question of the aggregation, within its turn. */
-export interface LookUp {
+interface LookUp {
   readonly context: SearchContext;
   readonly plan: Plan;
   readonly turn: Turn;
@@ -84,7 +84,7 @@ async function newest(
   return shownValue(hits[0]?.document[field]);
 }
 
-export function shownValue(value: unknown): MetricValue {
+function shownValue(value: unknown): MetricValue {
   if (typeof value === 'string') return value.slice(0, longestText);
   return typeof value === 'number' || typeof value === 'boolean' || Array.isArray(value)
     ? (value as MetricValue)

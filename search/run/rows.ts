@@ -13,8 +13,7 @@ import { countEnd, takeTurn, type Turn } from './turn.js';
 import { withoutHiddenStreams } from '../plan/scope.js';
 import type { SearchContext } from './context.js';
 
-export type RowsRequest = SearchQuestion &
-  Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined };
+type RowsRequest = SearchQuestion & Pick<MessagesRequest, 'sort' | 'fields'> & { readonly limit?: number | undefined };
 
 export async function* rows(
   context: SearchContext,

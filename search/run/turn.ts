@@ -7,7 +7,7 @@ import { searchErrors } from '../errors.js';
 import type { searchMetrics } from '../metrics.js';
 import type { FairQueue } from './fair-queue.js';
 
-export type SearchKind = 'messages' | 'aggregate' | 'rows' | 'tail' | 'fields';
+type SearchKind = 'messages' | 'aggregate' | 'rows' | 'tail' | 'fields';
 
 export interface RunContext {
   readonly queue: FairQueue;

@@ -17,7 +17,7 @@ function wellFormed(text: string): string {
   return text.replace(loneSurrogates, '\ufffd');
 }
 
-export interface AdjustOptions {
+interface AdjustOptions {
   readonly maxFields: number;
   /** Fields that go to `other_fields` whatever they are. */
   readonly evict: ReadonlySet<string>;

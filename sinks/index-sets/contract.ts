@@ -5,7 +5,7 @@ import type { IndexSetDefinition } from '../../schemas/index-sets.js';
 import type { IndexStore } from '../stores/contract.js';
 
 /** `abandoned`: missing, and an operator does not want to restore it; what is bound for it becomes a dead letter. */
-export type IndexPhase = 'open' | 'retiring' | 'closed' | 'deleted' | 'abandoned';
+type IndexPhase = 'open' | 'retiring' | 'closed' | 'deleted' | 'abandoned';
 
 /** Durable (rules 6 and 7 of the delivery protocol): the state of a concrete index. Never removed, so that no name is used twice. */
 export interface IndexState {
@@ -47,7 +47,7 @@ export interface IndexRotation {
 }
 
 /** Whether no partition can write to the index any more. */
-export type IsPassed = (index: string, indexSet: string) => Promise<boolean>;
+type IsPassed = (index: string, indexSet: string) => Promise<boolean>;
 
 /** How far the partitions are (delivery protocol, rule 7). */
 export interface IndexPassage {

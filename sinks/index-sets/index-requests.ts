@@ -10,7 +10,7 @@ import type {
 } from './contract.js';
 import { indexSetErrors } from './errors.js';
 
-export interface IndexRequestsOptions {
+interface IndexRequestsOptions {
   readonly ledger: IndexLedger;
   readonly store: IndexStore;
   /** Learns which index sets there are now. */

@@ -17,7 +17,7 @@ import { adjust } from './adjust.js';
 import { createFieldTable, type FieldTable } from './field-table.js';
 import { isTime } from './times.js';
 
-export interface MappingCoercionOptions {
+interface MappingCoercionOptions {
   /** Fields of one index, standard ones included. */
   readonly maxFields: number;
   /** Fields with a type from the beginning, in every index. */

@@ -26,7 +26,7 @@ export interface Parcel {
 }
 
 /** Over-long messages by what became of them. */
-export type OverLong = 'truncated' | 'split' | 'dropped';
+type OverLong = 'truncated' | 'split' | 'dropped';
 
 export interface Encoder {
   /** One parcel from `records[from]` on; `to` is the first record that is not in it. Counts over-long messages through its context. */

@@ -1,8 +1,8 @@
 /** How many messages go out at once: large enough that a write costs little for each, small enough that a window of many stays fine-grained. */
 import type { OutputRecord } from './contract.js';
 
-export const parcelBytes = 64 * 1024;
-export const parcelMessages = 512;
+const parcelBytes = 64 * 1024;
+const parcelMessages = 512;
 
 /** The end of the parcel that begins at `from`. One message always fits. */
 export function parcelEnd(

@@ -5,7 +5,7 @@ import { compareCodePoints } from '../../core/values.js';
 type Key = Bucket['key'][number];
 
 /** Numbers before texts; booleans as their texts. */
-export function compareKeys(left: Key, right: Key): number {
+function compareKeys(left: Key, right: Key): number {
   if (typeof left === 'number' || typeof right === 'number')
     return typeof left === typeof right ? Number(left) - Number(right) : typeof left === 'number' ? -1 : 1;
   return compareCodePoints(String(left), String(right));

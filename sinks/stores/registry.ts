@@ -6,7 +6,7 @@ import type { IndexStore } from './contract.js';
 import { createDuckStore } from './duckdb/store.js';
 import { createOpenSearchStore } from './opensearch/store.js';
 
-export interface StoreContext {
+interface StoreContext {
   readonly registry: Registry;
   readonly log: Log;
   /** The store has ended by itself and will not answer any more: the program cannot go on. */
@@ -15,7 +15,7 @@ export interface StoreContext {
 
 type Kinds = { readonly [Kind in Config['store']['kind']]: (config: Config, context: StoreContext) => IndexStore };
 
-export const storeKinds: Kinds = {
+const storeKinds: Kinds = {
   embedded: (config, context) => {
     const {
       memory_bytes: memoryBytes,

@@ -12,7 +12,7 @@ const pollMs = 200;
 /** A document that is not found by then is left out of the histogram and said in the log. */
 const patienceMs = 60_000;
 
-export interface SearchableProbe {
+interface SearchableProbe {
   /** A document has just been stored. */
   stored(indexSet: string, index: string, id: string, receivedAt: number): void;
 }

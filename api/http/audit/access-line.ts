@@ -5,7 +5,7 @@
  * client sends can end the line, its quotes or its user slot: such characters are written as %XX.
  */
 
-export interface AccessLine {
+interface AccessLine {
   readonly at: number;
   readonly address: string;
   readonly user: string | undefined;

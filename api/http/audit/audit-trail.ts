@@ -11,7 +11,7 @@ import type { MessageSink } from '../../../schemas/messages.js';
 import { apiMetrics } from '../metrics.js';
 
 /** Name of the receiver of these messages: senders cannot set that field, so it tells real records from forged ones. */
-export const auditReceiver = 'audit';
+const auditReceiver = 'audit';
 
 export interface AuditMessage {
   readonly text: string;
@@ -30,7 +30,7 @@ export interface AuditTrail {
   stop(deadlineMs: number): Promise<void>;
 }
 
-export interface AuditTrailOptions {
+interface AuditTrailOptions {
   readonly sink: MessageSink;
   readonly container: string;
   readonly maxWaiting: number;

@@ -27,7 +27,7 @@ export interface ExportRequest {
   readonly timeZone?: string | undefined;
 }
 
-export interface ExportState {
+interface ExportState {
   readonly id: string;
   readonly owner: string;
   readonly owner_id: string;

@@ -7,7 +7,7 @@ import { messageSort } from './sort-keys.js';
 
 const defaultLimit = 150;
 
-export interface MessageRow {
+interface MessageRow {
   readonly message: Readonly<Record<string, unknown>>;
   readonly index: string;
   readonly highlight_ranges: Readonly<Record<string, never>>;

@@ -11,7 +11,7 @@ import { failure } from '../failure.js';
 import type { QueryResults } from './execute.js';
 import { jobKeptMs, unknownJob, type Job, type Jobs, type JobStart, type StartedJob } from './jobs.js';
 
-export const sharedJobsPrefix = 'search-jobs/';
+const sharedJobsPrefix = 'search-jobs/';
 /** A job cancelled in another process ends within this time. */
 const lookMs = 1_000;
 /** Records that a process left behind. */
@@ -19,7 +19,7 @@ const sweepMs = 300_000;
 /** Largest record, as JSON. A larger job stays with its process. */
 const maxRecordBytes = 64 * 1024;
 
-export interface JobRequest {
+interface JobRequest {
   readonly search: StoredSearch;
   readonly override: ExecuteBody['global_override'];
   /** The moment that relative times count from. */
@@ -27,7 +27,7 @@ export interface JobRequest {
   readonly cancelAfterMs: number | undefined;
 }
 
-export interface SharedJobsOptions {
+interface SharedJobsOptions {
   readonly jobs: Jobs;
   /** Undefined: there is no other process. */
   readonly state: StateStore | undefined;

@@ -1,7 +1,7 @@
 /** The order of messages as bodies give it: `[{field, order}]`. */
 import { failure } from '../failure.js';
 
-export interface MessageSort {
+interface MessageSort {
   readonly field: string;
   readonly direction: 'asc' | 'desc';
 }

@@ -33,7 +33,7 @@ export interface ViewStore {
 
 export const newObjectId = (): string => randomBytes(12).toString('hex');
 
-export interface ViewLimits {
+interface ViewLimits {
   readonly maxSearches: number;
   readonly maxViews: number;
 }

@@ -24,7 +24,7 @@ const types: Readonly<Record<string, Extraction>> = {
   substring: cut,
 };
 
-export const extractorTypes = Object.keys(types);
+const extractorTypes = Object.keys(types);
 
 /** Types that make fields of their own names. */
 const namesItself = new Set(['grok', 'json']);

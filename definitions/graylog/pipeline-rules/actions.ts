@@ -43,7 +43,7 @@ const statements: Readonly<Record<string, Run>> = {
   set_fields: setFields,
 };
 
-export const supportedStatements = ['let', ...Object.keys(statements)].join(', ');
+const supportedStatements = ['let', ...Object.keys(statements)].join(', ');
 
 export function translateStatement(statement: Statement, translating: Translating): void {
   if (statement.kind === 'let') {

@@ -6,7 +6,7 @@ const reference = /%\{([^{}:;]*)(?::([^{}:;]*))?(?:[:;]([^{}]*))?\}/g;
 export const hasNamedGroup = (source: string): boolean => /\(\?P?<[A-Za-z]/.test(source);
 export const namedGroupProblem = 'A group with a name makes no field in a grok pattern here; write %{PATTERN:field}.';
 
-export interface GrokChoice {
+interface GrokChoice {
   /** Goes before each name. */
   readonly prefix?: string | undefined;
   /** False: parts without a name of their own get the name of their pattern. */

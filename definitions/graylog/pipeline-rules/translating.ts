@@ -5,7 +5,7 @@ import type { KnownNames, Position, TextProblem } from '../contract.js';
 import { textInvalid, wrongAt } from './problem.js';
 import type { Argument, Node, NodeOf } from './tree.js';
 
-export interface Variable {
+interface Variable {
   readonly value: Node;
   /** How many actions there were when it was set. */
   readonly since: number;

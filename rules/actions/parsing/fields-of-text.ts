@@ -16,7 +16,7 @@ export const sourceOptions = {
   ),
 };
 
-export interface SourceOptions {
+interface SourceOptions {
   readonly field: string;
   readonly remove?: boolean | undefined;
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { fieldReader, textOf } from '../../fields.js';
 import { defineCondition, type Condition, type ConditionEntry, type ConditionExample } from '../define.js';
 
-export interface TextCondition {
+interface TextCondition {
   readonly name: string;
   readonly description: string;
   /** `contains`, as it reads between field and value. */

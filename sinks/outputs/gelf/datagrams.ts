@@ -9,8 +9,8 @@ import type { EncodeContext, Encoder, OutputRecord } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 import { shortenGelf } from './shorten.js';
 
-export const maxChunks = 128;
-export const chunkHeaderBytes = 12;
+const maxChunks = 128;
+const chunkHeaderBytes = 12;
 /** What compression adds to bytes that it cannot make smaller. */
 const compressionOverhead = 64;
 /** Datagrams go out together; few enough that one that fails does not send many again. */
@@ -22,7 +22,7 @@ const compressors: Readonly<Record<GelfOutputSettings['compression'], (value: Bu
   zlib: (value) => deflateSync(value),
 };
 
-export type NextId = () => Buffer;
+type NextId = () => Buffer;
 
 /** Ids that no other sender behind the same address is likely to use at the same time. The first bytes change first: some receivers look at no more. */
 export function createChunkIds(): NextId {
@@ -34,7 +34,7 @@ export function createChunkIds(): NextId {
 }
 
 /** Undefined when 128 chunks cannot hold it. */
-export function chunked(payload: Buffer, datagramBytes: number, nextId: NextId): readonly Buffer[] | undefined {
+function chunked(payload: Buffer, datagramBytes: number, nextId: NextId): readonly Buffer[] | undefined {
   if (payload.length <= datagramBytes) return [payload];
   const size = datagramBytes - chunkHeaderBytes;
   const count = Math.ceil(payload.length / size);

@@ -6,7 +6,7 @@ const nul = 0;
 const escapedNul = Buffer.from('\\u0000');
 
 /** A raw NUL can only stand within a text (some senders write it there); the destination would take it for the end of the message. */
-export function withoutNul(value: Buffer): Buffer {
+function withoutNul(value: Buffer): Buffer {
   if (value.indexOf(nul) < 0) return value;
   const parts: Buffer[] = [];
   let from = 0;

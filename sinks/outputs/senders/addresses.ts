@@ -20,7 +20,7 @@ export interface OwnListener {
   readonly port: number;
 }
 
-export const lookUpAll: LookUp = async (host) => {
+const lookUpAll: LookUp = async (host) => {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family: family as 4 | 6 }];
   const found = await lookup(host, { all: true, order: 'verbatim' });
@@ -49,7 +49,7 @@ export function createResolver(host: string, lookUp: LookUp = lookUpAll): () => 
 const mapped = /^::ffff:/i;
 const plain = (address: string): string => address.replace(mapped, '').replace(/%.*$/, '');
 
-export function isOwnAddress(address: string): boolean {
+function isOwnAddress(address: string): boolean {
   const bare = plain(address);
   if (bare === '::1' || /^127\./.test(bare) || bare === '0.0.0.0' || bare === '::') return true;
   return Object.values(networkInterfaces()).some(

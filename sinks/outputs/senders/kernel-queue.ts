@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 
-export interface KernelQueue {
+interface KernelQueue {
   /** Called with each look; `taken` ran right before it. */
   readonly before: () => void;
   readonly after: (look: KernelLook) => void;

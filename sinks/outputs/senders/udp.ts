@@ -9,7 +9,7 @@ import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
 import { outputErrors } from '../errors.js';
 import { assertNotOwn, createResolver, type Address, type LookUp, type OwnListener } from './addresses.js';
 
-export interface UdpLinkOptions {
+interface UdpLinkOptions {
   readonly name: string;
   readonly host: string;
   readonly port: number;

@@ -18,7 +18,7 @@ const leastTextBytes = 256;
 const splitBytes = 40;
 const parcelDatagrams = 64;
 
-export type SyslogMessages = (document: LogDocument) => readonly string[];
+type SyslogMessages = (document: LogDocument) => readonly string[];
 
 interface Parts {
   readonly header: Header;

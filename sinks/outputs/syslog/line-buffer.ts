@@ -7,7 +7,7 @@ const mostBytesEach = 3;
 /** Room before a line for its length in digits and a space. */
 const countRoom = 12;
 
-export interface LineBuffer {
+interface LineBuffer {
   /** RFC 6587, 3.4.1: the length in bytes and a space before it. */
   addCounted(line: string): void;
   /** RFC 6587, 3.4.2: a newline behind it. */

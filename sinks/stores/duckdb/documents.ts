@@ -22,7 +22,7 @@ const writeAmplification = 3;
 
 const label = { store: 'embedded' } as const;
 
-export interface Disk {
+interface Disk {
   readonly folder: string;
   /** Writes are refused before less than this is free. */
   readonly reserveBytes: number;

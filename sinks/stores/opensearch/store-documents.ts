@@ -21,7 +21,7 @@ const bulkFilter = 'errors,items.*.status,items.*.error.type,items.*.error.reaso
 
 const label = { store: 'opensearch' } as const;
 
-export interface DocumentsOptions {
+interface DocumentsOptions {
   /** Largest bulk body. */
   readonly bulkBytes: number;
   /** Bulk requests at the same time; the others wait. Default 2. */

@@ -3,7 +3,7 @@ import type { FieldType, IndexInfo, IndexOptions, StoreIndices } from '../contra
 import { createIndex, fieldTypes, listIndices, openIndices, takesFlatNames } from './indices.js';
 import { pathOf, sendExpecting, type Send } from './requests.js';
 
-export interface IndicesOptions {
+interface IndicesOptions {
   readonly maxFields: number;
   /** Default: what the engine's version can. */
   readonly flatNames?: boolean;

@@ -11,7 +11,7 @@ const idleIndexMs = 120_000;
 /** About 20 MB of what the engine knows of them. */
 const freshDocuments = 5_000_000;
 
-export interface ControlOptions {
+interface ControlOptions {
   readonly catalog: Catalog;
   readonly writes: WriteQueue;
   readonly searches: RunningSearches;

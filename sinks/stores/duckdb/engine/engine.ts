@@ -10,7 +10,7 @@ import { EngineIndices } from './engine-indices.js';
 import { EngineQueries } from './engine-queries.js';
 import { Readers } from './readers.js';
 
-export interface EngineEvents {
+interface EngineEvents {
   /** The thread may be ended. */
   readonly onHalted: () => void;
   /** Bytes that searches retain for those that come next. */

@@ -8,7 +8,7 @@ const bytesOfOne = 128 * 2 ** 20;
 /** More than these wait for the disk and for each other. */
 const mostTransactions = 4;
 
-export interface Capacity {
+interface Capacity {
   /** Writes, checkpoints and detachments at once. */
   readonly transactions: number;
   readonly threads: number;

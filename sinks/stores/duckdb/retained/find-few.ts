@@ -28,7 +28,7 @@ export interface LookedAt extends Pick<Condition, 'from' | 'to'> {
 /** The words of longer texts are left to the engine. */
 const maxTextBytes = 4_096;
 
-export interface FewRows {
+interface FewRows {
   /** More rows than these are not few. */
   readonly most: number;
   /** No others are looked at; undefined: all of the part. */

@@ -6,7 +6,7 @@ import type { FieldTable } from '../files/fields.js';
 import { defaultFields } from '../sql/query-sql.js';
 import { mayBeInOtherFields } from '../sql/value-sql.js';
 
-export interface WordCheck {
+interface WordCheck {
   /** The fields that it reads. */
   readonly fields: readonly string[];
   passes(texts: ReadonlyMap<string, CheckedText>): boolean;

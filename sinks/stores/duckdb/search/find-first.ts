@@ -8,7 +8,7 @@ import { readTime } from '../sql/times.js';
 import { SqlParameters } from '../sql/value-sql.js';
 import type { Found, SearchedIndex } from './found.js';
 
-export type SortOrder = NonNullable<SearchRequest['sort']>;
+type SortOrder = NonNullable<SearchRequest['sort']>;
 
 export const newestFirst: SortOrder = { field: 'timestamp', direction: 'desc' };
 

@@ -10,7 +10,7 @@ import { fieldSql, numberSql, type SqlParameters, type ValueTest } from './value
 export const defaultFields = ['message', 'full_message', 'source'] as const;
 const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
 
-export interface QueryContext {
+interface QueryContext {
   readonly fields: FieldTable;
   readonly parameters: SqlParameters;
   /** Expressions for the words of texts, which take the engine 10 ms each to get ready, give way to what every match contains: more rows pass. */
@@ -227,7 +227,7 @@ function singleWordExpression(pattern: string): string | undefined {
 }
 
 /** The longest text that every match of such an expression contains, outside of its groups; empty when there is none. Finding it first is several times faster. */
-export function requiredLiteral(pattern: string): string {
+function requiredLiteral(pattern: string): string {
   const outside = pattern.replace(/\[[^\]]*\]/g, '\0').replace(/\\./gu, '\0');
   let level = 0;
   let flat = '';

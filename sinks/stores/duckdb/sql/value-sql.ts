@@ -72,7 +72,7 @@ export function keyText(name: string): string {
   return `${JSON.stringify(name)}:`;
 }
 
-export function timeTextSql(column: string): string {
+function timeTextSql(column: string): string {
   return `strftime(epoch_ms(CAST(${column} AS BIGINT)), '%Y-%m-%dT%H:%M:%S.%gZ')`;
 }
 

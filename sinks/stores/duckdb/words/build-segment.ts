@@ -15,7 +15,7 @@ const mostPageRows = 8_192;
 const pageCharacters = 4 * 2 ** 20;
 const hashBytes = 4;
 
-export interface SegmentPlan {
+interface SegmentPlan {
   readonly range: RowRange;
   /** Table in the engine's memory, to be created. */
   readonly table: string;
@@ -24,7 +24,7 @@ export interface SegmentPlan {
   readonly assertGoesOn: () => void;
 }
 
-export interface BuiltSegment {
+interface BuiltSegment {
   readonly segment: WordSegment;
   /** Table in the engine's memory; to be dropped. */
   readonly table: string;

@@ -14,7 +14,7 @@ const none = -1;
 export type Texts = readonly (string | null)[];
 
 /** Words of a part of the segment, as they are appended. */
-export interface WordRows {
+interface WordRows {
   readonly words: readonly string[];
   /** Where each word's bytes end. */
   readonly postings: { readonly bytes: Uint8Array; readonly ends: Uint32Array };

@@ -14,7 +14,7 @@ import type { WordFigures, WordIndexerOptions } from './options.js';
 import { insertSegment, uncovered, type RowRange } from './segments.js';
 
 /** What the store has to do besides. */
-export interface Load {
+interface Load {
   /** Documents that are written. */
   readonly perSecond: number;
   /** Searches that wait or run. */

@@ -22,7 +22,7 @@ export interface WordPattern {
   readonly literal: string;
 }
 
-export interface SplitQuery {
+interface SplitQuery {
   readonly words: WordTest;
   /** What else must be true of the rows that it finds: of several words, that they stand one after the other. */
   readonly rest: readonly QueryNode[];

@@ -19,7 +19,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export interface EngineEvents {
+interface EngineEvents {
   readonly onLost: (reason: string) => void;
   readonly onWordsFailed: (failure: WordFailure) => void;
 }

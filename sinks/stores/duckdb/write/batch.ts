@@ -14,7 +14,7 @@ import { parseCanonicalTime, readTime } from '../sql/times.js';
 export type ParsedDocument = Record<string, unknown>;
 export type Cell = string | number | boolean | null;
 
-export interface DocumentColumns {
+interface DocumentColumns {
   /** JSON of the fields without a column, by row. */
   readonly otherFields: Cell[];
   /** JSON of values that the engine's texts cannot hold exactly, by row: they replace what the other columns say. */
@@ -229,7 +229,7 @@ function splitExotic(document: ParsedDocument): { searchable: ParsedDocument; ex
 
 const loneSurrogate = /\p{Surrogate}/u;
 
-export function isWellFormed(text: string): boolean {
+function isWellFormed(text: string): boolean {
   return !loneSurrogate.test(text);
 }
 

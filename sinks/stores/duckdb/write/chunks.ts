@@ -46,12 +46,12 @@ let reusedText = Buffer.allocUnsafeSlow(2 ** 20);
 const reusedChunks = new Map<string, DuckDBDataChunk>();
 
 /** Byte strings one after the other: where each ends; one without any is missing. */
-export interface BytesColumn {
+interface BytesColumn {
   readonly bytes: Uint8Array;
   readonly ends: Uint32Array;
 }
 
-export interface WordColumns {
+interface WordColumns {
   readonly hashes: readonly number[];
   readonly words: readonly string[];
   readonly postings: BytesColumn;

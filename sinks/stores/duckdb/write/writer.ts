@@ -14,7 +14,7 @@ export interface ParsedWrite {
   readonly exotic: ReadonlySet<number>;
 }
 
-export interface Group {
+interface Group {
   readonly ids: string[];
   readonly documents: ParsedDocument[];
   /** Rows whose text is not well-formed Unicode. */

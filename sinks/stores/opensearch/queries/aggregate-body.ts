@@ -102,7 +102,7 @@ function metricBody(metric: Metric, typeOf: TypeOf): Clause | undefined {
   };
 }
 
-export function percentOf(metric: Metric): number {
+function percentOf(metric: Metric): number {
   return (metric.percentile ?? 50) * justBelow;
 }
 

@@ -7,7 +7,7 @@ import { tombstoneField } from '../mapping.js';
 import { compileQuery, type Clause, type TypeOf } from './query.js';
 import { indicesPath, type Send } from '../requests.js';
 
-export interface Answer {
+interface Answer {
   /** Undefined: no index is left. */
   readonly body: unknown;
   /** Those that were asked. */

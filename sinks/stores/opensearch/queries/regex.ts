@@ -4,7 +4,7 @@
  */
 import { storeErrors } from '../../errors.js';
 
-export interface LuceneExpression {
+interface LuceneExpression {
   readonly text: string;
   readonly anyCase: boolean;
 }

@@ -29,7 +29,7 @@ const unmappedTypes: Readonly<Record<FieldType, string>> = {
 /** What the engine's date can be; its stand-ins for a missing one lie beyond. */
 const largestTime = 8.64e15;
 
-export function sortClauses({ field, direction }: Sort, typeOf: TypeOf): Clause[] {
+function sortClauses({ field, direction }: Sort, typeOf: TypeOf): Clause[] {
   const ties = [{ [idField]: { order: direction } }, { _index: { order: direction } }];
   return field === '_id'
     ? ties
