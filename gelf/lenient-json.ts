@@ -2,6 +2,7 @@
  * JSON (RFC 8259) as real senders write it: also a comma before a closing bracket, and raw control characters in strings. Used where JSON.parse
  * refuses; gives what JSON.parse gives for what it accepts. Linear in time, bounded in depth.
  */
+import { at } from '../core/at.js';
 import { isSluiceError, type SluiceError } from '../core/errors.js';
 import { gelfErrors } from './errors.js';
 
@@ -140,17 +141,17 @@ class Reader {
     const text = this.#text;
     const parts: string[] = [];
     let from = this.#at + 1;
-    for (let at = from; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
+    for (let index = from; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
       if (code === quote) {
-        this.#at = at + 1;
-        parts.push(text.slice(from, at));
-        return parts.length === 1 ? (parts[0] as string) : parts.join('');
+        this.#at = index + 1;
+        parts.push(text.slice(from, index));
+        return parts.length === 1 ? at(parts, 0) : parts.join('');
       }
       if (code !== backslash) continue;
-      parts.push(text.slice(from, at), this.#escape(at + 1));
-      at += text[at + 1] === 'u' ? 5 : 1;
-      from = at + 1;
+      parts.push(text.slice(from, index), this.#escape(index + 1));
+      index += text[index + 1] === 'u' ? 5 : 1;
+      from = index + 1;
     }
     this.#at = text.length;
     throw invalid(text, text.length, 'a double quote that ends the string');

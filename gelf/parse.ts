@@ -41,14 +41,14 @@ export function parseMessage(bytes: Buffer): Outcome {
 
 /** Its first byte is neither white space nor that of an object, an array, a text or a byte order mark. */
 function isNoContainer(bytes: Buffer): boolean {
-  const first = bytes[0] as number;
+  const first = bytes[0] ?? 0;
   return first > 0x20 && first < 0x80 && first !== 0x7b && first !== 0x5b && first !== 0x22;
 }
 
 /** Without the NUL bytes and white space that senders put behind a message. */
 function contentLength(bytes: Buffer): number {
   let length = bytes.length;
-  while (length > 0 && (bytes[length - 1] as number) <= 0x20) length -= 1;
+  while (length > 0 && (bytes[length - 1] ?? 0) <= 0x20) length -= 1;
   return length;
 }
 

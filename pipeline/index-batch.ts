@@ -1,5 +1,7 @@
 /** What routing hands to writing: the documents of one batch that are bound for one concrete index. */
 
+import { at } from '../core/at.js';
+
 /** The arrays run parallel: the same position in each is about the same document. */
 export interface IndexBatch {
   readonly indexSet: string;
@@ -16,7 +18,7 @@ export interface IndexBatch {
 
 /** The documents at these positions of the batch. */
 export function pickDocuments(batch: IndexBatch, positions: readonly number[]): IndexBatch {
-  const pick = <Item>(items: readonly Item[]): Item[] => positions.map((at) => items[at] as Item);
+  const pick = <Item>(items: readonly Item[]): Item[] => positions.map((index) => at(items, index));
   return {
     ...batch,
     ids: pick(batch.ids),

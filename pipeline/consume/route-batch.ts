@@ -1,5 +1,6 @@
 /** Routes a batch span by span, each by its epoch, in turns short enough for the receivers of the same process. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { at } from '../../core/at.js';
 import type { ConsumedBatch, ConsumedRecord } from '../../topics/contract.js';
 import type { Span } from '../delivery/records.js';
 import { routerOf, type EpochContext } from '../route/by-epoch.js';
@@ -23,7 +24,7 @@ export async function routeBatch(
   for (const span of spans) {
     const router = await routerOf(context, topic, span.epoch, routed);
     let end = start;
-    while (end < records.length && (records[end] as ConsumedRecord).offset < span.to) end += 1;
+    while (end < records.length && at(records, end).offset < span.to) end += 1;
     for (let from = start, to = start; from < end; from = to) {
       if (performance.now() - began > turnMs) {
         await nextTurn();
@@ -41,6 +42,6 @@ export async function routeBatch(
 function endOfSlice(records: readonly ConsumedRecord[], from: number, most: number): number {
   let to = from;
   for (let bytes = 0; to < most && (to === from || bytes < bytesInSlice); to += 1)
-    bytes += (records[to] as ConsumedRecord).value.length;
+    bytes += at(records, to).value.length;
   return to;
 }

@@ -1,4 +1,5 @@
 /** Writes replayed messages to their target indices, each under its own id, and says for each what became of it. */
+import { at } from '../../core/at.js';
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore, StoreDocuments } from '../../sinks/stores/contract.js';
 import type { DeliveryContext } from '../settle/context.js';
@@ -32,14 +33,14 @@ const longestPauseMs = 1_000;
 /** One request an index; results by write. */
 export async function writeMessages(writes: readonly MessageWrite[], context: DeliveryContext): Promise<Written[]> {
   const written = new Array<Written>(writes.length);
-  const groups = groupBy(writes.keys(), (at) => (writes[at] as MessageWrite).batch.index);
+  const groups = groupBy(writes.keys(), (position) => at(writes, position).batch.index);
   await Promise.all(
     [...groups.values()].map(async (places) => {
       const results = await writeGroup(
-        places.map((at) => writes[at] as MessageWrite),
+        places.map((index) => at(writes, index)),
         context,
       );
-      for (const [at, place] of places.entries()) written[place] = results[at] as Written;
+      for (const [index, place] of places.entries()) written[place] = at(results, index);
     }),
   );
   return written;
@@ -93,9 +94,7 @@ function placeOf() {
 
 function replayDocuments(writes: readonly MessageWrite[], store: IndexStore): Pick<StoreDocuments, 'write'> {
   const tombstones = new Map(
-    writes.flatMap(({ batch, tombstone }) =>
-      tombstone === undefined ? [] : [[batch.ids[0] as string, tombstone] as const],
-    ),
+    writes.flatMap(({ batch, tombstone }) => (tombstone === undefined ? [] : [[at(batch.ids, 0), tombstone] as const])),
   );
   return { write: (request) => store.documents.write({ ...request, replay: { tombstones } }) };
 }
@@ -118,7 +117,7 @@ async function judge(
       ? []
       : await store.documents.writeTombstones(
           index,
-          refused.map(({ at }) => ({ id: ids[at] as string, renews: writes[at]?.tombstone })),
+          refused.map(({ at: index }) => ({ id: at(ids, index), renews: writes[index]?.tombstone })),
         );
   for (const [place, { at, code, reason }] of refused.entries()) {
     results[at] =
@@ -131,14 +130,14 @@ async function judge(
   await store.documents.sync(index);
   const found = await store.documents.read(
     index,
-    outcome.alreadyStoredAt.map((at) => ids[at] as string),
+    outcome.alreadyStoredAt.map((index) => at(ids, index)),
   );
   const error = deadLetterErrors.create('DEAD_LETTER_STUB_MET', { place: index });
-  for (const at of outcome.alreadyStoredAt) {
-    const met = found.get(ids[at] as string);
-    if (met === undefined) results[at] = { indexSet, index, outcome: 'unanswered', reason: undefined };
+  for (const position of outcome.alreadyStoredAt) {
+    const met = found.get(at(ids, position));
+    if (met === undefined) results[position] = { indexSet, index, outcome: 'unanswered', reason: undefined };
     else if (met.tombstone)
-      results[at] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
+      results[position] = { indexSet, index, outcome: 'refused', reason: { code: error.code, reason: error.message } };
   }
   return results;
 }

@@ -1,5 +1,7 @@
 /** The durable shapes of the delivery protocol (rules 1, 2, 6, 7), kept in the state store. */
 
+import { at } from '../../core/at.js';
+
 /** Rule 1. Immutable; the epoch of an offset alone decides its routing and its index. */
 export interface Epoch {
   /** 0, 1, 2, ...: appended by compare-and-set. */
@@ -53,7 +55,7 @@ export interface Span {
 export function spansOf(ranges: readonly Range[], from: number, to: number): readonly Span[] {
   const spans: Span[] = [];
   for (let place = 0; place < ranges.length; place += 1) {
-    const range = ranges[place] as Range;
+    const range = at(ranges, place);
     const end = ranges[place + 1]?.from ?? Number.MAX_SAFE_INTEGER;
     const start = place === 0 ? 0 : range.from;
     const span = { from: Math.max(start, from), to: Math.min(end, to), epoch: range.epoch };
@@ -90,7 +92,7 @@ export function prunedRanges(record: PartitionRecord, committed: number): readon
 /** Leaves out ranges that end at or below the committed offset: nothing is delivered from them again. */
 export function pruneRanges(ranges: readonly Range[], committed: number): readonly Range[] {
   let first = 0;
-  while (first + 1 < ranges.length && (ranges[first + 1] as Range).from <= committed) first += 1;
+  while (first + 1 < ranges.length && at(ranges, first + 1).from <= committed) first += 1;
   return first === 0 ? ranges : ranges.slice(first);
 }
 

@@ -3,6 +3,7 @@
  * taken before. The highest sequences belong to an offset: they advance only when a batch is done, and travel in the
  * commit's metadata, so that a redelivered batch is judged as it was the first time.
  */
+import { at } from '../../core/at.js';
 import { currentVersion, formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import { prefixWidth, sequenceOf } from '../../core/message-ids.js';
@@ -40,7 +41,7 @@ export function checkResends(records: readonly Keyed[], before: Sequences): Rese
   let highest = -1;
   let known = false;
   for (let place = 0; place < records.length; place += 1) {
-    const { key, idPrefix, idSequence } = records[place] as Keyed;
+    const { key, idPrefix, idSequence } = at(records, place);
     const sequence = idSequence ?? sequenceOf(key);
     if (sequence === undefined) continue;
     if (idPrefix === undefined ? prefix === '' || !key.startsWith(prefix) : idPrefix !== prefix) {

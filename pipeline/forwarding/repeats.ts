@@ -55,12 +55,12 @@ export function createRepeats(): Repeats {
   };
 }
 
-const hasBit = (bits: Uint32Array, at: number): boolean => (((bits[at >>> 5] as number) >>> (at & 31)) & 1) === 1;
+const hasBit = (bits: Uint32Array, at: number): boolean => (((bits[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1;
 
 function setBit(bits: Uint32Array, at: number): void {
-  bits[at >>> 5] = (bits[at >>> 5] as number) | (1 << (at & 31));
+  bits[at >>> 5] = (bits[at >>> 5] ?? 0) | (1 << (at & 31));
 }
 
 function clearBit(bits: Uint32Array, at: number): void {
-  bits[at >>> 5] = (bits[at >>> 5] as number) & ~(1 << (at & 31));
+  bits[at >>> 5] = (bits[at >>> 5] ?? 0) & ~(1 << (at & 31));
 }

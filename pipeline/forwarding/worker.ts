@@ -1,4 +1,5 @@
 /** One output: reads its topic by a group of its own, and hands what it reads to a sender. Nothing else in the program waits for it. */
+import { at } from '../../core/at.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import { createRateLimit, type Log } from '../../core/log.js';
@@ -230,25 +231,25 @@ export class OutputWorker {
     this.#bytesEach = meanBytes(batch, this.#bytesEach);
     this.#assertNoLoop(records);
     let covered = -1;
-    for (let at = 0; ; ) {
-      const from = this.#skip(records, at);
+    for (let index = 0; ; ) {
+      const from = this.#skip(records, index);
       // What was passed over can be committed without waiting for what follows.
-      if (from > at) await this.#send(nothingUpTo(records[from]?.offset ?? batch.nextOffset));
+      if (from > index) await this.#send(nothingUpTo(records[from]?.offset ?? batch.nextOffset));
       if (from >= records.length) break;
       this.#oldest = records[from]?.timestamp;
       const { parcel, to } = encoder.encode(records, from);
       covered = to === records.length ? batch.nextOffset : parcel.nextOffset;
       this.#ages.push({
         nextOffset: covered,
-        oldest: (records[from] as OutputRecord).timestamp,
-        newest: (records[to - 1] as OutputRecord).timestamp,
+        oldest: at(records, from).timestamp,
+        newest: at(records, to - 1).timestamp,
       });
       await this.#send({ ...parcel, nextOffset: covered });
       const sentFrom = from;
       this.#options.taps?.sent(this.#labels.output, () =>
         records.slice(sentFrom, to).map(({ key, value }) => ({ text: value.toString('utf8'), id: key })),
       );
-      at = to;
+      index = to;
     }
     if (covered !== batch.nextOffset) await this.#send(nothingUpTo(batch.nextOffset));
     this.#oldest = undefined;

@@ -1,5 +1,6 @@
 /** What each sender has sent, for people to look at: a bounded table in which the sender silent for longest gives way. */
 import { LRUCache } from 'lru-cache';
+import { at } from '../../core/at.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { MessageBatch, Refusal } from '../../schemas/messages.js';
 import type { SenderAccount } from './contract.js';
@@ -78,14 +79,14 @@ export function createSenders(registry: Registry, most = maxSenders): Senders {
   return {
     received({ receiver, receivedAt, values, peers, bytes }) {
       if (typeof peers === 'string') {
-        add(accountOf(receiver, peers, receivedAt), values.length, bytes, values[0] as Buffer);
+        add(accountOf(receiver, peers, receivedAt), values.length, bytes, at(values, 0));
         return;
       }
       for (let start = 0, end = 0; start < values.length; start = end) {
         let length = 0;
-        while (end < values.length && peers[end] === peers[start]) length += (values[end++] as Buffer).length;
-        const account = accountOf(receiver, peers[start] as string, receivedAt);
-        add(account, end - start, length, values[start] as Buffer);
+        while (end < values.length && peers[end] === peers[start]) length += at(values, end++).length;
+        const account = accountOf(receiver, at(peers, start), receivedAt);
+        add(account, end - start, length, at(values, start));
       }
     },
     refused(refusals) {

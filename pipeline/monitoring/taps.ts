@@ -2,6 +2,7 @@
  * Watchers of what passes a receiver, a stream or an output. A watcher sees a sample when more passes than it reads: it never
  * slows anything, and costs nothing while there is none.
  */
+import { at } from '../../core/at.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { MessageBatch } from '../../schemas/messages.js';
 import type { IndexBatch } from '../index-batch.js';
@@ -64,7 +65,7 @@ export function createTaps(registry: Registry, now: () => number = Date.now): Ta
           if (room(tap))
             show(tap, {
               text: value.toString('utf8'),
-              peer: typeof peers === 'string' ? peers : (peers[place] as string),
+              peer: typeof peers === 'string' ? peers : at(peers, place),
             });
         }
       }
@@ -77,7 +78,7 @@ export function createTaps(registry: Registry, now: () => number = Date.now): Ta
         const shown = new Set<string>();
         for (const { ids, documents } of batches) {
           for (const [place, text] of documents.entries()) {
-            const id = ids[place] as string;
+            const id = at(ids, place);
             if (!shown.has(id) && inStream(text, tap.name) && room(tap)) {
               shown.add(id);
               show(tap, { text, id });

@@ -1,4 +1,5 @@
 /** The messages of a batch of a parking topic, by the partition and the index that they were parked for. */
+import { at } from '../../core/at.js';
 import type { ConsumedRecord } from '../../topics/contract.js';
 import type { IndexBatch } from '../index-batch.js';
 import { routerOf, type EpochContext } from '../route/by-epoch.js';
@@ -52,7 +53,7 @@ export async function routeGroup(
   const routed = emptyRouted();
   for (let start = 0, end = 0; start < records.length; start = end) {
     while (end < records.length && epochs[end] === epochs[start]) end += 1;
-    const router = await routerOf(context, header.topic, epochs[start] as number, routed);
+    const router = await routerOf(context, header.topic, at(epochs, start), routed);
     router.route(records, start, end, none);
   }
   return routed.byIndex.get(header.index) ?? allDocuments([], indexSet, header.index);

@@ -1,4 +1,5 @@
 /** Parking topics: one for each index set that was ever blocked, of one partition, without an end to their retention. */
+import { at } from '../../core/at.js';
 import { isSluiceError } from '../../core/errors.js';
 import type { Span } from '../delivery/records.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -144,18 +145,18 @@ export function createParkingTopics(options: ParkingTopicsOptions): ParkingTopic
 function recordsOf({ batch, generation, spans }: Origin, batches: readonly IndexBatch[]): TopicRecord[] {
   const { topic, partition } = batch;
   const entries = batches.flatMap(({ index, offsets, recordPositions }) =>
-    offsets.map((offset, at) => ({ offset, index, position: recordPositions[at] as number })),
+    offsets.map((offset, place) => ({ offset, index, position: at(recordPositions, place) })),
   );
   entries.sort((left, right) => left.offset - right.offset);
   let span = 0;
   return entries.map(({ offset, index, position }) => {
-    while (offset >= (spans[span] as Span).to) span += 1;
-    return parkedRecord(batch.records[position] as ConsumedRecord, {
+    while (offset >= at(spans, span).to) span += 1;
+    return parkedRecord(at(batch.records, position), {
       topic,
       generation,
       partition,
       offset,
-      epoch: (spans[span] as Span).epoch,
+      epoch: at(spans, span).epoch,
       index,
     });
   });

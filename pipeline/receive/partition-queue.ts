@@ -2,6 +2,7 @@
  * Batches on their way into one partition of a topic: one append at a time; while it is under way the next one gathers. Ids
  * are minted when an append is formed, so that a run's sequence in this partition has no gaps.
  */
+import { at } from '../../core/at.js';
 import type { TopicLog, TopicRecord } from '../../topics/contract.js';
 import { idPrefix, mintId } from '../../core/message-ids.js';
 
@@ -106,9 +107,9 @@ export class PartitionQueue {
       for (let place = 0; place < values.length; place += 1) {
         records.push({
           key: mintId(this.#prefix, this.#sequence),
-          value: values[place] as Buffer,
+          value: at(values, place),
           timestamp: receivedAt,
-          origin: typeof origins === 'string' ? origins : (origins[place] as string),
+          origin: typeof origins === 'string' ? origins : at(origins, place),
         });
         this.#sequence += 1;
       }

@@ -1,4 +1,5 @@
 /** From the receivers to the topics: what is acceptable goes to `logs`, what is not to `dead-letters`. Both are bounded in bytes. */
+import { at } from '../../core/at.js';
 import { withinDeadline } from '../../core/time/deadline.js';
 import type { Log } from '../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';
@@ -140,7 +141,7 @@ export class TopicSink implements MessageSink {
   /** Messages that keep their order share a partition; the others go round. */
   #queueOf({ lane }: MessageBatch): PartitionQueue {
     if (lane === undefined) this.#spread = (this.#spread + 1) % this.#logs.length;
-    return this.#logs[lane === undefined ? this.#spread : lane % this.#logs.length] as PartitionQueue;
+    return at(this.#logs, lane === undefined ? this.#spread : lane % this.#logs.length);
   }
 
   #count(receiver: string, bytes: number, messages: number): void {

@@ -1,4 +1,5 @@
 /** Makes a document of each record of the topic of the dead letters, for their own index set. No rule is asked. */
+import { at } from '../../core/at.js';
 import type { LogDocument, DeadLetter } from '../../schemas/messages.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { ConsumedRecord } from '../../topics/contract.js';
@@ -17,11 +18,11 @@ export function createDeadLetterRouter({ routed, epoch, ruleSetVersion, coerce }
   const index = indexOf(epoch, deadLetterSet);
   return {
     route(records, start, end, skip) {
-      for (let at = start; at < end; at += 1) {
-        if (skip.has(at)) continue;
-        const record = records[at] as ConsumedRecord;
+      for (let position = start; position < end; position += 1) {
+        if (skip.has(position)) continue;
+        const record = at(records, position);
         const document = coerce(index, documentOf(record, ruleSetVersion));
-        addDocument(batchOf(routed, epoch, deadLetterSet, record), record, at, document);
+        addDocument(batchOf(routed, epoch, deadLetterSet, record), record, position, document);
       }
     },
   };

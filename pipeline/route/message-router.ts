@@ -42,7 +42,10 @@ export class MessageRouter implements Router {
   }
 
   route(records: readonly ConsumedRecord[], start: number, end: number, skip: ReadonlySet<number>): void {
-    for (let at = start; at < end; at += 1) if (!skip.has(at)) this.#routeOne(records[at] as ConsumedRecord, at);
+    for (let index = start; index < end; index += 1) {
+      const record = records[index];
+      if (record !== undefined && !skip.has(index)) this.#routeOne(record, index);
+    }
     this.#countStreams();
   }
 

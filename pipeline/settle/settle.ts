@@ -1,4 +1,5 @@
 /** What follows a write: tombstones and dead letters for what the store refused (rule 10), and the counts. */
+import { at } from '../../core/at.js';
 import { isSluiceError } from '../../core/errors.js';
 import { deadLetterSet } from '../../schemas/index-sets.js';
 import type { ConsumedRecord } from '../../topics/contract.js';
@@ -27,7 +28,7 @@ export async function settle(context: DeliveryContext, written: Written): Promis
   const deadLettered = await settleRefused(context, written, tombstones);
   outcome.alreadyStored += outcome.refused.length + tombstones.length - deadLettered;
   count(context, batch, outcome, { tombstones: tombstones.length, deadLettered });
-  if (outcome.stored > 0) context.searchable.stored(batch.indexSet, batch.index, batch.ids[0] as string, batch.oldest);
+  if (outcome.stored > 0) context.searchable.stored(batch.indexSet, batch.index, at(batch.ids, 0), batch.oldest);
   if (outcome.indexBytes !== undefined) context.onIndexBytes(batch.indexSet, batch.index, outcome.indexBytes);
 }
 
@@ -64,15 +65,15 @@ async function tombstonesAmong({ store }: DeliveryContext, { batch, outcome }: W
   await store.documents.sync(index);
   const found = await store.documents.read(
     index,
-    alreadyStoredAt.map((at) => ids[at] as string),
+    alreadyStoredAt.map((index) => at(ids, index)),
   );
-  const lost = alreadyStoredAt.filter((at) => !found.has(ids[at] as string));
+  const lost = alreadyStoredAt.filter((index) => !found.has(at(ids, index)));
   if (lost.length > 0)
     throw pipelineErrors.create('PIPELINE_DOCUMENTS_LOST', {
       place: index,
-      got: `${lost.length} documents, ${ids[lost[0] as number]} among them`,
+      got: `${lost.length} documents, ${ids[at(lost, 0)]} among them`,
     });
-  return alreadyStoredAt.filter((at) => found.get(ids[at] as string)?.tombstone === true);
+  return alreadyStoredAt.filter((index) => found.get(at(ids, index))?.tombstone === true);
 }
 
 /** Resolves with how many are dead letters now, or lost ones of the dead letters' own set. Of the others a late copy was taken after all. */
@@ -114,7 +115,7 @@ async function takenAfterAll(
 ): Promise<ReadonlySet<RefusedDocument>> {
   const toTombstone = refused.filter(({ code }) => code !== 'PARKING_INDEX_ABANDONED');
   if (toTombstone.length === 0) return new Set();
-  const tombstones = toTombstone.map(({ at }) => ({ id: ids[at] as string }));
+  const tombstones = toTombstone.map(({ at: index }) => ({ id: at(ids, index) }));
   const stands = await store.documents.writeTombstones(index, tombstones).catch(asUnusable);
   return new Set(toTombstone.filter((_, at) => stands[at] === false));
 }
@@ -126,8 +127,8 @@ export async function appendDeadLetters(
   refused: readonly RefusedDocument[],
 ): Promise<void> {
   if (refused.length === 0) return;
-  const deadLetters = refused.map(({ at, code, reason }) => {
-    const record = source.records[recordPositions[at] as number] as ConsumedRecord;
+  const deadLetters = refused.map(({ at: position, code, reason }) => {
+    const record = at(source.records, at(recordPositions, position));
     const origin = recordOrigin(source, record.offset);
     return deadLetterRecord({ key: record.key, record, code, reason, indexSet, index, origin });
   });

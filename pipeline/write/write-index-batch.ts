@@ -1,4 +1,5 @@
 /** Writes the documents of one index batch until each is stored, was stored before, or is refused for good. */
+import { at } from '../../core/at.js';
 import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { createBackOff } from '../../core/retry.js';
@@ -128,9 +129,9 @@ class IndexBatchWrite {
     const { topic, topicGeneration, partition } = this.#context;
     const isAll = positions.length === ids.length;
     const pick = <Item>(items: readonly Item[]): readonly Item[] =>
-      isAll ? items : positions.map((at) => items[at] as Item);
+      isAll ? items : positions.map((index) => at(items, index));
     const last = positions.at(-1) ?? 0;
-    const nextOffset = last === ids.length - 1 ? this.#context.nextOffset : (offsets[last] as number) + 1;
+    const nextOffset = last === ids.length - 1 ? this.#context.nextOffset : at(offsets, last) + 1;
     const result = await this.#context.documents.write({
       index,
       topic,
@@ -145,7 +146,7 @@ class IndexBatchWrite {
     outcome.stored += result.stored;
     outcome.alreadyStored += result.alreadyStored;
     outcome.indexBytes = result.indexBytes ?? outcome.indexBytes;
-    for (const position of result.alreadyStoredAt ?? []) outcome.alreadyStoredAt.push(positions[position] as number);
+    for (const position of result.alreadyStoredAt ?? []) outcome.alreadyStoredAt.push(at(positions, position));
     return result.failures;
   }
 
@@ -170,21 +171,21 @@ class IndexBatchWrite {
   #toWriteAgain(tried: readonly number[], failures: readonly WriteFailure[]): number[] {
     const again: number[] = [];
     for (const failure of failures) {
-      const at = tried[failure.position] as number;
-      if (failure.kind === 'retry' || this.#repair(at, failure.reason)) again.push(at);
-      else this.#outcome.refused.push({ at, code: failure.code, reason: failure.reason });
+      const index = at(tried, failure.position);
+      if (failure.kind === 'retry' || this.#repair(index, failure.reason)) again.push(index);
+      else this.#outcome.refused.push({ at: index, code: failure.code, reason: failure.reason });
     }
     return again;
   }
 
-  #repair(at: number, reason: string): boolean {
+  #repair(position: number, reason: string): boolean {
     const { index, documents } = this.#batch;
-    const repairs = this.#repairs.get(at) ?? 0;
-    const repaired = repairs < maxRepairs ? this.#context.repair(index, documents[at] as string, reason) : undefined;
+    const repairs = this.#repairs.get(position) ?? 0;
+    const repaired = repairs < maxRepairs ? this.#context.repair(index, at(documents, position), reason) : undefined;
     if (repaired === undefined) return false;
-    this.#repairs.set(at, repairs + 1);
+    this.#repairs.set(position, repairs + 1);
     if (repairs === 0) this.#outcome.repaired += 1;
-    documents[at] = repaired;
+    documents[position] = repaired;
     return true;
   }
 

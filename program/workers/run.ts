@@ -2,12 +2,13 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { at } from '../../core/at.js';
 import type { Log } from '../../core/log.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import type { Roles } from '../sluice.js';
 import type { Config } from '../../schemas/config/config.js';
 import { createAnswers } from './answers.js';
-import type { ProgramFacts, RunningProgram } from './contract.js';
+import type { RunningProgram } from './contract.js';
 import { sharesTopics } from '../topic-log.js';
 import { workerErrors } from './errors.js';
 import { createMergedMetrics } from './merged-metrics.js';
@@ -82,7 +83,7 @@ export function createWorkers(options: WorkersOptions): RunningProgram {
       learning = setInterval(() => void answers.learnMetrics(), learnMetricsMs).unref();
       const receivers = new Map(facts.flatMap((one) => one.receivers).map((receiver) => [receiver.name, receiver]));
       return {
-        ...(facts[0] as ProgramFacts),
+        ...at(facts, 0),
         api: facts.find(({ api }) => api !== undefined)?.api,
         firstPasswords: facts.flatMap(({ firstPasswords }) => firstPasswords ?? []),
         receivers: config.receivers.flatMap(({ name }) => receivers.get(name) ?? []),

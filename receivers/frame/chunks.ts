@@ -105,8 +105,8 @@ class Assembler implements ChunkAssembler {
   add(datagram: Buffer, peer: string): Buffer | SluiceError | undefined {
     this.counters.chunks += 1;
     if (datagram.length < headerBytes) return this.#refuse('CHUNK_HEADER_SHORT', peer, `${datagram.length} bytes`);
-    const number = datagram[10] as number;
-    const count = datagram[11] as number;
+    const number = datagram[10] ?? 0;
+    const count = datagram[11] ?? 0;
     if (count === 0 || count > maxChunks)
       return this.#refuse('CHUNK_COUNT_INVALID', peer, `${count}`, `1 to ${maxChunks}`);
     if (number >= count) return this.#refuse('CHUNK_NUMBER_INVALID', peer, `number ${number} of ${count}`);

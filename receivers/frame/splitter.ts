@@ -99,7 +99,7 @@ class Splitter implements FrameSplitter {
       return;
     }
     let start = from;
-    while (start < end && isBlank(bytes[start] as number)) start += 1;
+    while (start < end && isBlank(bytes[start] ?? 0)) start += 1;
     if (start === end) this.#empty += 1;
     else into.frames.push(bytes.subarray(start, end));
   }

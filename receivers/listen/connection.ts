@@ -216,7 +216,7 @@ export class Connection implements Waiting {
   #takeFrames(): void {
     const { intake, counters, diagnoser, maxFrameBytes } = this.#parts;
     const { frames, oversize } = cut;
-    for (let index = 0; index < frames.length; index += 1) intake.take(frames[index] as Buffer, this.peer);
+    for (const frame of frames) intake.take(frame, this.peer);
     frames.length = 0;
     for (const { head, totalBytes } of oversize) {
       diagnoser.report(

@@ -4,6 +4,8 @@
  * one connection does not stand behind all connections of another.
  */
 
+import { at } from '../../core/at.js';
+
 /** Bytes that may wait for their turn; beyond, they are taken at once. */
 const maxWaitingBytes = 64 * 2 ** 20;
 
@@ -40,7 +42,7 @@ export function createFairScheduler(now: () => number = () => performance.now())
   };
   const runOne = (): boolean => {
     for (const [address, queue] of waiting) {
-      const { bytes, work } = queue.items[queue.at] as Waiting;
+      const { bytes, work } = at(queue.items, queue.at);
       queue.at += 1;
       if (queue.at >= keptDone) queue.items.splice(0, queue.at);
       if (queue.at >= keptDone) queue.at = 0;

@@ -1,5 +1,6 @@
 /** Reads a request's body, bounded, and cuts it into messages. */
 import type { IncomingMessage } from 'node:http';
+import { at } from '../../core/at.js';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { MessageChecker } from '../contract.js';
 import { contentEncodings, inflateBody, maxContentEncodings } from '../inflate/content-encoding.js';
@@ -89,7 +90,7 @@ export function readBody(
     };
     request.on('data', take);
     request.once('end', () => {
-      done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+      done(parts.length === 1 ? at(parts, 0) : Buffer.concat(parts));
     });
     request.once('close', () => {
       done(listenErrors.create('RECEIVER_BODY_CUT'));

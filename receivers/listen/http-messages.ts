@@ -1,5 +1,6 @@
 /** Hands the messages of a request to the pipeline, and says what became of each. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { at } from '../../core/at.js';
 import { errorText, isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Refusal } from '../../schemas/messages.js';
 import type { Diagnoser } from '../diagnosis.js';
@@ -95,7 +96,7 @@ async function checkMessages(messages: readonly Buffer[], checker: MessageChecke
       await nextTurn();
       began = performance.now();
     }
-    checked.add(messages[index] as Buffer, index);
+    checked.add(at(messages, index), index);
   }
   return checked;
 }

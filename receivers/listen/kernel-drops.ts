@@ -27,7 +27,7 @@ export function ownSocketInode(host: string, port: number, root = '/proc'): stri
     return undefined;
   }
   return socketsAt(host, port, `${root}/net`)
-    .map((columns) => columns[inodeColumn] as string)
+    .map((columns) => columns[inodeColumn])
     .find((inode) => own.has(`socket:[${inode}]`));
 }
 

@@ -69,6 +69,6 @@ export function createLoopWatch(every = oneOf): LoopWatch {
 function sumOf(value: Buffer): number {
   let sum = value.length;
   const step = Math.max(1, value.length >>> 5);
-  for (let at = 0; at < value.length; at += step) sum = (sum * 31 + (value[at] as number)) >>> 0;
+  for (let at = 0; at < value.length; at += step) sum = (sum * 31 + (value[at] ?? 0)) >>> 0;
   return (sum ^ (sum >>> 15)) >>> 0;
 }

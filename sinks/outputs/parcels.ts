@@ -1,4 +1,5 @@
 /** How many messages go out at once: large enough that a write costs little for each, small enough that a window of many stays fine-grained. */
+import { at } from '../../core/at.js';
 import type { OutputRecord } from './contract.js';
 
 const parcelBytes = 64 * 1024;
@@ -14,12 +15,11 @@ export function parcelEnd(
   let bytes = 0;
   let to = from;
   while (to < records.length && to - from < maxMessages) {
-    bytes += (records[to] as OutputRecord).value.length;
+    bytes += at(records, to).value.length;
     if (to > from && bytes > maxBytes) break;
     to += 1;
   }
   return to;
 }
 
-export const nextOffsetOf = (records: readonly OutputRecord[], to: number): number =>
-  (records[to - 1] as OutputRecord).offset + 1;
+export const nextOffsetOf = (records: readonly OutputRecord[], to: number): number => at(records, to - 1).offset + 1;

@@ -3,6 +3,7 @@
  * protocol has one; else once the connection has been sound for a while after the other side's system had acknowledged its bytes, or once so many
  * bytes were written behind it that no buffer can hold it any more. When a connection breaks, the whole window is sent again on the next.
  */
+import { at } from '../../core/at.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import { createRateLimit } from '../../core/log.js';
 import { createBackOff } from '../../core/retry.js';
@@ -131,7 +132,7 @@ export class Sender {
     this.#unwrittenBytes -= bytes;
     this.#windowMessages -= messages;
     if (first === 0 && dropped.length > 0)
-      this.#options.onConfirmed((dropped[dropped.length - 1] as Waiting).parcel.nextOffset, 0, 0);
+      this.#options.onConfirmed(at(dropped, dropped.length - 1).parcel.nextOffset, 0, 0);
     if (this.#hasRoom()) this.#signalRoom();
     return messages;
   }
@@ -246,8 +247,8 @@ export class Sender {
   #disconnect(): void {
     this.#connection?.destroy();
     this.#connection = undefined;
-    for (let at = 0; at < this.#position; at += 1) {
-      const waiting = this.#window[at] as Waiting;
+    for (let index = 0; index < this.#position; index += 1) {
+      const waiting = at(this.#window, index);
       waiting.writtenAt = 0;
       this.#unwrittenBytes += waiting.parcel.bytes;
     }
@@ -259,11 +260,8 @@ export class Sender {
   #confirmBySize(): void {
     let count = 0;
     let bytes = 0;
-    while (
-      count < this.#position &&
-      this.#written - (this.#window[count] as Waiting).end >= this.#options.unconfirmedBytes
-    ) {
-      bytes += (this.#window[count] as Waiting).parcel.bytes;
+    while (count < this.#position && this.#written - at(this.#window, count).end >= this.#options.unconfirmedBytes) {
+      bytes += at(this.#window, count).parcel.bytes;
       count += 1;
     }
     if (bytes > 0) this.#confirmFirst(count);
@@ -273,13 +271,13 @@ export class Sender {
   #confirm(): void {
     if (this.#position === 0 || this.#connection === undefined) return;
     const until = performance.now() - this.#options.confirmAfterMs;
-    const first = this.#window[0] as Waiting;
+    const first = at(this.#window, 0);
     if (first.writtenAt > until) return;
     const unacknowledged = this.#connection.unacknowledged() ?? 0;
     if (this.#stands(unacknowledged)) return;
     let count = 0;
     while (count < this.#position) {
-      const { writtenAt, end } = this.#window[count] as Waiting;
+      const { writtenAt, end } = at(this.#window, count);
       if (writtenAt > until || end > this.#written - unacknowledged) break;
       count += 1;
     }
@@ -306,7 +304,7 @@ export class Sender {
     }
     this.#windowMessages -= messages;
     if (reason !== undefined) this.#note(new Error(reason));
-    this.#options.onConfirmed((done[done.length - 1] as Waiting).parcel.nextOffset, messages - refused, refused);
+    this.#options.onConfirmed(at(done, done.length - 1).parcel.nextOffset, messages - refused, refused);
     if (this.#hasRoom()) this.#signalRoom();
   }
 

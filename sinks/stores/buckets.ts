@@ -1,4 +1,5 @@
 /** Buckets in the order of the answer, the same for both stores. */
+import { at } from '../../core/at.js';
 import type { AggregateRequest, Bucket } from '../../schemas/query.js';
 import { compareCodePoints } from '../../core/values.js';
 
@@ -16,7 +17,7 @@ export function bucketOrder(
   request: Pick<AggregateRequest, 'groups' | 'sort'>,
   level: number,
 ): (left: Bucket, right: Bucket) => number {
-  const byKey = (left: Bucket, right: Bucket): number => compareKeys(left.key[level] as Key, right.key[level] as Key);
+  const byKey = (left: Bucket, right: Bucket): number => compareKeys(at(left.key, level), at(right.key, level));
   if (request.groups[level]?.kind === 'time') return byKey;
   const { by, direction } = request.sort ?? { by: undefined, direction: 'desc' };
   const sign = direction === 'asc' ? 1 : -1;

@@ -19,6 +19,7 @@
  * by a good frame of a later write (lead tells) was acknowledged and is damaged; any other bad frame was never acknowledged.
  */
 import { crc32 } from 'node:zlib';
+import { at } from '../../core/at.js';
 import type { ConsumedRecord, TopicRecord } from '../contract.js';
 
 const frameVersion = 1;
@@ -56,7 +57,7 @@ export function encodeFrames(target: Buffer, records: readonly TopicRecord[], ba
     let maxTimestamp = Number.NEGATIVE_INFINITY;
     position += headerBytes;
     while (index < records.length) {
-      const record = records[index] as TopicRecord;
+      const record = at(records, index);
       if (index > first && position - start + recordBound(record) > maxFrameBytes) break;
       const flags = (record.origin === origin ? 0 : hasOrigin) | (record.timestamp === timestamp ? 0 : hasTimestamp);
       position = encodeRecord(target, position, record, flags);
@@ -130,7 +131,7 @@ export function decodeHeader(buffer: Buffer, start: number): FrameHeader | undef
 /** The version of a sound frame of another program: length, checksum and version stand at the same place in every version. Undefined for anything else. */
 export function foreignFrameVersion(buffer: Buffer, start: number, end: number): number | undefined {
   const bytes = buffer.readUInt32LE(start) + lengthBytes;
-  const version = buffer[start + lengthBytes] as number;
+  const version = buffer[start + lengthBytes] ?? 0;
   if (version === frameVersion || bytes <= lengthBytes || bytes > end - start) return undefined;
   return crc32(buffer.subarray(start + lengthBytes, start + bytes)) === buffer.readUInt32LE(start + 4)
     ? version
@@ -170,13 +171,13 @@ export class RecordCursor {
 
   /** Bytes of key and value of the next record. */
   peekBytes(): number {
-    return (this.#buffer[this.#position + 1] as number) + this.#buffer.readUInt32LE(this.#position + 2);
+    return (this.#buffer[this.#position + 1] ?? 0) + this.#buffer.readUInt32LE(this.#position + 2);
   }
 
   next(): ConsumedRecord {
     const buffer = this.#buffer;
-    const flags = buffer[this.#position] as number;
-    const keyEnd = buffer[this.#position + 1] as number;
+    const flags = buffer[this.#position] ?? 0;
+    const keyEnd = buffer[this.#position + 1] ?? 0;
     const valueBytes = buffer.readUInt32LE(this.#position + 2);
     let position = this.#position + 6;
     if ((flags & hasOrigin) !== 0) {

@@ -1,4 +1,5 @@
 /** One partition as its writer: appends wait in order and are committed in groups, one write and one sync for all that wait. */
+import { at } from '../../core/at.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import type { TopicRecord } from '../contract.js';
@@ -146,7 +147,7 @@ export class Partition {
     const group: Group = { records: [], complete: [], bound: 0 };
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
       while (head.taken < head.records.length) {
-        const record = head.records[head.taken] as TopicRecord;
+        const record = at(head.records, head.taken);
         const bound = recordBound(record) + headerBytes;
         if (group.records.length > 0 && group.bound + bound > this.#groupBytes) return group;
         group.records.push(record);

@@ -4,8 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
+import { at } from '../../../core/at.js';
 import type { GelfOutputSettings } from '../../../schemas/outputs/gelf.js';
-import type { EncodeContext, Encoder, OutputRecord } from '../contract.js';
+import type { EncodeContext, Encoder } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 import { shortenGelf } from './shorten.js';
 
@@ -75,8 +76,8 @@ export function createGelfDatagramEncoder(
       const parts: Buffer[] = [];
       let messages = 0;
       let bytes = 0;
-      for (let at = from; at < to; at += 1) {
-        const { value } = records[at] as OutputRecord;
+      for (let index = from; index < to; index += 1) {
+        const { value } = at(records, index);
         const datagrams = chunked(compress(value), datagramBytes, nextId) ?? shorter(value);
         if (datagrams.length > 0) messages += 1;
         for (const datagram of datagrams) {

@@ -15,7 +15,7 @@ export function singleLine(value: Buffer): Buffer {
   let inText = false;
   let from = 0;
   for (let at = 0; at < value.length; at += 1) {
-    const byte = value[at] as number;
+    const byte = value[at] ?? 0;
     if (inText && byte === 0x5c) at += 1;
     else if (byte === 0x22) inText = !inText;
     const escaped = escapes[byte];

@@ -1,5 +1,6 @@
 /** GELF over TCP: the messages as they are, each ended by a NUL byte. */
-import type { Encoder, OutputRecord } from '../contract.js';
+import { at } from '../../../core/at.js';
+import type { Encoder } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 
 const nul = 0;
@@ -24,8 +25,8 @@ export function createGelfStreamEncoder(): Encoder {
       const to = parcelEnd(records, from);
       const values: Buffer[] = [];
       let bytes = 0;
-      for (let at = from; at < to; at += 1) {
-        const value = withoutNul((records[at] as OutputRecord).value);
+      for (let index = from; index < to; index += 1) {
+        const value = withoutNul(at(records, index).value);
         values.push(value);
         bytes += value.length + 1;
       }

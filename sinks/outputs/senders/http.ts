@@ -3,6 +3,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { at } from '../../../core/at.js';
 import { errorText, isSluiceError, toError } from '../../../core/errors.js';
 import type { GelfOutputSettings } from '../../../schemas/outputs/gelf.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
@@ -171,7 +172,7 @@ class HttpConnection implements Connection {
 }
 
 function joined(parts: readonly Buffer[]): Buffer {
-  if (parts.length === 1) return parts[0] as Buffer;
+  if (parts.length === 1) return at(parts, 0);
   return Buffer.concat(parts.flatMap((part, at) => (at === 0 ? [part] : [newline, part])));
 }
 

@@ -1,6 +1,7 @@
 /** TCP to a destination, with TLS where asked for: one connection, kept; every address tried; silence in either direction noticed. */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { at } from '../../../core/at.js';
 import { errorText, isSluiceError, toError } from '../../../core/errors.js';
 import type { OutputTls } from '../../../schemas/outputs/output.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
@@ -151,7 +152,7 @@ class TcpConnection implements Connection {
       if (this.#error !== undefined) return reject(this.#error);
       if (this.#written === (this.#acknowledged ?? this.#written)) this.#progressAt = performance.now();
       this.#rejectWrite = reject;
-      this.#socket.write(parcel.parts[0] as Buffer, (error) => {
+      this.#socket.write(at(parcel.parts, 0), (error) => {
         this.#rejectWrite = undefined;
         if (error !== undefined && error !== null) return reject(this.#error ?? toError(error));
         this.#written += parcel.bytes;

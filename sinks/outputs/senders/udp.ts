@@ -3,6 +3,7 @@
  * report ever tells whether a datagram arrived.
  */
 import { createSocket, type Socket } from 'node:dgram';
+import { at } from '../../../core/at.js';
 import { errorText } from '../../../core/errors.js';
 import { pause } from '../../../core/wait.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
@@ -96,8 +97,8 @@ class UdpConnection implements Connection {
       const onSent = (error: Error | null): void => {
         if (error !== null) this.#fail(error);
       };
-      for (let at = from; at < to - 1; at += 1) this.#socket.send(parts[at] as Buffer, onSent);
-      this.#socket.send(parts[to - 1] as Buffer, (error) => {
+      for (let index = from; index < to - 1; index += 1) this.#socket.send(at(parts, index), onSent);
+      this.#socket.send(at(parts, to - 1), (error) => {
         onSent(error);
         this.#reject = undefined;
         if (this.#error === undefined) resolve();

@@ -2,9 +2,10 @@
  * SYSLOG messages from documents. Over TCP each is framed (RFC 6587): by its length in bytes and a space before it, or by a newline behind it.
  * Over UDP each is a datagram.
  */
+import { at } from '../../../core/at.js';
 import type { LogDocument } from '../../../schemas/messages.js';
 import type { SyslogOutputSettings } from '../../../schemas/outputs/syslog.js';
-import type { EncodeContext, Encoder, OutputRecord } from '../contract.js';
+import type { EncodeContext, Encoder } from '../contract.js';
 import { nextOffsetOf, parcelEnd } from '../parcels.js';
 import { createHeader, textOf, type Header } from './header.js';
 import { createLineBuffer } from './line-buffer.js';
@@ -107,8 +108,8 @@ export function createSyslogStreamEncoder(settings: SyslogOutputSettings, contex
     encode(records, from) {
       const to = parcelEnd(records, from);
       let messages = 0;
-      for (let at = from; at < to; at += 1) {
-        const document = context.documentOf(records[at] as OutputRecord);
+      for (let index = from; index < to; index += 1) {
+        const document = context.documentOf(at(records, index));
         const made = document === undefined ? [] : messagesOf(document);
         if (made.length > 0) messages += 1;
         for (const line of made) add(line);
@@ -134,8 +135,8 @@ export function createSyslogDatagramEncoder(settings: SyslogOutputSettings, cont
       const to = parcelEnd(records, from, parcelDatagrams);
       const parts: Buffer[] = [];
       let messages = 0;
-      for (let at = from; at < to; at += 1) {
-        const document = context.documentOf(records[at] as OutputRecord);
+      for (let index = from; index < to; index += 1) {
+        const document = context.documentOf(at(records, index));
         const lines = document === undefined ? [] : messagesOf(document);
         if (lines.length > 0) messages += 1;
         for (const line of lines) parts.push(Buffer.from(line));

@@ -38,6 +38,6 @@ export function firstBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text);
   let end = Math.max(0, maxBytes);
-  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
 }

@@ -1,4 +1,5 @@
 /** Bulk bodies and what comes back. */
+import { at } from '../../../core/at.js';
 import { faultOf, flatFault, type OpenSearchFault, type OpenSearchReply } from '../../../core/opensearch-client.js';
 import type { SluiceError } from '../../../core/errors.js';
 import { storeErrors } from '../errors.js';
@@ -36,7 +37,7 @@ export function* bulkParts(request: WriteRequest, bulkBytes: number, outcome: Bu
       yield { positions, body: Buffer.from(lines.join('')) };
       [lines, positions, size] = [[], [], 0];
     }
-    const id = request.ids[position] as string;
+    const id = at(request.ids, position);
     const tombstone = tombstones?.get(id);
     lines.push(tombstone === undefined ? bulkEntry(id, line) : replaceEntry(id, line, tombstone));
     positions.push(position);
@@ -73,7 +74,7 @@ export function splitPart(part: BulkPart, outcome: BulkOutcome): readonly BulkPa
   const half = part.positions.length >> 1;
   if (half === 0) {
     outcome.failures.push({
-      position: part.positions[0] as number,
+      position: at(part.positions, 0),
       kind: 'refused',
       code: 'STORE_DOCUMENT_REFUSED',
       reason: `413: ${part.body.length} bytes are too large for one request`,
@@ -121,8 +122,8 @@ export function addReply(outcome: BulkOutcome, part: BulkPart, reply: OpenSearch
     if (status < 300) outcome.stored += 1;
     else if (status === 409) {
       outcome.alreadyStored += 1;
-      outcome.alreadyStoredAt.push(part.positions[place] as number);
-    } else outcome.failures.push(itemFailure(part.positions[place] as number, status, flatFault(error), index));
+      outcome.alreadyStoredAt.push(at(part.positions, place));
+    } else outcome.failures.push(itemFailure(at(part.positions, place), status, flatFault(error), index));
   }
 }
 

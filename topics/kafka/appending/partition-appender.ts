@@ -5,6 +5,7 @@
  * track of the numbering a new id is taken and the same records are sent under it: they may then stand twice, which consumers skip by key.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { at } from '../../../core/at.js';
 import { isSluiceError, type SluiceError } from '../../../core/errors.js';
 import type { TopicRecord } from '../../contract.js';
 import { topicErrors } from '../../errors.js';
@@ -136,7 +137,7 @@ export class PartitionAppender {
     let bytes = 0;
     for (const append of this.#queue) {
       for (let index = append.done; index < append.records.length; index += 1) {
-        const record = append.records[index] as TopicRecord;
+        const record = at(append.records, index);
         const size = recordBytes(record);
         if (records.length > 0 && (bytes + size > limit || records.length === maxBatchRecords))
           return this.#encode(records, bytes);
@@ -217,7 +218,7 @@ export class PartitionAppender {
     for (const record of chunk.records) valueBytes += record.value.length;
     this.#settings.onAppended(left, valueBytes);
     while (left > 0) {
-      const head = this.#queue[0] as Append;
+      const head = at(this.#queue, 0);
       const taken = Math.min(left, head.records.length - head.done);
       head.done += taken;
       left -= taken;

@@ -1,5 +1,6 @@
 /** Faults of kafkajs 2.2.4, repaired in its prototypes. The version is pinned. */
 import { createRequire } from 'node:module';
+import { at } from '../../../core/at.js';
 
 interface RequestQueue {
   readonly pending: readonly unknown[];
@@ -101,7 +102,7 @@ function repairConnectionPool(): void {
   const { prototype } = load('kafkajs/src/network/connectionPool') as { prototype: ConnectionPool };
   const opening = new WeakMap<Connection, Promise<unknown>>();
   prototype.getConnection = async function openOnce(this: ConnectionPool, index = 0): Promise<Connection> {
-    const connection = this.pool[index] as Connection;
+    const connection = at(this.pool, index);
     if (connection.isConnected()) return connection;
     let connecting = opening.get(connection);
     if (connecting === undefined) {

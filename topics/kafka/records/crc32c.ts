@@ -1,4 +1,6 @@
 /** CRC-32C (Castagnoli), eight bytes a step: what Kafka's record batches are sealed with. Node.js has only CRC-32. */
+import { at } from '../../../core/at.js';
+
 const polynomial = 0x82f63b78;
 const tables = buildTables();
 
@@ -11,27 +13,21 @@ function buildTables(): Int32Array[] {
   }
   for (let index = 1; index < all.length; index += 1) {
     for (let byte = 0; byte < 256; byte += 1) {
-      const crc = at(all, index - 1)[byte] as number;
-      at(all, index)[byte] = (crc >>> 8) ^ (at(all, 0)[crc & 0xff] as number);
+      const crc = at(all, index - 1)[byte] ?? 0;
+      at(all, index)[byte] = (crc >>> 8) ^ (at(all, 0)[crc & 0xff] ?? 0);
     }
   }
   return all;
 }
 
-function at(all: readonly Int32Array[], index: number): Int32Array {
-  return all[index] as Int32Array;
-}
-
-const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-  Int32Array,
-];
+const t0 = at(tables, 0);
+const t1 = at(tables, 1);
+const t2 = at(tables, 2);
+const t3 = at(tables, 3);
+const t4 = at(tables, 4);
+const t5 = at(tables, 5);
+const t6 = at(tables, 6);
+const t7 = at(tables, 7);
 
 /** Checksum of `bytes` from `start` to `end`, unsigned. */
 export function crc32c(bytes: Uint8Array, start = 0, end: number = bytes.length): number {
@@ -39,20 +35,20 @@ export function crc32c(bytes: Uint8Array, start = 0, end: number = bytes.length)
   let position = start;
   for (; position + 8 <= end; position += 8) {
     crc ^=
-      (bytes[position] as number) |
-      ((bytes[position + 1] as number) << 8) |
-      ((bytes[position + 2] as number) << 16) |
-      ((bytes[position + 3] as number) << 24);
+      (bytes[position] ?? 0) |
+      ((bytes[position + 1] ?? 0) << 8) |
+      ((bytes[position + 2] ?? 0) << 16) |
+      ((bytes[position + 3] ?? 0) << 24);
     crc =
-      (t7[crc & 0xff] as number) ^
-      (t6[(crc >>> 8) & 0xff] as number) ^
-      (t5[(crc >>> 16) & 0xff] as number) ^
-      (t4[crc >>> 24] as number) ^
-      (t3[bytes[position + 4] as number] as number) ^
-      (t2[bytes[position + 5] as number] as number) ^
-      (t1[bytes[position + 6] as number] as number) ^
-      (t0[bytes[position + 7] as number] as number);
+      (t7[crc & 0xff] ?? 0) ^
+      (t6[(crc >>> 8) & 0xff] ?? 0) ^
+      (t5[(crc >>> 16) & 0xff] ?? 0) ^
+      (t4[crc >>> 24] ?? 0) ^
+      (t3[bytes[position + 4] ?? 0] ?? 0) ^
+      (t2[bytes[position + 5] ?? 0] ?? 0) ^
+      (t1[bytes[position + 6] ?? 0] ?? 0) ^
+      (t0[bytes[position + 7] ?? 0] ?? 0);
   }
-  for (; position < end; position += 1) crc = (crc >>> 8) ^ (t0[(crc ^ (bytes[position] as number)) & 0xff] as number);
+  for (; position < end; position += 1) crc = (crc >>> 8) ^ (t0[(crc ^ (bytes[position] ?? 0)) & 0xff] ?? 0);
   return ~crc >>> 0;
 }

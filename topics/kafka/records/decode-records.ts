@@ -134,11 +134,11 @@ class RecordReader {
 
   /** Zigzag. By multiplication beyond 28 bits: timestamps may be further apart. */
   #varint(): number {
-    let byte = this.#bytes[this.#position] as number;
+    let byte = this.#bytes[this.#position] ?? 0;
     this.#position += 1;
     let value = byte & 0x7f;
     for (let factor = 128; byte > 0x7f; factor *= 128) {
-      byte = this.#bytes[this.#position] as number;
+      byte = this.#bytes[this.#position] ?? 0;
       this.#position += 1;
       value += (byte & 0x7f) * factor;
     }

@@ -7,6 +7,7 @@
  *           firstTimestamp:int64 maxTimestamp:int64 producerId:int64 producerEpoch:int16 baseSequence:int32 [record]
  * Grammar: https://kafka.apache.org/documentation/#messageformat
  */
+import { at } from '../../../core/at.js';
 import type { TopicRecord } from '../../contract.js';
 import { crc32c } from './crc32c.js';
 import type { Codec } from './codecs.js';
@@ -109,7 +110,7 @@ export interface EncodedRecords {
 /** Encodes a non-empty run of records whose sizes add up to `size` by `recordBytes`. */
 export function encodeRecords(records: readonly TopicRecord[], size: number, codec: Codec | undefined): EncodedRecords {
   const buffer = Buffer.allocUnsafe(size);
-  const firstTimestamp = (records[0] as TopicRecord).timestamp;
+  const firstTimestamp = at(records, 0).timestamp;
   let maxTimestamp = firstTimestamp;
   const writer = new RecordWriter(buffer, firstTimestamp);
   for (const record of records) {

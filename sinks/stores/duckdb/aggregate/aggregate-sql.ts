@@ -2,6 +2,7 @@
  * One statement for an aggregation over several index files: their documents side by side, grouped at every level at once (`GROUPING SETS`),
  * then cut level by level to the buckets that count.
  */
+import { at } from '../../../../core/at.js';
 import {
   defaultBucketLimit,
   maxBuckets,
@@ -60,12 +61,12 @@ export function aggregateSql(
       .flatMap((metric) => (metric.field === undefined || metric.kind === 'count' ? [] : [metric.field]))
       .map((field, at) => [field, slotOf(`f${at}`, field)]),
   );
-  const base = files.map((file, at) => {
-    const known = leased?.[at];
+  const base = files.map((file, index) => {
+    const known = leased?.[index];
     if (known !== undefined && timesOnly(request)) return leasedTimesSql(known, request);
     const columns = [
-      ...groups.flatMap((slot, level) => groupColumns(slot, at, request.groups[level] as Grouping)),
-      ...[...fields.values()].flatMap((slot) => slotColumns(slot, at)),
+      ...groups.flatMap((slot, level) => groupColumns(slot, index, at(request.groups, level))),
+      ...[...fields.values()].flatMap((slot) => slotColumns(slot, index)),
       ...existsColumns(file, request, parameters),
     ];
     return `SELECT ${[...columns, '1 AS present'].join(', ')} FROM ${file.alias}.documents WHERE ${whereSql(file, request, known, parameters)}`;
@@ -227,28 +228,28 @@ interface Level {
 }
 
 /** The buckets of one level within those that the level above has left; `cut`: documents of those left out. */
-function levelSql({ group, at, keys }: Level, request: EngineAggregate, parameters: SqlParameters): string {
-  const own = keys[at] as readonly string[];
-  const outer = keys.slice(0, at).flat();
+function levelSql({ group, at: index, keys }: Level, request: EngineAggregate, parameters: SqlParameters): string {
+  const own = at(keys, index);
+  const outer = keys.slice(0, index).flat();
   if (own.length === 0)
-    return `kept${at} AS (SELECT level, ${selected(request, keys)}, 0::DOUBLE AS cut FROM grouped WHERE false)`;
+    return `kept${index} AS (SELECT level, ${selected(request, keys)}, 0::DOUBLE AS cut FROM grouped WHERE false)`;
   const within =
-    at === 0
+    index === 0
       ? ''
-      : ` SEMI JOIN kept${at - 1} AS outer_buckets ON ${['true', ...outer.map((name) => `buckets.${name} IS NOT DISTINCT FROM outer_buckets.${name}`)].join(' AND ')}`;
+      : ` SEMI JOIN kept${index - 1} AS outer_buckets ON ${['true', ...outer.map((name) => `buckets.${name} IS NOT DISTINCT FROM outer_buckets.${name}`)].join(' AND ')}`;
   const present = `(${own.map((name) => `buckets.${name} IS NOT NULL`).join(' OR ')})`;
   const only =
     group.only === undefined
       ? ''
-      : ` AND buckets.g${at}_text IN (${['NULL', ...group.only.map((key) => parameters.text(key))].join(', ')})`;
+      : ` AND buckets.g${index}_text IN (${['NULL', ...group.only.map((key) => parameters.text(key))].join(', ')})`;
   const partition = outer.length === 0 ? '' : `PARTITION BY ${outer.join(', ')} `;
-  const candidates = `SELECT buckets.* FROM grouped AS buckets${within} WHERE buckets.level = ${at + 1} AND ${present}${only}`;
+  const candidates = `SELECT buckets.* FROM grouped AS buckets${within} WHERE buckets.level = ${index + 1} AND ${present}${only}`;
   if (group.kind === 'time')
-    return `kept${at} AS (SELECT level, ${selected(request, keys)}, 0::DOUBLE AS cut FROM (${candidates}) AS buckets)`;
+    return `kept${index} AS (SELECT level, ${selected(request, keys)}, 0::DOUBLE AS cut FROM (${candidates}) AS buckets)`;
   const place = `row_number() OVER (${partition}ORDER BY ${orderSql(request, own)}) AS place`;
   return (
-    `ranked${at} AS (SELECT *, ${place} FROM (${candidates})), kept${at} AS (SELECT level, ${selected(request, keys)},` +
-    ` (SELECT coalesce(sum(documents), 0) FROM ranked${at} WHERE place > ${limitOf(group)}) AS cut FROM ranked${at} WHERE place <= ${limitOf(group)})`
+    `ranked${index} AS (SELECT *, ${place} FROM (${candidates})), kept${index} AS (SELECT level, ${selected(request, keys)},` +
+    ` (SELECT coalesce(sum(documents), 0) FROM ranked${index} WHERE place > ${limitOf(group)}) AS cut FROM ranked${index} WHERE place <= ${limitOf(group)})`
   );
 }
 

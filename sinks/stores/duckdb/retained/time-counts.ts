@@ -54,7 +54,7 @@ export class TimeCounts {
       const least = Math.min(start, known);
       starts[length] = least;
       before[length + 1] =
-        (before[length] as number) + (known === least ? this.#rows(own) : 0) + (start === least ? rows : 0);
+        (before[length] ?? 0) + (known === least ? this.#rows(own) : 0) + (start === least ? rows : 0);
       length += 1;
       if (known === least) own += 1;
       if (start === least) other += 1;
@@ -77,7 +77,7 @@ export class TimeCounts {
     let [low, high] = [0, this.starts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.starts[middle] as number) < time) low = middle + 1;
+      if ((this.starts[middle] ?? 0) < time) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -92,7 +92,7 @@ export class TimeCounts {
   /** Rows of the stretches that lie in the span as a whole, by their beginnings. */
   *wholes(span: Span): Generator<readonly [start: number, rows: number]> {
     const [first, end] = this.#whole(span);
-    for (let at = first; at < end; at += 1) yield [this.starts[at] as number, this.#rows(at)];
+    for (let at = first; at < end; at += 1) yield [this.starts[at] ?? 0, this.#rows(at)];
   }
 
   /** Parts of the span that cut a stretch with rows in two: these have to be counted in the rows themselves. */
@@ -116,12 +116,12 @@ export class TimeCounts {
     const [first, end] = this.#whole(span);
     if (direction === 'desc') {
       for (let at = end - 1; at >= first; at -= 1)
-        if ((this.#before[end] as number) - (this.#before[at] as number) >= rows)
-          return { ...span, from: Math.max(this.starts[at] as number, span.from ?? -Infinity) };
+        if ((this.#before[end] ?? 0) - (this.#before[at] ?? 0) >= rows)
+          return { ...span, from: Math.max(this.starts[at] ?? 0, span.from ?? -Infinity) };
     } else {
       for (let at = first; at < end; at += 1)
-        if ((this.#before[at + 1] as number) - (this.#before[first] as number) >= rows)
-          return { ...span, to: Math.min((this.starts[at] as number) + this.width, span.to ?? Infinity) };
+        if ((this.#before[at + 1] ?? 0) - (this.#before[first] ?? 0) >= rows)
+          return { ...span, to: Math.min((this.starts[at] ?? 0) + this.width, span.to ?? Infinity) };
     }
     return span;
   }

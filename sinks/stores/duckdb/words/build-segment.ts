@@ -77,7 +77,7 @@ function addChunk(builder: SegmentBuilder, chunk: DuckDBDataChunk, firstRow: num
   let added = 0;
   for (; added < rows.length && !builder.isFull; added += 1)
     builder.add(
-      (rows[added] as number) - firstRow,
+      (rows[added] ?? 0) - firstRow,
       texts.map((column) => column[added] ?? null),
     );
   return times.slice(0, added);

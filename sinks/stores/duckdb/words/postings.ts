@@ -36,7 +36,7 @@ export function eachRow(bytes: Uint8Array, fields: number, onRow: (row: number) 
   for (let at = 0, row = 0; at < bytes.length; ) {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++] as number;
+      const byte = bytes[at++] ?? 0;
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) break;
     }

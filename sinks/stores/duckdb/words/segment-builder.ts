@@ -60,7 +60,7 @@ export class SegmentBuilder {
       return;
     }
     for (const [field, words] of cut.entries()) {
-      for (let at = 0; at < words.length; at += 1) this.#note(words[at] as string, row, 1 << field);
+      for (const word of words) this.#note(word, row, 1 << field);
     }
   }
 
@@ -75,8 +75,8 @@ export class SegmentBuilder {
         this.#tails = grown(this.#tails);
       }
     } else {
-      const last = this.#tails[number] as number;
-      const posting = this.#postings[last] as number;
+      const last = this.#tails[number] ?? 0;
+      const posting = this.#postings[last] ?? 0;
       if (posting >>> fieldBits === row) {
         this.#postings[last] = posting | field;
         return;
@@ -90,7 +90,7 @@ export class SegmentBuilder {
     this.#postings[here] = (row << fieldBits) | field;
     this.#next[here] = none;
     if (isNew) this.#heads[number] = here;
-    else this.#next[this.#tails[number] as number] = here;
+    else this.#next[this.#tails[number] ?? 0] = here;
     this.#tails[number] = here;
   }
 
@@ -112,8 +112,8 @@ export class SegmentBuilder {
 
   #write(buffer: PostingsBuffer, number: number): void {
     let before = 0;
-    for (let at = this.#heads[number] as number; at !== none; at = this.#next[at] as number) {
-      const posting = this.#postings[at] as number;
+    for (let at = this.#heads[number] ?? 0; at !== none; at = this.#next[at] ?? 0) {
+      const posting = this.#postings[at] ?? 0;
       const row = posting >>> fieldBits;
       buffer.add(row - before, posting & ((1 << fieldBits) - 1));
       before = row;

@@ -1,4 +1,5 @@
 /** Turns parsed documents into columns: known fields into theirs, frequent new ones into new columns, the rest into `other_fields`. */
+import { at } from '../../../../core/at.js';
 import {
   baseFields,
   isTextList,
@@ -145,7 +146,7 @@ export function buildColumns(
   };
   counts.seen(documents.length);
   for (let row = 0; row < documents.length; row += 1) {
-    const document = documents[row] as ParsedDocument;
+    const document = at(documents, row);
     if (!exotic.has(row)) {
       spread(row, document);
       continue;

@@ -77,10 +77,10 @@ function fillBytes(vector: Vector, { bytes, ends }: BytesColumn): void {
   if (missing < ends.length) {
     const base = storeText(vector, bytes);
     for (let row = 0, at = 0; row < ends.length; row += 1) {
-      const length = (ends[row] as number) - at;
+      const length = (ends[row] ?? 0) - at;
       writeText(row, bytes, at, length);
       if (length > inlinedBytes) writeAddress(row, base, at);
-      at = ends[row] as number;
+      at = ends[row] ?? 0;
     }
     writeRows(vector, ends.length);
   }
@@ -146,7 +146,7 @@ function markMissing(cells: readonly Cell[]): number {
   validity.fill(0);
   for (let row = 0; row < cells.length; row += 1) {
     if (cells[row] === null) missing += 1;
-    else validity[row >>> 5] = (validity[row >>> 5] as number) | (1 << (row & 31));
+    else validity[row >>> 5] = (validity[row >>> 5] ?? 0) | (1 << (row & 31));
   }
   return missing;
 }
@@ -198,10 +198,10 @@ function fillUnicode(vector: Vector, cells: readonly (string | null)[], length: 
   }
   const base = storeText(vector, text.subarray(0, end));
   for (let row = 0, at = 0; row < cells.length; row += 1) {
-    const length = (ends[row] as number) - at;
+    const length = (ends[row] ?? 0) - at;
     writeText(row, text, at, length);
     if (length > inlinedBytes) writeAddress(row, base, at);
-    at = ends[row] as number;
+    at = ends[row] ?? 0;
   }
   writeRows(vector, cells.length);
 }
@@ -229,16 +229,15 @@ function writeText(row: number, text: Uint8Array, at: number, length: number): v
   rowWords[word + 2] = 0;
   rowWords[word + 3] = 0;
   const copied = length <= inlinedBytes ? length : prefixBytes;
-  for (let byte = 0; byte < copied; byte += 1)
-    rowBytes[row * textBytes + prefixBytes + byte] = text[at + byte] as number;
+  for (let byte = 0; byte < copied; byte += 1) rowBytes[row * textBytes + prefixBytes + byte] = text[at + byte] ?? 0;
 }
 
 /** Where the rest of a longer text is. */
 function writeAddress(row: number, base: Uint32Array, at: number): void {
   const word = row * 4;
-  const low = (base[0] as number) + at;
+  const low = (base[0] ?? 0) + at;
   rowWords[word + 2] = low;
-  rowWords[word + 3] = (base[1] as number) + (low >= 2 ** 32 ? 1 : 0);
+  rowWords[word + 3] = (base[1] ?? 0) + (low >= 2 ** 32 ? 1 : 0);
 }
 
 function writeRows(vector: Vector, rows: number): void {

@@ -1,4 +1,5 @@
 /** Writes that wait: those for one index are joined into one transaction; what a failed one really did is read from the file. */
+import { at } from '../../../../core/at.js';
 import type { DocumentUpdate, WriteRequest, WriteResult } from '../../contract.js';
 import { updateDocuments, writeById } from './by-id.js';
 import type { Catalog, IndexEntry } from '../files/catalog.js';
@@ -111,7 +112,7 @@ export class WriteQueue {
           ),
         );
         const indexBytes = this.#catalog.bytes(entry);
-        group.forEach((one, at) => one.resolve({ ...(results[at] as WriteResult), indexBytes }));
+        group.forEach((one, index) => one.resolve({ ...at(results, index), indexBytes }));
       } catch (thrown) {
         for (const one of group) one.reject(thrown);
       }

@@ -1,5 +1,6 @@
 /** Writes requests that wait for one index in one transaction, with their markers. */
 import { VARCHAR } from '@duckdb/node-api';
+import { at } from '../../../../core/at.js';
 import type { WriteFailure, WriteRequest, WriteResult } from '../../contract.js';
 import { buildColumns, type ParsedDocument } from './batch.js';
 import { columnDefinition } from '../files/fields.js';
@@ -44,13 +45,13 @@ function collect(file: IndexFile, group: Group, { request, documents, exotic }: 
   const marker = group.markers.get(key)?.next ?? file.markers.get(key) ?? 0;
   const failures: WriteFailure[] = [];
   let stored = 0;
-  for (let at = 0; at < request.ids.length; at += 1) {
-    const document = documents[at];
+  for (let index = 0; index < request.ids.length; index += 1) {
+    const document = documents[index];
     if (document === undefined) {
-      failures.push({ position: at, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
-    } else if ((request.offsets[at] as number) >= marker) {
-      if (exotic.has(at)) group.exotic.add(group.ids.length);
-      group.ids.push(request.ids[at] as string);
+      failures.push({ position: index, kind: 'refused', code: 'STORE_DOCUMENT_INVALID', reason: 'not a JSON object' });
+    } else if (at(request.offsets, index) >= marker) {
+      if (exotic.has(index)) group.exotic.add(group.ids.length);
+      group.ids.push(at(request.ids, index));
       group.documents.push(document);
       stored += 1;
     }

@@ -1,4 +1,5 @@
 /** An aggregation as the engine's language has it: one level inside of the other, `g` for groupings, `m<n>` for metrics. */
+import { at } from '../../../../core/at.js';
 import {
   defaultBucketLimit,
   type AggregateRequest,
@@ -39,7 +40,7 @@ function valueBuckets(request: AggregateRequest, group: Grouping, level: number,
   const order =
     by === 'key'
       ? [byKey]
-      : [{ [by === undefined ? '_count' : metricPath(request.metrics[by] as Metric, by, typeOf)]: direction }, byKey];
+      : [{ [by === undefined ? '_count' : metricPath(at(request.metrics, by), by, typeOf)]: direction }, byKey];
   const shard = Math.max(size, level === 0 ? shardBuckets : innerShardBuckets);
   return {
     terms: {

@@ -1,4 +1,5 @@
 /** Aggregations over many indices: those that type the fields alike are asked together, the answers joined. */
+import { at } from '../../../../core/at.js';
 import { standardFields } from '../../../../schemas/index-fields.js';
 import {
   defaultBucketLimit,
@@ -167,8 +168,8 @@ function metricValue(metric: Metric, raw: RawMetric | undefined, documents: numb
 function joinParts(request: AggregateRequest, left: Part, right: Part): Part {
   const none: Moments = { count: 0, mean: 0 };
   const moments = request.metrics.map((_, at) => [left.moments[at] ?? none, right.moments[at] ?? none] as const);
-  const values = request.metrics.map((metric, at) =>
-    joinValues(metric, [left.values[at] ?? null, right.values[at] ?? null], moments[at] as readonly [Moments, Moments]),
+  const values = request.metrics.map((metric, index) =>
+    joinValues(metric, [left.values[index] ?? null, right.values[index] ?? null], at(moments, index)),
   );
   return {
     key: left.key,

@@ -1,4 +1,5 @@
 /** One search request to several indices: those that are closed or gone are left out and named, and of failing shards the rest answers where that is asked for. */
+import { at } from '../../../../core/at.js';
 import { faultOf } from '../../../../core/opensearch-client.js';
 import type { IndexFailure, SearchRequest } from '../../../../schemas/query.js';
 import { storeErrors } from '../../errors.js';
@@ -112,6 +113,6 @@ export function queryClause(
           },
         ];
   const filter: readonly Clause[] = [...(query.kind === 'all' ? [] : [compileQuery(query, typeOf)]), ...times, ...more];
-  if (times.length > 0) return filter.length === 1 ? (filter[0] as Clause) : { bool: { filter } };
+  if (times.length > 0) return filter.length === 1 ? at(filter, 0) : { bool: { filter } };
   return { bool: { filter, must_not: [{ exists: { field: tombstoneField } }] } };
 }

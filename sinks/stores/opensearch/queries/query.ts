@@ -3,6 +3,7 @@
  * depend on its type, since OpenSearch fails a whole search for a word asked of a number: indices that type the fields of
  * a query differently are therefore searched apart (`search.ts`).
  */
+import { at } from '../../../../core/at.js';
 import type { QueryNode, RangeEnd } from '../../../../schemas/query.js';
 import { standardFields, tooLongNote } from '../../../../schemas/index-fields.js';
 import { lowerCase, textFields, wordsOf } from '../../../../schemas/words.js';
@@ -68,7 +69,7 @@ export function typedFields(node: QueryNode, found: Set<string> = new Set()): Se
 function anyOf(clauses: readonly Clause[]): Clause {
   const able = clauses.filter((clause) => clause !== matchNone);
   if (able.length === 0) return matchNone;
-  return able.length === 1 ? (able[0] as Clause) : { bool: { should: able, minimum_should_match: 1 } };
+  return able.length === 1 ? at(able, 0) : { bool: { should: able, minimum_should_match: 1 } };
 }
 
 function eachField(field: string | undefined, clause: (field: string) => Clause): Clause {
