@@ -6,9 +6,12 @@
  *   --range S      seconds back that the searches under load look (default: 3600)
  *   --rows N       messages of each export (default: as many as there are, at most a million)
  *   --phases a,b   of load, whole, export, percentiles (default: all of them)
- *   --folder F     keeps the data there, and goes on with a fill that was stopped; without it everything is removed at the end
+ *   --folder F     keeps the data there, and goes on with a fill that was stopped; without it everything is removed
+ *                  at the end
  *   --fill-for S   seconds that filling may take; the next run goes on (default: as long as it takes)
- *   --rate N       messages a second that come in meanwhile (5000)   --searches N   searches a second (10)   --repeats N   of each kind (5)
+ *   --rate N       messages a second that come in meanwhile (5000)
+ *   --searches N   searches a second (10)
+ *   --repeats N    of each kind (5)
  *
  *   --strict       ends with 1 where a target is missed, and not only where an answer is wrong
  *

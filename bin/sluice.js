@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-// Each search of the embedded store holds a thread of this pool; the default of 4 leaves too few for files. Before anything else, since the pool starts at its first use.
+// Each search of the embedded store holds a thread of this pool; the default of 4 leaves too few for files. Before
+// anything else, since the pool starts at its first use.
 process.env.UV_THREADPOOL_SIZE ??= '8';
 
 const program = new URL('../build/cli.js', import.meta.url);

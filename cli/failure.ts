@@ -1,4 +1,6 @@
-/** How a command ends when it fails: one clear sentence, and an exit code. 2: what was asked for is wrong; 1: it failed. */
+/**
+ * How a command ends when it fails: one clear sentence, and an exit code. 2: what was asked for is wrong; 1: it failed.
+ */
 import { CommanderError } from 'commander';
 import { errorText, isSluiceError, toError } from '../core/errors.js';
 import { escapeControls } from './search/output.js';

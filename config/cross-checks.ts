@@ -196,7 +196,10 @@ function checkApi({ api }: Config, report: Report): void {
     );
 }
 
-/** Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share depends on the role. */
+/**
+ * Files of embedded topics belong to one process; `auto` takes one worker there. Whether there is a store to share
+ * depends on the role.
+ */
 function checkWorkers(config: Config, kinds: readonly TopicLogDescription[], report: Report): void {
   if (config.workers === 1 || config.workers === 'auto') return;
   const shared = kinds.filter((kind) => kind.shared).map(({ kind }) => kind);

@@ -1,4 +1,6 @@
-/** `SLUICE_TOPICS__KIND=kafka`: environment variables over the settings file. Two underscores nest, numbers index lists. */
+/**
+ * `SLUICE_TOPICS__KIND=kafka`: environment variables over the settings file. Two underscores nest, numbers index lists.
+ */
 import { parseBytes } from '../core/bytes.js';
 import type { ConfigProblem, SettingPath } from './problem.js';
 import { allowedText, childSchema, hasType, isRecord, settingNames, type SettingSchema } from './schema.js';
@@ -154,7 +156,10 @@ function readValue(schema: SettingSchema, text: string): unknown {
   return text;
 }
 
-/** Sizes written as `64 MiB`, and the word null where it is a choice: made values of their type before the check. In place. */
+/**
+ * Sizes written as `64 MiB`, and the word null where it is a choice: made values of their type before the check. In
+ * place.
+ */
 export function normaliseValues(schema: SettingSchema, value: unknown): unknown {
   if (value === null && schema.enum?.includes('null') === true) return 'null';
   if (Array.isArray(value) && schema.items !== undefined) {

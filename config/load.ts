@@ -14,13 +14,18 @@ import { readSettingsFile, type SettingsSource } from './source.js';
 const defaultFile = 'sluice.yaml';
 
 export interface LoadOptions {
-  /** Settings file; one that is named and missing is an error. Default: SLUICE_CONFIG, else `sluice.yaml` in `folder` when there is one. */
+  /**
+   * Settings file; one that is named and missing is an error. Default: SLUICE_CONFIG, else `sluice.yaml` in `folder`
+   * when there is one.
+   */
   readonly file?: string | undefined;
   /** Usually process.env. */
   readonly environment: Environment;
   /** Settings by dotted name, over file and environment: `{ 'topics.kind': 'kafka' }`. */
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
-  /** Where the default file is looked for, and where relative paths start without a file. Default: the working folder. */
+  /**
+   * Where the default file is looked for, and where relative paths start without a file. Default: the working folder.
+   */
   readonly folder?: string | undefined;
 }
 

@@ -17,7 +17,9 @@ interface ReferenceContext {
   readonly files: string[];
 }
 
-/** Resolves `file:` and `env:` of secrets and makes paths absolute, in place. Files that must be there are looked for. */
+/**
+ * Resolves `file:` and `env:` of secrets and makes paths absolute, in place. Files that must be there are looked for.
+ */
 export function resolveReferences(
   schema: SettingSchema,
   value: unknown,

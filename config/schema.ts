@@ -1,6 +1,6 @@
 /**
- * The settings schema in the one form that this folder works with: unions of constants are `enum`, unions with null are type
- * lists, and unions of objects by `type` are `variants`, so that an error speaks of the chosen variant only.
+ * The settings schema in the one form that this folder works with: unions of constants are `enum`, unions with null are
+ * type lists, and unions of objects by `type` are `variants`, so that an error speaks of the chosen variant only.
  */
 
 export interface SettingSchema {

@@ -9,8 +9,8 @@ export interface ErrorKind {
   /** What happened and what to do next, one sentence; no values. */
   readonly summary: string;
   /**
-   * HTTP status, declared where the text is meant for whoever asked. Without one the error is ours: the answer is 503 when it is
-   * retryable and 500 when it is not, and its text goes to the log only.
+   * HTTP status, declared where the text is meant for whoever asked. Without one the error is ours: the answer is 503
+   * when it is retryable and 500 when it is not, and its text goes to the log only.
    */
   readonly status?: number;
   /** 2 where the caller has to change the request. Without it a command that fails ends with 1. */
@@ -97,8 +97,9 @@ interface ErrorTable<Code extends string> {
 }
 
 /**
- * Declares the error codes of one folder. Codes are UPPER_SNAKE, begin with the folder's subject, and are never reused. `stacks: false` for errors
- * that are values about a sender's input: a stack says nothing there and takes twice the time of all the rest.
+ * Declares the error codes of one folder. Codes are UPPER_SNAKE, begin with the folder's subject, and are never reused.
+ * `stacks: false` for errors that are values about a sender's input: a stack says nothing there and takes twice the
+ * time of all the rest.
  */
 export function defineErrors<const Kinds extends Record<string, ErrorKind>>(
   kinds: Kinds,

@@ -21,8 +21,8 @@ export function createLog(level: LogLevel, file?: string, problems?: RecentProbl
 export const silentLog: Log = pino({ level: 'silent' });
 
 /**
- * Returns true at most `perMinute` times a minute for each key; `suppressed` tells how many were held back since the last
- * true. The table holds 1,000 keys at most: past that, all further keys share one allowance.
+ * Returns true at most `perMinute` times a minute for each key; `suppressed` tells how many were held back since the
+ * last true. The table holds 1,000 keys at most: past that, all further keys share one allowance.
  */
 export function createRateLimit(
   perMinute: number,

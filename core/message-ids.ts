@@ -1,6 +1,7 @@
 /**
  * Message ids: `<run>-<partition>-<sequence>`, fixed-width hexadecimal. The run is the start of the receiver process in
- * milliseconds (12 digits) and 32 random bits (8 digits); the sequence has no gaps within a run and partition. Ids sort by time within both.
+ * milliseconds (12 digits) and 32 random bits (8 digits); the sequence has no gaps within a run and partition. Ids sort
+ * by time within both.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -25,7 +26,9 @@ export function mintId(prefix: string, sequence: number): string {
   return prefix + hex(sequence, sequenceWidth);
 }
 
-/** The sequence of an id of the receiver's form; undefined for any other key (a dead letter's, a foreign producer's). */
+/**
+ * The sequence of an id of the receiver's form; undefined for any other key (a dead letter's, a foreign producer's).
+ */
 export function sequenceOf(id: string): number | undefined {
   if (id.length !== idWidth || id.charCodeAt(runWidth) !== 45 || id.charCodeAt(prefixWidth - 1) !== 45)
     return undefined;
@@ -57,7 +60,10 @@ function digitOf(code: number): number {
   return digits[code] ?? -1;
 }
 
-/** Id of a document among the dead letters: the refused message and the index set that refused it, without the reason (rule 10). */
+/**
+ * Id of a document among the dead letters: the refused message and the index set that refused it, without the reason
+ * (rule 10).
+ */
 export function deadLetterId(messageId: string, indexSet: string): string {
   return `${messageId}@${indexSet}`;
 }

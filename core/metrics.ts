@@ -1,6 +1,6 @@
 /**
- * Metrics declared as data. Each folder declares its own in a `metrics.ts` with `defineMetrics`; the process builds them
- * on one registry; `docs/reference/metrics.md` is generated from the declarations.
+ * Metrics declared as data. Each folder declares its own in a `metrics.ts` with `defineMetrics`; the process builds
+ * them on one registry; `docs/reference/metrics.md` is generated from the declarations.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -15,7 +15,9 @@ interface Declaration<Type extends string> {
 }
 type CounterDeclaration = Declaration<'counter'>;
 interface GaugeDeclaration extends Declaration<'gauge'> {
-  /** How the values of several workers become one; `max` or `min` where each of them sees the same thing. Default: sum. */
+  /**
+   * How the values of several workers become one; `max` or `min` where each of them sees the same thing. Default: sum.
+   */
   readonly across?: 'sum' | 'max' | 'min';
 }
 interface HistogramDeclaration extends Declaration<'histogram'> {
@@ -35,7 +37,10 @@ type Built<D> = D extends CounterDeclaration
       : never;
 export type BuiltMetrics<Declarations> = { readonly [Key in keyof Declarations]: Built<Declarations[Key]> };
 
-/** CPU, memory, file descriptors, event loop, garbage collections of this process, under the names of every Node.js program (`process_`, `nodejs_`). */
+/**
+ * CPU, memory, file descriptors, event loop, garbage collections of this process, under the names of every Node.js
+ * program (`process_`, `nodejs_`).
+ */
 export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
 }

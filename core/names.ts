@@ -8,7 +8,10 @@ export function keyOfName(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
-/** A colon cannot be sent with Basic authentication, a slash not in a path; what looks like an id would be taken for one. */
+/**
+ * A colon cannot be sent with Basic authentication, a slash not in a path; what looks like an id would be taken for
+ * one.
+ */
 export function isName(name: string): boolean {
   const text = name.normalize('NFC');
   return (

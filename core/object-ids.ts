@@ -1,4 +1,7 @@
-/** The two names of an object: the id that rule files know, and the 24 hexadecimal characters that the API shows. Look-ups take both. */
+/**
+ * The two names of an object: the id that rule files know, and the 24 hexadecimal characters that the API shows.
+ * Look-ups take both.
+ */
 import { createHash } from 'node:crypto';
 
 /** As every peer has it; scripts name it. */

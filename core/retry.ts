@@ -61,7 +61,10 @@ interface StartRetryOptions {
   readonly signal: AbortSignal;
 }
 
-/** For what may fail while engines and other processes start beside us: an index that somebody else is just creating, a cluster that elects. */
+/**
+ * For what may fail while engines and other processes start beside us: an index that somebody else is just creating, a
+ * cluster that elects.
+ */
 export function retryWhileStarting<Result>(
   attempt: () => Promise<Result>,
   { what, log, signal }: StartRetryOptions,

@@ -1,4 +1,7 @@
-/** How texts of a query are read as values, and how values compare: the same in the reference evaluation and in the stores (`schemas/query.ts`). */
+/**
+ * How texts of a query are read as values, and how values compare: the same in the reference evaluation and in the
+ * stores (`schemas/query.ts`).
+ */
 
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 

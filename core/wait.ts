@@ -9,7 +9,10 @@ export async function pause(milliseconds: number, signal?: AbortSignal): Promise
 /** Ends of waiting for a slow reader; standard output fails without closing. */
 const streamEvents = ['drain', 'close', 'error'] as const;
 
-/** Resolves when what was written has been taken, when the stream fails or closes or has closed, and when the signal comes. */
+/**
+ * Resolves when what was written has been taken, when the stream fails or closes or has closed, and when the signal
+ * comes.
+ */
 export function drained(stream: Writable, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -39,8 +39,8 @@ interface DefinitionStoreOptions {
   /** Undefined: files only. */
   readonly state: StateStore | undefined;
   /**
-   * `shared`: somebody else starts and stops it, and nothing begins before it was read. `own`: of a process that must take or send messages also
-   * while the state is away; what it has of objects comes when it answers.
+   * `shared`: somebody else starts and stops it, and nothing begins before it was read. `own`: of a process that must
+   * take or send messages also while the state is away; what it has of objects comes when it answers.
    */
   readonly stateIs: 'shared' | 'own';
   /** Resolves when this process has taken a change over. */

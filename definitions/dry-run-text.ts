@@ -6,7 +6,10 @@ import { obfuscateText, type SensitivePattern } from '../rules/obfuscation.js';
 
 const defaultReplacement = '********';
 
-/** Whether obfuscation is switched on makes no difference. Patterns are those of a compiled rule set, so that each compiles. */
+/**
+ * Whether obfuscation is switched on makes no difference. Patterns are those of a compiled rule set, so that each
+ * compiles.
+ */
 export function dryRunObfuscation(
   text: string,
   { patterns = [], white_patterns: whitePatterns = [], replacement = defaultReplacement }: RuleFileObfuscation,

@@ -67,7 +67,9 @@ function streamMatcher(condition: Settings): Matcher {
   return (document, id) => rules.apply({ ...document }, contextOf(document, id)).streams.includes(triedId);
 }
 
-/** Whether a stored document goes to a stream of these rules, by its condition or by what routes to it. Counts nothing. */
+/**
+ * Whether a stored document goes to a stream of these rules, by its condition or by what routes to it. Counts nothing.
+ */
 function memberMatcher(rules: RuleSet, stream: string): Matcher {
   const engine = createEngine(programOf(rules));
   return (document, id) => engine.apply({ ...document }, contextOf(document, id)).streams.includes(stream);

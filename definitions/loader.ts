@@ -1,4 +1,7 @@
-/** Rule files and stored definitions → a rule set. What people made through the API never keeps the program from starting. */
+/**
+ * Rule files and stored definitions → a rule set. What people made through the API never keeps the program from
+ * starting.
+ */
 import type { CompileOptions } from '../rules/compile/compile.js';
 import type { RuleCompiler } from '../rules/compile/compiler.js';
 import type { RuleSet, RuleSource } from '../rules/contract.js';
@@ -12,8 +15,8 @@ import { objectOf, ruleFilesOf } from './rule-files.js';
 
 export interface RulesLoader {
   /**
-   * Throws PIPELINE_RULES_INVALID. An object that does not fit is left out, unless a change of the files made it so: such a change is
-   * refused as a whole, as any other mistake in them.
+   * Throws PIPELINE_RULES_INVALID. An object that does not fit is left out, unless a change of the files made it so:
+   * such a change is refused as a whole, as any other mistake in them.
    */
   load(files: RuleSource, stored: StoredDefinitions): RuleSet;
   /** Why, by `kind/id`, of objects that are left out. */
@@ -83,7 +86,9 @@ export function withObjects(files: RuleSource, stored: StoredDefinitions): RuleS
   };
 }
 
-/** Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files. */
+/**
+ * Without the objects that problems name, and those that then have problems in their turn; undefined: it is the files.
+ */
 function compilePart(
   compiler: RuleCompiler,
   files: RuleSource,

@@ -17,7 +17,10 @@ interface StoredReceivers {
   list(stored: StoredDefinitions): readonly RuntimeReceiver[];
   /** What is wrong with it, also beside all others. Without its own name in the places. */
   problems(object: Definition, stored: StoredDefinitions): readonly FieldProblem[];
-  /** Throws for one that must not even be tried: the workers of one program share the sockets of a port, and would mix up who is asked. */
+  /**
+   * Throws for one that must not even be tried: the workers of one program share the sockets of a port, and would mix
+   * up who is asked.
+   */
   assertPortFree(options: ReceiverOptions): void;
 }
 

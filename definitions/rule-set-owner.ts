@@ -1,4 +1,7 @@
-/** The rule set in force in this process: one watch of the files, one subscription to stored definitions, one compilation for one edit. */
+/**
+ * The rule set in force in this process: one watch of the files, one subscription to stored definitions, one
+ * compilation for one edit.
+ */
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { RuleSet, RuleSetChange, RuleSetFeed, RuleSource } from '../rules/contract.js';

@@ -1,4 +1,7 @@
-/** Definitions as the state stores them: in the words of rule files and settings, with who created and changed them when. */
+/**
+ * Definitions as the state stores them: in the words of rule files and settings, with who created and changed them
+ * when.
+ */
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Log } from '../core/log.js';

@@ -5,7 +5,10 @@ import type { LogDocument } from '../schemas/messages.js';
 /** What only storage sets; rules run before it. */
 const setLater = new Set(['_id', '_index', 'streams', 'rule_set_version', 'other_fields']);
 
-/** One message that somebody tries: GELF as a sender sends it, or a document as it is stored. Throws the decoder's error. */
+/**
+ * One message that somebody tries: GELF as a sender sends it, or a document as it is stored. Throws the decoder's
+ * error.
+ */
 export function uploadedDocument(bytes: Buffer, receiver: string): LogDocument {
   const stored = storedDocument(bytes);
   if (stored !== undefined) return stored;

@@ -36,7 +36,10 @@ export class Draft {
     return Object.hasOwn(this.document, name);
   }
 
-  /** Sets the field where it is free or equal; else the value is kept as `sender_<name>`. `original` is the name as the sender wrote it. Returns the name that the value has now. */
+  /**
+   * Sets the field where it is free or equal; else the value is kept as `sender_<name>`. `original` is the name as the
+   * sender wrote it. Returns the name that the value has now.
+   */
   put(name: string, value: FieldValue, original: string, changed: boolean): string {
     if (!this.has(name)) {
       this.document[name] = value;

@@ -20,8 +20,14 @@ export interface DecodeContext {
 }
 
 export interface Decoder {
-  /** The message, or the typed error (permanent) that says why it is not one. Never throws. Receivers call it to check, the pipeline to decode. */
+  /**
+   * The message, or the typed error (permanent) that says why it is not one. Never throws. Receivers call it to check,
+   * the pipeline to decode.
+   */
   parse(bytes: Buffer): ParsedMessage | { readonly error: import('../core/errors.js').SluiceError };
-  /** The flat document of design section 5: nothing lost, nothing renamed silently (what was changed is listed in `adjustments`). Never throws. */
+  /**
+   * The flat document of design section 5: nothing lost, nothing renamed silently (what was changed is listed in
+   * `adjustments`). Never throws.
+   */
   toDocument(message: ParsedMessage, context: DecodeContext): LogDocument;
 }

@@ -1,4 +1,6 @@
-/** From a checked GELF root to the flat document: nothing lost, nothing overwritten, what was changed to fit is listed. */
+/**
+ * From a checked GELF root to the flat document: nothing lost, nothing overwritten, what was changed to fit is listed.
+ */
 import type { FieldValue, LogDocument } from '../schemas/messages.js';
 import { Draft } from './adjustments.js';
 import type { DecodeContext, ParsedMessage } from './contract.js';
@@ -42,7 +44,10 @@ class DocumentBuilder {
     return draft.finish();
   }
 
-  /** Fields that cannot collide are set at once; returns the keys of those that may, or that are more than a plain value. */
+  /**
+   * Fields that cannot collide are set at once; returns the keys of those that may, or that are more than a plain
+   * value.
+   */
   #setClean(document: LogDocument, root: Root): string[] | undefined {
     let later: string[] | undefined;
     for (const key in root) {
@@ -113,7 +118,10 @@ class DocumentBuilder {
 const halfCharacter = /\p{Surrogate}/u;
 const halfCharacters = /\p{Surrogate}/gu;
 
-/** An escape such as \ud800 may name half of a character, which UTF-8 cannot hold: each store would make something else of it. */
+/**
+ * An escape such as \ud800 may name half of a character, which UTF-8 cannot hold: each store would make something else
+ * of it.
+ */
 function replaceHalfCharacters(draft: Draft): void {
   for (const [name, value] of Object.entries(draft.document)) {
     if (typeof value !== 'string' || !halfCharacter.test(value)) continue;
@@ -224,7 +232,9 @@ const counterparts: Readonly<Record<string, string>> = {
   timestamp: 'timestamp',
 };
 
-/** A field's value as a document holds it: containers as JSON text, numbers that a double cannot hold as their digits. */
+/**
+ * A field's value as a document holds it: containers as JSON text, numbers that a double cannot hold as their digits.
+ */
 function textOrValue(draft: Draft, value: unknown, key: string): FieldValue {
   if (typeof value === 'string') return trimmed(value);
   if (typeof value === 'boolean') return value;

@@ -1,4 +1,7 @@
-/** Looks up what a sender literally wrote for a top-level field: digits beyond 2^53, and nested values as JSON text. The text has been parsed before. */
+/**
+ * Looks up what a sender literally wrote for a top-level field: digits beyond 2^53, and nested values as JSON text. The
+ * text has been parsed before.
+ */
 import { endOfString, parseLenient, skipSpace } from './lenient-json.js';
 
 /** The literal text of each top-level member's value, by name; of duplicate names the last, as the parser takes it. */
@@ -42,7 +45,10 @@ function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
-/** The same JSON without white space between its tokens, without trailing commas, and with control characters in strings escaped; numbers as written. */
+/**
+ * The same JSON without white space between its tokens, without trailing commas, and with control characters in strings
+ * escaped; numbers as written.
+ */
 export function compactJson(json: string): string {
   if (!/[\u0000-\u0020]|,[\]}]/.test(json)) return json;
   const parts: string[] = [];

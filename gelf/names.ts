@@ -2,8 +2,9 @@
 import { ownFields } from '../schemas/messages.js';
 
 /**
- * `skipped`: a GELF field that the decoder reads by name. `clean`: `_name` becomes `name`, which nothing else can become, so no collision has to
- * be looked for. `checked`: may meet a field that is already set. `fixed`: always set by Sluice from elsewhere, a sender's goes to `sender_<name>`.
+ * `skipped`: a GELF field that the decoder reads by name. `clean`: `_name` becomes `name`, which nothing else can
+ * become, so no collision has to be looked for. `checked`: may meet a field that is already set. `fixed`: always set by
+ * Sluice from elsewhere, a sender's goes to `sender_<name>`.
  */
 type NameRole = 'skipped' | 'clean' | 'checked' | 'fixed';
 

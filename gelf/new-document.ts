@@ -4,9 +4,10 @@ import type { LogDocument } from '../schemas/messages.js';
 type Fields = Record<string, unknown>;
 
 /**
- * V8 turns an object into a hash table when more fields are added by computed names than it has room for, twice at most; writing, reading and
- * JSON.stringify then cost about twice as much. It takes the room from the assignments that it finds in a constructor, and keeps as much of it as the
- * first few objects use. So `room` is true for one object, made at the start and thrown away. Where an engine does otherwise, only speed is lost.
+ * V8 turns an object into a hash table when more fields are added by computed names than it has room for, twice at
+ * most; writing, reading and JSON.stringify then cost about twice as much. It takes the room from the assignments that
+ * it finds in a constructor, and keeps as much of it as the first few objects use. So `room` is true for one object,
+ * made at the start and thrown away. Where an engine does otherwise, only speed is lost.
  */
 function Document(this: Fields, room: boolean): void {
   if (!room) return;

@@ -10,7 +10,9 @@ interface ReadTime {
 
 /** The last millisecond of the year 9999: later ones do not fit the date format of the stores. */
 const lastMillisecond = 253_402_300_799_999;
-/** The first second after it. A larger number must be in a smaller unit: as milliseconds it begins in 1978, and so on. */
+/**
+ * The first second after it. A larger number must be in a smaller unit: as milliseconds it begins in 1978, and so on.
+ */
 const endOfSeconds = 253_402_300_800;
 const units = [
   { below: endOfSeconds * 1e3, divisor: 1, name: 'milliseconds' },
@@ -18,7 +20,9 @@ const units = [
   { below: endOfSeconds * 1e9, divisor: 1e6, name: 'nanoseconds' },
 ] as const;
 
-/** Unix seconds, rounded half up to the millisecond; undefined when the number is not seconds of the years 1970 to 9999. */
+/**
+ * Unix seconds, rounded half up to the millisecond; undefined when the number is not seconds of the years 1970 to 9999.
+ */
 export function fromSeconds(seconds: number): number | undefined {
   if (!(seconds > 0 && seconds < endOfSeconds)) return undefined;
   const milliseconds = Math.round(seconds * 1000);
@@ -43,7 +47,10 @@ function readNumber(value: number): ReadTime | undefined {
     : undefined;
 }
 
-/** ISO 8601 date and time: `2026-01-02T03:04:05.678Z`, also with a space, a comma, an offset, more digits, or without a zone (taken as UTC). */
+/**
+ * ISO 8601 date and time: `2026-01-02T03:04:05.678Z`, also with a space, a comma, an offset, more digits, or without a
+ * zone (taken as UTC).
+ */
 const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d)?)?$/;
 

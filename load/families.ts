@@ -1,6 +1,7 @@
 /**
- * Kinds of messages as a cluster sends them, with the fields that Fluent Bit and Fluentd set. `%id%` becomes 16 hexadecimal
- * digits of each message. The first field of a kind that may grow is filled with words up to the wanted size.
+ * Kinds of messages as a cluster sends them, with the fields that Fluent Bit and Fluentd set. `%id%` becomes 16
+ * hexadecimal digits of each message. The first field of a kind that may grow is filled with words up to the wanted
+ * size.
  */
 import { pick, type Random } from './random.js';
 

@@ -1,7 +1,7 @@
 /**
- * Writes messages into buffers fast: templates are serialised once, a message is a copy with its numbers patched in. Every
- * message begins with `{"version":"1.1","_load_run":"<run>","_load_connection":<6>,"_load_sequence":<10>,` where numbers are
- * right-aligned with spaces, which JSON allows, so that the verification finds them at fixed places.
+ * Writes messages into buffers fast: templates are serialised once, a message is a copy with its numbers patched in.
+ * Every message begins with `{"version":"1.1","_load_run":"<run>","_load_connection":<6>,"_load_sequence":<10>,` where
+ * numbers are right-aligned with spaces, which JSON allows, so that the verification finds them at fixed places.
  */
 import { families, fillWords, type Family, type Fields } from './families.js';
 import { createRandom, hash, type Random } from './random.js';
@@ -29,7 +29,10 @@ interface SentSoFar {
 export interface Generator {
   readonly averageBytes: number;
   readonly largestBytes: number;
-  /** Writes the next message of a connection at `offset` and returns the position behind it. The connection and how many it has sent decide all but run and time. */
+  /**
+   * Writes the next message of a connection at `offset` and returns the position behind it. The connection and how many
+   * it has sent decide all but run and time.
+   */
   write(target: Buffer, offset: number, from: SentSoFar, nowMs: number): number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Gives each message id of a load a small number, in bounded memory: ids are `<run>-<partition>-<sequence>` in hexadecimal
- * with sequences that have no gaps, so a page of slots covers 4,096 neighbours and 10 million ids take about 40 MB.
+ * Gives each message id of a load a small number, in bounded memory: ids are `<run>-<partition>-<sequence>` in
+ * hexadecimal with sequences that have no gaps, so a page of slots covers 4,096 neighbours and 10 million ids take
+ * about 40 MB.
  */
 import { loadErrors } from './errors.js';
 

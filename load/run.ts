@@ -88,7 +88,10 @@ function createSenders(context: LoadContext): Sender[] {
   );
 }
 
-/** Hands each turn's share to the senders in rotation; what one does not take the others may. Returns how many were sent. */
+/**
+ * Hands each turn's share to the senders in rotation; what one does not take the others may. Returns how many were
+ * sent.
+ */
 async function pace(options: LoadOptions, senders: readonly Sender[], started: number): Promise<number> {
   const { signal } = options;
   let sent = 0;

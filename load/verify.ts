@@ -6,7 +6,10 @@ import { createBitSet, createIdTable, type BitSet } from './id-table.js';
 
 /** What the verification reads. The pipeline and the control socket implement it. */
 export interface VerifySources {
-  /** Every record of the topic logs, partition by partition in offset order, by a consumer of its own. Records of others are skipped. */
+  /**
+   * Every record of the topic logs, partition by partition in offset order, by a consumer of its own. Records of others
+   * are skipped.
+   */
   readTopic(
     onRecords: (records: readonly { readonly id: string; readonly value: Buffer }[]) => void | Promise<void>,
   ): Promise<void>;
@@ -28,7 +31,9 @@ export interface VerifyReport {
   readonly sent: number;
   /** Load messages in the topic, each counted once. */
   readonly accepted: number;
-  /** Message ids of the load in the topic, each counted once; above `accepted` when a sender's message came in twice. */
+  /**
+   * Message ids of the load in the topic, each counted once; above `accepted` when a sender's message came in twice.
+   */
   readonly records: number;
   /** Records that repeat an id. */
   readonly resends: number;

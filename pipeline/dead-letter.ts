@@ -1,4 +1,6 @@
-/** Dead letters: input that could not be decoded, and documents that the store refuses for good, with their raw bytes. */
+/**
+ * Dead letters: input that could not be decoded, and documents that the store refuses for good, with their raw bytes.
+ */
 import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import type { DeadLetter, Refusal } from '../schemas/messages.js';

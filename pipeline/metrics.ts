@@ -1,4 +1,7 @@
-/** Metrics of the pipeline. Within a run: decoded = appended + waiting; per index set routed = stored + already stored + dead-lettered + parked + in flight. */
+/**
+ * Metrics of the pipeline. Within a run: decoded = appended + waiting; per index set routed = stored + already stored +
+ * dead-lettered + parked + in flight.
+ */
 import { defineMetrics, latencyBuckets } from '../core/metrics.js';
 
 export const pipelineMetrics = defineMetrics({

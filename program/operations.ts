@@ -1,4 +1,7 @@
-/** What people ask of index sets and dead letters in a process without the role processor. It takes nothing from the topics, and makes no rules the ones in force. */
+/**
+ * What people ask of index sets and dead letters in a process without the role processor. It takes nothing from the
+ * topics, and makes no rules the ones in force.
+ */
 import type { IndexSetDefinition } from '../schemas/index-sets.js';
 import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createStoreWork, type KnownSets, type StoreWork, type StoreWorkOptions } from './store-work.js';

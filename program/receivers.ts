@@ -12,7 +12,10 @@ export interface Receivers {
   /** Whether this worker of the program (1, 2, ...) listens for it. */
   runsInWorker(options: ReceiverOptions, worker: number): boolean;
   transportOf(type: string): 'tcp' | 'udp';
-  /** Bytes of the largest message that the receiver of this name takes today; that any takes, when there is no such receiver any more. */
+  /**
+   * Bytes of the largest message that the receiver of this name takes today; that any takes, when there is no such
+   * receiver any more.
+   */
   largestMessage(configured: readonly ReceiverOptions[], name: string): number;
 }
 

@@ -1,4 +1,7 @@
-/** Receivers that people made through the API: started, changed and stopped while the program runs, in every process with the role receiver. */
+/**
+ * Receivers that people made through the API: started, changed and stopped while the program runs, in every process
+ * with the role receiver.
+ */
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Receiver } from '../receivers/contract.js';

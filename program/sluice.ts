@@ -1,6 +1,6 @@
 /**
- * The whole program, built from its settings: engines, processor, receivers. Starts from the sinks to the receivers, stops
- * from the receivers to the sinks.
+ * The whole program, built from its settings: engines, processor, receivers. Starts from the sinks to the receivers,
+ * stops from the receivers to the sinks.
  */
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -289,7 +289,10 @@ export class Sluice {
     await part.start();
   }
 
-  /** After everything that the settings file lets listen, the API too: what people made through the API takes no port from it. */
+  /**
+   * After everything that the settings file lets listen, the API too: what people made through the API takes no port
+   * from it.
+   */
   async startRuntimeReceivers(): Promise<void> {
     const receivers = this.runtimeReceivers;
     if (receivers === undefined || this.#stopping !== undefined) return;
@@ -401,7 +404,10 @@ export class Sluice {
     return this.processor ?? this.#operationsWithoutProcessor;
   }
 
-  /** The rules in force: of a processor, when its epochs have them. An API of its own has them from the same files and definitions. */
+  /**
+   * The rules in force: of a processor, when its epochs have them. An API of its own has them from the same files and
+   * definitions.
+   */
   rules(): RuleSet | undefined {
     return this.processor === undefined ? this.world.ruleSets.current() : this.processor.rules();
   }
@@ -419,7 +425,10 @@ export class Sluice {
   }
 }
 
-/** The embedded store takes two at a time: the rest would wait there, where a cancel does not reach them and turns do not count. */
+/**
+ * The embedded store takes two at a time: the rest would wait there, where a cancel does not reach them and turns do
+ * not count.
+ */
 function searchSettings({ search, store }: Config): Config['search'] {
   return store.kind === 'embedded' ? { ...search, concurrent: Math.min(search.concurrent, 2) } : search;
 }

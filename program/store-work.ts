@@ -1,6 +1,7 @@
 /**
- * What works on index sets and dead letters by the durable records alone: in a processor, and in a process that serves the API beside
- * processors. Each step is decided by a compare-and-set, so that it makes no difference which process does it; a close that comes too late is undone.
+ * What works on index sets and dead letters by the durable records alone: in a processor, and in a process that serves
+ * the API beside processors. Each step is decided by a compare-and-set, so that it makes no difference which process
+ * does it; a close that comes too late is undone.
  */
 import { buildMetrics, type BuiltMetrics, type Registry } from '../core/metrics.js';
 import { errorText } from '../core/errors.js';

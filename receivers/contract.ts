@@ -21,6 +21,9 @@ export interface Receiver {
   start(): Promise<void>;
   /** `gelf-tcp 0.0.0.0:12201 (TLS)`, as the terminal shows it; the port is the bound one. */
   address(): { readonly protocol: string; readonly host: string; readonly port: number; readonly tls: boolean };
-  /** Takes no new input, waits until what was accepted is durable or the deadline (milliseconds) has passed. Safe twice and without start. */
+  /**
+   * Takes no new input, waits until what was accepted is durable or the deadline (milliseconds) has passed. Safe twice
+   * and without start.
+   */
   stop(deadlineMs: number): Promise<void>;
 }

@@ -8,8 +8,8 @@ import type { ReceiverContext } from './listen/context.js';
 
 export interface ReceiverKind extends ReceiverDescription {
   /**
-   * Whether every worker of the program listens, or the first one alone. TCP ports are shared by all. Of UDP the datagrams of one sender must
-   * reach one process, or its chunks would never meet.
+   * Whether every worker of the program listens, or the first one alone. TCP ports are shared by all. Of UDP the
+   * datagrams of one sender must reach one process, or its chunks would never meet.
    */
   runsInEveryWorker(options: ReceiverOptions): boolean;
   create(options: ReceiverOptions, context: ReceiverContext): Receiver;

@@ -1,4 +1,7 @@
-/** Mistakes of senders, recognised from their bytes: a named counter, and a rate-limited warning with the sender and the cure. */
+/**
+ * Mistakes of senders, recognised from their bytes: a named counter, and a rate-limited warning with the sender and the
+ * cure.
+ */
 import type { Log } from '../core/log.js';
 import { createRateLimit } from '../core/log.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
@@ -150,7 +153,8 @@ export function diagnose(bytes: Buffer): Diagnosis | undefined {
   const head = bytes.subarray(0, headBytes);
   const first = head[0];
   if (first === undefined) return undefined;
-  // RFC 8446 5.1: content type 22 (handshake), legacy version 03 01 to 03 03, then the length; byte 5 is 1 for a client hello.
+  // RFC 8446 5.1: content type 22 (handshake), legacy version 03 01 to 03 03, then the length; byte 5 is 1 for a client
+  // hello.
   if (first === 0x16 && head[1] === 0x03 && (head[2] ?? 0xff) <= 0x04)
     return { name: 'tls_on_plain_port', got: 'TLS client hello' };
   const compression = compressions.find(({ magic }) => startsWith(head, magic));
@@ -169,7 +173,10 @@ function startsWith(bytes: Buffer, magic: readonly number[]): boolean {
   return magic.every((byte, index) => bytes[index] === byte);
 }
 
-/** Binary that is neither text nor something that GELF knows: a first byte that no text begins with, or many control bytes. */
+/**
+ * Binary that is neither text nor something that GELF knows: a first byte that no text begins with, or many control
+ * bytes.
+ */
 function looksCompressed(head: Buffer): boolean {
   if (
     head.length < 8 ||

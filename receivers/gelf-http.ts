@@ -265,7 +265,8 @@ class GelfHttpReceiver implements Receiver {
     const packet = error.rawPacket ?? Buffer.alloc(0);
     if (looksLikeGelf(packet)) this.#diagnoser.report('gelf_on_http_port', peer);
     else this.#diagnoser.examine(packet, peer);
-    // Other answers that are still to come on this connection must not be mixed with this one; a body that is too slow is the only one.
+    // Other answers that are still to come on this connection must not be mixed with this one; a body that is too slow
+    // is the only one.
     const allowed = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 1 : 0;
     if (error.code === 'ECONNRESET' || !socket.writable || (this.#busy.get(socket) ?? 0) > allowed) {
       socket.destroy();

@@ -1,4 +1,7 @@
-/** GELF over TCP and TLS: frames end with NUL (or newline), the receiver never writes, and reads no faster than the topic takes. */
+/**
+ * GELF over TCP and TLS: frames end with NUL (or newline), the receiver never writes, and reads no faster than the
+ * topic takes.
+ */
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
 import { Type, type Static } from 'typebox';

@@ -1,4 +1,7 @@
-/** GELF over UDP: datagrams of one turn of the event loop become one batch, chunks are joined, and every drop is counted. */
+/**
+ * GELF over UDP: datagrams of one turn of the event loop become one batch, chunks are joined, and every drop is
+ * counted.
+ */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { Type, type Static } from 'typebox';
 import { errorText, isSluiceError, type SluiceError } from '../core/errors.js';
@@ -19,7 +22,10 @@ import { ownSocketInode, readKernelDrops } from './listen/kernel-drops.js';
 import { peerText } from './listen/peer.js';
 import { createMessageCounters, receiverMetrics, type MessageCounters } from './metrics.js';
 
-/** A batch is handed over at this size at the latest: inflated datagrams may be a thousand times what came, and fill the pipeline within one turn. */
+/**
+ * A batch is handed over at this size at the latest: inflated datagrams may be a thousand times what came, and fill the
+ * pipeline within one turn.
+ */
 const maxBatchMessages = 1000;
 const maxBatchBytes = 2 ** 20;
 /** How often old chunk sets are looked for, and the kernel is asked for its drops. */

@@ -50,9 +50,15 @@ export interface RuleCounts {
 /** A new rule set in force, or why what changed is not used. */
 export type RuleSetChange = { readonly ruleSet: RuleSet } | { readonly refused: unknown };
 
-/** The rule set in force in this process. Whoever subscribes is told each change once, in order, and gets the same compiled set. */
+/**
+ * The rule set in force in this process. Whoever subscribes is told each change once, in order, and gets the same
+ * compiled set.
+ */
 export interface RuleSetFeed {
-  /** Takes what files and stored definitions say now. When it cannot be used, it rejects and the set before stays in force. */
+  /**
+   * Takes what files and stored definitions say now. When it cannot be used, it rejects and the set before stays in
+   * force.
+   */
   load(): Promise<RuleSet>;
   /** `known`: what the subscriber has. When another one is in force already, it is told at once. */
   subscribe(known: RuleSet, onChange: (change: RuleSetChange) => void): () => void;
@@ -67,8 +73,8 @@ export interface RuleSet {
   readonly outputs?: readonly OutputSettings[];
   readonly roles?: readonly FileRole[];
   /**
-   * Runs all rules over the document, changing it in place (obfuscation included), and says where it goes. It never throws:
-   * a rule that does costs that rule for that message and a count.
+   * Runs all rules over the document, changing it in place (obfuscation included), and says where it goes. It never
+   * throws: a rule that does costs that rule for that message and a count.
    */
   apply(document: LogDocument, context: RuleContext): Routing;
   /** Counts since the last call. */

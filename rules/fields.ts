@@ -60,7 +60,10 @@ export function isPresent(value: Value): boolean {
   return (first > 0x20 && first < 0x80) || value.trim() !== '';
 }
 
-/** `delete` would turn the document into a hash table, at twice the cost for every step that follows; undefined counts as absent everywhere. */
+/**
+ * `delete` would turn the document into a hash table, at twice the cost for every step that follows; undefined counts
+ * as absent everywhere.
+ */
 export function removeField(document: LogDocument, field: string): void {
   if (field in document) (document as Record<string, unknown>)[field] = undefined;
 }

@@ -24,7 +24,10 @@ const shortestLiteral = 2;
 
 type Compiled = Pattern | { readonly error: string };
 
-/** Characters of the patterns that are remembered: far more than hand-written rules have, and a change compiles only its own. */
+/**
+ * Characters of the patterns that are remembered: far more than hand-written rules have, and a change compiles only its
+ * own.
+ */
 const rememberedCharacters = 2 ** 19;
 const remembered = new LRUCache<string, Compiled>({
   maxSize: rememberedCharacters,

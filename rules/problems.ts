@@ -15,7 +15,9 @@ export interface Problem {
   readonly got: string | undefined;
   readonly allowed: string | undefined;
   readonly suggestion: string | undefined;
-  /** What is allowed, and the suggestion, are names that not everybody may know: an answer of the API leaves them out. */
+  /**
+   * What is allowed, and the suggestion, are names that not everybody may know: an answer of the API leaves them out.
+   */
   readonly confidential?: boolean;
 }
 
@@ -112,7 +114,10 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best;
 }
 
-/** Levenshtein, with exchanged neighbours as one step. Words here are short: ids and keys of at most a hundred characters. */
+/**
+ * Levenshtein, with exchanged neighbours as one step. Words here are short: ids and keys of at most a hundred
+ * characters.
+ */
 function editDistance(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > 40 || left.length > 100 || right.length > 100)
     return Number.MAX_SAFE_INTEGER;

@@ -32,7 +32,9 @@ function looseness(clause: Clause): number {
 
 const total = (requirement: Requirement): number => requirement.reduce((sum, clause) => sum + looseness(clause), 0);
 
-/** A second requirement is looked up beside the first only when it is rarer met than this, because looking costs too. */
+/**
+ * A second requirement is looked up beside the first only when it is rarer met than this, because looking costs too.
+ */
 const worthLooking = 6;
 
 /** What the index looks up of an entry: its strictest requirement, and a second one that is worth it. */

@@ -2,9 +2,15 @@
 
 /** Which messages a search may see. Fails closed: nothing named means nothing found. */
 export interface SearchScope {
-  /** Ids of streams (as in the rule files) whose messages may be read; `all`: of every stream, also of ones that exist no more. */
+  /**
+   * Ids of streams (as in the rule files) whose messages may be read; `all`: of every stream, also of ones that exist
+   * no more.
+   */
   readonly streams: 'all' | readonly string[];
-  /** A message that is also in one of these is not shown, whatever other stream it is in (`Audit logs` for those who may not read it). */
+  /**
+   * A message that is also in one of these is not shown, whatever other stream it is in (`Audit logs` for those who may
+   * not read it).
+   */
   readonly except: readonly string[];
   /** Whether the index set of dead letters may be searched. */
   readonly deadLetters: boolean;
@@ -13,7 +19,10 @@ export interface SearchScope {
 /** Everything, for the local operator behind the control socket and for administrators. */
 export const unrestrictedScope: SearchScope = { streams: 'all', except: [], deadLetters: true };
 
-/** What a person may do beside reading and editing streams: one word per kind of thing. The texts are those of `docs/reference/roles.md`. */
+/**
+ * What a person may do beside reading and editing streams: one word per kind of thing. The texts are those of
+ * `docs/reference/roles.md`.
+ */
 const capabilityTexts = {
   'views:edit': "Keep searches and views of one's own.",
   'system:read':

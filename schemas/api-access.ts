@@ -1,4 +1,7 @@
-/** Bodies of sessions, users, roles and tokens, in the shapes that existing clients send and read. Unknown members of requests are not looked at. */
+/**
+ * Bodies of sessions, users, roles and tokens, in the shapes that existing clients send and read. Unknown members of
+ * requests are not looked at.
+ */
 import { Type, type Static } from 'typebox';
 
 /** The access layer has the exact limits and says them; these keep absurd bodies out. */

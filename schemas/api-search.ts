@@ -1,4 +1,7 @@
-/** Bodies of searches, views and their results, in the shapes that existing clients send and read. Members that are not named here are kept where the object is kept. */
+/**
+ * Bodies of searches, views and their results, in the shapes that existing clients send and read. Members that are not
+ * named here are kept where the object is kept.
+ */
 import { Type, type Static } from 'typebox';
 import { maxQueryLength } from './config/search.js';
 

@@ -7,7 +7,8 @@ export type FieldValue = string | number | boolean;
  * design section 11: `source`, `message`, `full_message`, `timestamp`, `level`, `facility`, additional fields without
  * their first underscore, and Sluice's own: `receive_time`, `receiver`, `peer_address`, `streams`, `rule_set_version`,
  * `adjustments`. Times are ISO 8601 UTC with milliseconds. `streams` and `adjustments` are the only lists.
- * A field that a rule removed may stay as a key with the value undefined, which means that it is absent; JSON leaves it out.
+ * A field that a rule removed may stay as a key with the value undefined, which means that it is absent; JSON leaves it
+ * out.
  */
 export type LogDocument = Record<string, FieldValue | readonly string[]>;
 
@@ -26,8 +27,8 @@ export const ownFields = [
 
 /**
  * A batch of framed, inflated and checked messages on its way to a topic. All of one batch came from one read of one
- * receiver. `values[i]` is the sender's JSON, byte for byte, and may be a view into a larger read buffer: whoever keeps it
- * after `push` resolves copies it.
+ * receiver. `values[i]` is the sender's JSON, byte for byte, and may be a view into a larger read buffer: whoever keeps
+ * it after `push` resolves copies it.
  */
 export interface MessageBatch {
   readonly receiver: string;
@@ -67,7 +68,10 @@ export interface MessageSink {
   refuse(refusals: readonly Refusal[]): Promise<void>;
   /** Told of each UDP message that its receiver dropped because the pipeline was full. */
   shed?(receiver: string, peer: string): void;
-  /** True while the bytes that wait for the topic exceed the bound: UDP sheds, HTTP answers 429, TCP has stopped reading. */
+  /**
+   * True while the bytes that wait for the topic exceed the bound: UDP sheds, HTTP answers 429, TCP has stopped
+   * reading.
+   */
   full(): boolean;
 }
 
@@ -85,7 +89,9 @@ export interface DeadLetter {
   readonly index?: string;
   /** `topic/generation/partition/offset` of the record that this came from; absent for input that never became one. */
   readonly origin?: string;
-  /** Where its replay stands: `open`, `targeted`, `replayed` or `dropped`; the document in the index goes on from here. */
+  /**
+   * Where its replay stands: `open`, `targeted`, `replayed` or `dropped`; the document in the index goes on from here.
+   */
   readonly state: 'open';
   /** Replays that failed. */
   readonly replays: number;

@@ -2,12 +2,15 @@
  * A parsed query text, as both stores execute it, with equal results.
  *
  * Matching rules that both stores and the reference evaluation (`search/reference/evaluate.ts`) follow:
- * - Text fields (`message`, `full_message`) are matched by words (`schemas/words.ts`): a `term` on them is the phrase of its
+ * - Text fields (`message`, `full_message`) are matched by words (`schemas/words.ts`): a `term` on them is the phrase
+ *   of its
  *   words; `wildcard`, `prefix` and `regex` are matched against single lower-cased words.
- * - Every other field is matched as a whole value, case-sensitive: strings by equality, numbers by numeric equality when the
+ * - Every other field is matched as a whole value, case-sensitive: strings by equality, numbers by numeric equality
+ *   when the
  *   term reads as a number, booleans by `true` and `false`. `source` is matched in any case.
  * - A `term` or `phrase` without a field looks into `message`, `full_message` and `source`.
- * - A range with numeric ends matches numbers only, one on `timestamp` or `receive_time` compares times, any other range
+ * - A range with numeric ends matches numbers only, one on `timestamp` or `receive_time` compares times, any other
+ *   range
  *   compares strings by code point.
  * - A field that is missing never matches, except under `not`. Aliases (`container`/`container_name`, `pod`/`pod_name`,
  *   `namespace`/`namespace_name`, `host`/`hostname`) have been expanded to `or` by the parser.
@@ -45,7 +48,10 @@ export interface SearchRequest {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly limit: number;
-  /** Default true. False: `total` is no more than the number of hits, and the store looks at no more documents than it finds them with. */
+  /**
+   * Default true. False: `total` is no more than the number of hits, and the store looks at no more documents than it
+   * finds them with.
+   */
   readonly count?: boolean | undefined;
   /** Default: timestamp descending. Equal values are ordered by `_id` in the same direction. */
   readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined;
@@ -60,7 +66,10 @@ export interface SearchRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A place in the order: by the sort value (numbers, then texts, then documents without the field: null), the id, the index. */
+/**
+ * A place in the order: by the sort value (numbers, then texts, then documents without the field: null), the id, the
+ * index.
+ */
 export interface SearchAfter {
   readonly sortValue: string | number | null;
   readonly id: string;
@@ -106,14 +115,18 @@ export interface Grouping {
   readonly limit?: number | undefined;
   /** `values`: of these keys only. */
   readonly only?: readonly string[] | undefined;
-  /** `time`: width of a bucket; buckets begin at whole multiples in UTC (weeks on Mondays, from 5 January 1970 on); months by 1 or 3, years by 1. */
+  /**
+   * `time`: width of a bucket; buckets begin at whole multiples in UTC (weeks on Mondays, from 5 January 1970 on);
+   * months by 1 or 3, years by 1.
+   */
   readonly interval?: BucketInterval | undefined;
 }
 
 /**
- * `count` without a field counts documents, with one the documents that have it. The others look at numbers (and times, as milliseconds) only,
- * `cardinality` at every value. `percentile` needs `percentile` between 0 and 100 and is the smallest value that so many percent of the values do
- * not exceed (nearest rank). `variance` and `deviation` are those of the whole population, null where they are beyond the largest number.
+ * `count` without a field counts documents, with one the documents that have it. The others look at numbers (and times,
+ * as milliseconds) only, `cardinality` at every value. `percentile` needs `percentile` between 0 and 100 and is the
+ * smallest value that so many percent of the values do not exceed (nearest rank). `variance` and `deviation` are those
+ * of the whole population, null where they are beyond the largest number.
  */
 export interface Metric {
   readonly kind:
@@ -154,7 +167,10 @@ export const maxBuckets = 20_000;
 /** Of a grouping by values without a limit. */
 export const defaultBucketLimit = 15;
 
-/** Only buckets with documents. Each member of a list counts in a bucket of its own; keys of `source` are in small letters. */
+/**
+ * Only buckets with documents. Each member of a list counts in a bucket of its own; keys of `source` are in small
+ * letters.
+ */
 export interface Bucket {
   /** One per grouping; time keys are milliseconds since the epoch. */
   readonly key: readonly (string | number | boolean)[];

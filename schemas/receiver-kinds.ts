@@ -1,4 +1,7 @@
-/** What the rest of the program knows of a kind of receivers: plain data, declared in the kind's own file in `receivers/`. */
+/**
+ * What the rest of the program knows of a kind of receivers: plain data, declared in the kind's own file in
+ * `receivers/`.
+ */
 import type { TObject } from 'typebox';
 import type { ReceiverOptions } from './config/receivers.js';
 
@@ -23,7 +26,10 @@ export interface ReceiverDescription {
 /** Graylog's name of a setting → how it is taken. */
 export type GraylogSettings = Readonly<Record<string, TakenSetting>>;
 
-/** Our name of it, `tls.enabled` for one of a section; a function where the value differs too; undefined: it means nothing here. */
+/**
+ * Our name of it, `tls.enabled` for one of a section; a function where the value differs too; undefined: it means
+ * nothing here.
+ */
 type TakenSetting =
   | string
   | undefined

@@ -1,4 +1,6 @@
-/** What the rest of the program knows of a kind of topic logs: plain data, declared in the kind's own file in `topics/`. */
+/**
+ * What the rest of the program knows of a kind of topic logs: plain data, declared in the kind's own file in `topics/`.
+ */
 import type { TopicsOptions, TopicsSection } from './config/topics.js';
 
 export interface TopicLogDescription extends TopicsSection {

@@ -1,9 +1,9 @@
 /**
- * How text is cut into words, one definition for both stores: a word is a run of characters that are neither white space,
- * punctuation, symbol nor control character (Unicode general categories Z, P, S, Cc), lower-cased by code point. The other
- * categories of C (format characters such as the zero-width joiner, private use, unassigned) belong to words: a tokenizer
- * cannot list them.
- * OpenSearch: `char_group` tokenizer and `lowercase` filter. Embedded: `separatorClass` in RE2 expressions.
+ * How text is cut into words, one definition for both stores: a word is a run of characters that are neither white
+ * space, punctuation, symbol nor control character (Unicode general categories Z, P, S, Cc), lower-cased by code point.
+ * The other categories of C (format characters such as the zero-width joiner, private use, unassigned) belong to words:
+ * a tokenizer cannot list them. OpenSearch: `char_group` tokenizer and `lowercase` filter. Embedded: `separatorClass`
+ * in RE2 expressions.
  */
 export const separatorClass = '\\pZ\\pP\\pS\\p{Cc}';
 const separators = /[\p{Z}\p{P}\p{S}\p{Cc}]+/u;
@@ -17,7 +17,10 @@ export const textFields: ReadonlySet<string> = new Set(['message', 'full_message
 /** Longer words are cut off at this many characters (the search engine's limit for one term is 32,766 bytes). */
 export const maxWordLength = 4096;
 
-/** Small letters code point by code point, as both stores do it: no rule looks at neighbours (a final sigma) or adds characters. */
+/**
+ * Small letters code point by code point, as both stores do it: no rule looks at neighbours (a final sigma) or adds
+ * characters.
+ */
 export function lowerCase(text: string): string {
   const small = text.toLowerCase();
   if (small.length === text.length && !small.includes('ς')) return small;

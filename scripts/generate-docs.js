@@ -1,4 +1,7 @@
-/** Writes the reference pages in docs/reference from the compiled code. `--check` writes nothing and fails when a page is out of date. */
+/**
+ * Writes the reference pages in docs/reference from the compiled code. `--check` writes nothing and fails when a page
+ * is out of date.
+ */
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

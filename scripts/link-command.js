@@ -1,6 +1,7 @@
 /**
- * Makes `npx sluice` find this checkout's own command without installing anything: npx looks into node_modules/.bin, as long as
- * package.json has no `bin` of that name (then it would install the package into a cache of its own, and run the install scripts again).
+ * Makes `npx sluice` find this checkout's own command without installing anything: npx looks into node_modules/.bin, as
+ * long as package.json has no `bin` of that name (then it would install the package into a cache of its own, and run
+ * the install scripts again).
  */
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Repairs zlib-sync 0.1.10 after installation: as published it never frees a stream (about 8 kB lost with each instance) and cannot be reused.
- * Adds a destructor with a hint to the garbage collector, `reset()`, and `remaining` (input bytes left after the end of a stream), and builds it again.
- * Never fails the installation: where zlib-sync or a C++ compiler is missing, Sluice inflates with node:zlib. Safe to run any number of times.
+ * Repairs zlib-sync 0.1.10 after installation: as published it never frees a stream (about 8 kB lost with each
+ * instance) and cannot be reused. Adds a destructor with a hint to the garbage collector, `reset()`, and `remaining`
+ * (input bytes left after the end of a stream), and builds it again. Never fails the installation: where zlib-sync or a
+ * C++ compiler is missing, Sluice inflates with node:zlib. Safe to run any number of times.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

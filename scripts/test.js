@@ -1,6 +1,7 @@
 /**
- * Runs the tests in build/test with tap; arguments (files, --grep) pass through. Starts the engines that tests need, on free ports, unless
- * SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH name running ones. The last line is always 'N passed, N failed'.
+ * Runs the tests in build/test with tap; arguments (files, --grep) pass through. Starts the engines that tests need, on
+ * free ports, unless SLUICE_TEST_KAFKA and SLUICE_TEST_OPENSEARCH name running ones. The last line is always 'N passed,
+ * N failed'.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +45,9 @@ async function provideEngines() {
   if (reason !== undefined) console.log(`Left out: the tests that need ${wanted.join(' or ')}: ${reason}.`);
 }
 
-/** A clean checkout has tap without the plugin choice of .taprc: built once, it starts each test file in half the time. */
+/**
+ * A clean checkout has tap without the plugin choice of .taprc: built once, it starts each test file in half the time.
+ */
 function buildTap(tap) {
   if (existsSync(join(root, '.tap', 'plugins-built'))) return;
   mkdirSync(join(root, '.tap'), { recursive: true });
@@ -72,8 +75,9 @@ function runTap(output) {
 const shownLines = 25;
 
 /**
- * Counts assertions in TAP: a point that closes a deeper level is the sum of a subtest and not one itself. Each 'not ok' that is not only a
- * failed child's sum is kept with the file it stands in and its diagnosis; a file that ended without one (a crash, a time limit) is kept itself.
+ * Counts assertions in TAP: a point that closes a deeper level is the sum of a subtest and not one itself. Each 'not
+ * ok' that is not only a failed child's sum is kept with the file it stands in and its diagnosis; a file that ended
+ * without one (a crash, a time limit) is kept itself.
  */
 async function count(file) {
   const counts = { passed: 0, failed: 0, failures: [] };

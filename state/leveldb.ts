@@ -14,11 +14,17 @@ import { stateErrors } from './errors.js';
 interface LevelStateOptions {
   readonly folder: string;
   readonly log: Log;
-  /** Free disk space that puts never use. LevelDB on a full disk does not only refuse a write: until there is room it cannot be opened again. */
+  /**
+   * Free disk space that puts never use. LevelDB on a full disk does not only refuse a write: until there is room it
+   * cannot be opened again.
+   */
   readonly reserveBytes?: number;
 }
 
-/** Room for LevelDB to fold its log into a table, a few times over: it writes a table of 4 MiB before it removes the log. */
+/**
+ * Room for LevelDB to fold its log into a table, a few times over: it writes a table of 4 MiB before it removes the
+ * log.
+ */
 const defaultReserveBytes = 16 * 2 ** 20;
 
 /** As long as an id of OpenSearch may be: both adapters take the same keys. */
@@ -214,8 +220,8 @@ class LevelState implements StateStore {
   }
 
   /**
-   * After a write that failed LevelDB takes no further one, and does not know whether this one will be there when it is opened
-   * again: it is opened again at once, and the entry tells.
+   * After a write that failed LevelDB takes no further one, and does not know whether this one will be there when it is
+   * opened again: it is opened again at once, and the entry tells.
    */
   async #write(
     key: string,

@@ -1,4 +1,6 @@
-/** State that several processes share, in one index of OpenSearch. Compare-and-set by sequence number and primary term. */
+/**
+ * State that several processes share, in one index of OpenSearch. Compare-and-set by sequence number and primary term.
+ */
 import {
   createOpenSearchClient,
   faultOf,
@@ -59,7 +61,9 @@ class OpenSearchState implements StateStore {
     this.#writePath = `/${encodeURIComponent(this.#alias())}`;
   }
 
-  /** Exists only as long as the index: a write after the index was deleted cannot create it again, without its mapping. */
+  /**
+   * Exists only as long as the index: a write after the index was deleted cannot create it again, without its mapping.
+   */
   #alias(): string {
     return `only-${this.#options.index}`;
   }
@@ -96,7 +100,10 @@ class OpenSearchState implements StateStore {
     }
   }
 
-  /** Mappings have no compare-and-set; processes that stamp at the same time write what each of them may, the newest again at its next start. */
+  /**
+   * Mappings have no compare-and-set; processes that stamp at the same time write what each of them may, the newest
+   * again at its next start.
+   */
   async #bringUpToDate(): Promise<void> {
     const place = `OpenSearch index ${this.#options.index} (_meta.sluice)`;
     let meta: { readonly sluice?: unknown } = {};

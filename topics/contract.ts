@@ -15,7 +15,9 @@ export interface TopicRecord {
 
 export interface ConsumedRecord extends TopicRecord {
   readonly offset: number;
-  /** The parts of a key that is an id as receivers mint them (`delivery/ids.ts`), where they were read together with it. */
+  /**
+   * The parts of a key that is an id as receivers mint them (`delivery/ids.ts`), where they were read together with it.
+   */
   readonly idPrefix?: string | undefined;
   readonly idSequence?: number | undefined;
 }
@@ -36,7 +38,10 @@ export interface ConsumedBatch {
   readonly groupGeneration: number;
   /** True when this consumer has lost the partition since the fetch. */
   readonly revoked: () => boolean;
-  /** Proof of ownership: resolves after a heartbeat that was sent after the fetch succeeded (protocol rule 3); rejects when the partition is lost. */
+  /**
+   * Proof of ownership: resolves after a heartbeat that was sent after the fetch succeeded (protocol rule 3); rejects
+   * when the partition is lost.
+   */
   readonly fence: () => Promise<void>;
 }
 
@@ -60,10 +65,10 @@ export interface ConsumeHandler {
   /** Called once for each newly assigned partition before its first batch; reading starts when it resolves. */
   assigned(assignment: Assignment): Promise<void>;
   /**
-   * Called with the next batch of one partition; batches of one partition come one after the other, of several partitions
-   * concurrently. It resolves with what may be committed: an offset (at most `nextOffset`) and metadata of at most 4,000
-   * bytes; the adapter commits it before the partition's next batch. It rejects to have the batch delivered again, after a
-   * pause of the adapter (retryable errors), or to stop the consumer (permanent ones).
+   * Called with the next batch of one partition; batches of one partition come one after the other, of several
+   * partitions concurrently. It resolves with what may be committed: an offset (at most `nextOffset`) and metadata of
+   * at most 4,000 bytes; the adapter commits it before the partition's next batch. It rejects to have the batch
+   * delivered again, after a pause of the adapter (retryable errors), or to stop the consumer (permanent ones).
    */
   batch(batch: ConsumedBatch): Promise<{ readonly commit: number; readonly metadata: string }>;
   /** The partition is gone (rebalance, stop). No batch of it is delivered until it is assigned again. */
@@ -84,15 +89,18 @@ export interface ConsumeOptions {
 }
 
 export interface Consumer {
-  /** Stops fetching, waits for the handlers under way until the deadline (milliseconds), commits, leaves the group. Safe twice. */
+  /**
+   * Stops fetching, waits for the handlers under way until the deadline (milliseconds), commits, leaves the group. Safe
+   * twice.
+   */
   stop(deadlineMs: number): Promise<void>;
   /** Partitions that this consumer has now, as `topic/partition`. */
   assigned(): readonly string[];
   /** Rejects when the consumer cannot go on; never resolves before `stop`. */
   readonly finished: Promise<void>;
   /**
-   * Commits what became certain later than its batch ended, or sooner (at most what has been delivered); rejects when the partition is not owned.
-   * The caller sees to it that commits do not go backwards.
+   * Commits what became certain later than its batch ended, or sooner (at most what has been delivered); rejects when
+   * the partition is not owned. The caller sees to it that commits do not go backwards.
    */
   commit(topic: string, partition: number, offset: number, metadata: string): Promise<void>;
 }
@@ -132,17 +140,23 @@ export interface TopicLog {
   start(): Promise<void>;
   /** Safe twice and without start. Appends under way are finished until the deadline. */
   stop(deadlineMs: number): Promise<void>;
-  /** Creates what is missing; an existing topic that does not fit (fewer partitions, smaller messages, shorter retention) is returned as a warning sentence, never changed downwards. */
+  /**
+   * Creates what is missing; an existing topic that does not fit (fewer partitions, smaller messages, shorter
+   * retention) is returned as a warning sentence, never changed downwards.
+   */
   ensureTopics(specs: readonly TopicSpec[]): Promise<readonly string[]>;
   /**
-   * Appends records to one partition, in order, all or in a prefix that a retry completes: it keeps trying while the engine
-   * is away and resolves when every record is durable (Kafka acks=all, embedded fdatasync). After a lost acknowledgement
-   * records may stand twice in the topic; consumers skip the resend by key (protocol rule 5). At most one append per
-   * partition is under way; a caller that starts a second one waits for its turn, in order. Rejects with a permanent error
-   * when a record can never fit, or after `stop`.
+   * Appends records to one partition, in order, all or in a prefix that a retry completes: it keeps trying while the
+   * engine is away and resolves when every record is durable (Kafka acks=all, embedded fdatasync). After a lost
+   * acknowledgement records may stand twice in the topic; consumers skip the resend by key (protocol rule 5). At most
+   * one append per partition is under way; a caller that starts a second one waits for its turn, in order. Rejects with
+   * a permanent error when a record can never fit, or after `stop`.
    */
   append(topic: string, partition: number, records: readonly TopicRecord[]): Promise<void>;
-  /** Refuses (false) while the embedded log's disk is full or the broker has been away past its patience. For /health/ready and `full()`. */
+  /**
+   * Refuses (false) while the embedded log's disk is full or the broker has been away past its patience. For
+   * /health/ready and `full()`.
+   */
   writable(): { readonly ok: boolean; readonly reason: string };
   consume(options: ConsumeOptions, handler: ConsumeHandler): Promise<Consumer>;
   /** Reads without a group, from an offset to the log end as it is at the call: for verification and `tap`. */

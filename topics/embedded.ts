@@ -1,4 +1,7 @@
-/** Topics as segment files in the data folder: durable at the acknowledgement, consumer groups, retention. For one machine. */
+/**
+ * Topics as segment files in the data folder: durable at the acknowledgement, consumer groups, retention. For one
+ * machine.
+ */
 import { EmbeddedTopicLog, type EmbeddedTopicLogOptions } from './embedded/embedded-topic-log.js';
 import { Type } from 'typebox';
 import { bytes } from '../schemas/config/common.js';

@@ -1,4 +1,7 @@
-/** Topics on Apache Kafka: several processes share one log. The client is loaded at the first use, so that embedded topics do not pay for it. */
+/**
+ * Topics on Apache Kafka: several processes share one log. The client is loaded at the first use, so that embedded
+ * topics do not pay for it.
+ */
 import { Type, type Static } from 'typebox';
 import { clientTls, count, milliseconds, secret, text } from '../schemas/config/common.js';
 import type { SectionProblem } from '../schemas/topic-log-kinds.js';

@@ -4,7 +4,10 @@ import { readFileSync, readlinkSync } from 'node:fs';
 
 export interface Owner {
   readonly pid: number;
-  /** Start of the process in ticks since the boot: tells processes apart that had the same id one after the other. Empty: unknown. */
+  /**
+   * Start of the process in ticks since the boot: tells processes apart that had the same id one after the other.
+   * Empty: unknown.
+   */
   readonly started: string;
   /** Boot and process namespace, within which the id means something: a container has its own. Empty: unknown. */
   readonly world: string;

@@ -1,4 +1,7 @@
-/** Hits as lines: for people, or one JSON document a line. Nothing that a sender wrote reaches a terminal as a control character. */
+/**
+ * Hits as lines: for people, or one JSON document a line. Nothing that a sender wrote reaches a terminal as a control
+ * character.
+ */
 import type { SearchHit } from '../../schemas/query.js';
 
 /** Controls, invisible format characters (bidirectional ones reorder a line), line separators, halves of characters. */
@@ -11,7 +14,10 @@ export function escapeControls(text: string): string {
   return text.replace(unsafe, (one) => names[one] ?? `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** JSON that reads as the same value and holds no character that a terminal would act on; the line ends are those of the indentation. */
+/**
+ * JSON that reads as the same value and holds no character that a terminal would act on; the line ends are those of the
+ * indentation.
+ */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(unsafe, (one) =>
     one === '\n'

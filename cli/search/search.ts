@@ -51,7 +51,10 @@ export interface SearchTerminal {
 const pageSize = 1000;
 const newestFirst = { field: 'timestamp', direction: 'desc' } as const;
 
-/** Resolves with the exit code: 0 also without a hit, 2 for a query or time range that cannot be read. Rejects when the program does not answer. */
+/**
+ * Resolves with the exit code: 0 also without a hit, 2 for a query or time range that cannot be read. Rejects when the
+ * program does not answer.
+ */
 export async function runSearch(
   options: SearchOptions,
   connection: SearchConnection,

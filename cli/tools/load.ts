@@ -39,7 +39,10 @@ export interface LoadTerminal {
 
 const transports: readonly string[] = ['tcp', 'tls', 'udp', 'http', 'mix'];
 
-/** Resolves with the exit code: 1 when an accepted message is missing or doubled. Rejects with a typed error when the load cannot run. */
+/**
+ * Resolves with the exit code: 1 when an accepted message is missing or doubled. Rejects with a typed error when the
+ * load cannot run.
+ */
 export async function runLoadCommand(
   command: LoadCommandOptions,
   terminal: LoadTerminal,
@@ -103,7 +106,10 @@ function refuseDuration(place: string, got: string): never {
   throw loadErrors.create('LOAD_OPTION_INVALID', { place, got, allowed: '30s, 5m, 1h' });
 }
 
-/** Seconds when the load ends by time, messages when it ends by count. Lines instead of a bar where there is no terminal. */
+/**
+ * Seconds when the load ends by time, messages when it ends by count. Lines instead of a bar where there is no
+ * terminal.
+ */
 function createBar(
   options: LoadOptions,
   stream: NodeJS.WriteStream | undefined,

@@ -9,13 +9,16 @@ export interface StampPlace {
   /** For people. */
   readonly place: string;
   read(): Promise<FormatStamp | undefined>;
-  /** Replaces what this place read or wrote last, durably and as a whole. False when somebody else replaced it meanwhile. */
+  /**
+   * Replaces what this place read or wrote last, durably and as a whole. False when somebody else replaced it
+   * meanwhile.
+   */
   write(stamp: FormatStamp): Promise<boolean>;
 }
 
 /**
- * By the version that the step starts from. A step may be cut short at any point and run again from its beginning: what it
- * has done already must stay right. Steps on data that is shared only add; what they replace goes a release later.
+ * By the version that the step starts from. A step may be cut short at any point and run again from its beginning: what
+ * it has done already must stay right. Steps on data that is shared only add; what they replace goes a release later.
  */
 export type MigrationSteps = Readonly<Record<number, () => Promise<void>>>;
 

@@ -1,10 +1,11 @@
 /**
- * Every format that outlives a process or is shared between processes, with its versions: the one place that says them all.
- * `docs/upgrading.md` lists them, generated from here; `core/formats/` judges what is found and brings it up to date.
+ * Every format that outlives a process or is shared between processes, with its versions: the one place that says them
+ * all. `docs/upgrading.md` lists them, generated from here; `core/formats/` judges what is found and brings it up to
+ * date.
  *
- * To change a format add a version at the end of its list. `minimumReader` is the lowest version that a program must know to
- * read what is written from then on. A shared format may raise it only in the release after the one that first reads the new
- * version: then the programs of two neighbouring releases can always run side by side.
+ * To change a format add a version at the end of its list. `minimumReader` is the lowest version that a program must
+ * know to read what is written from then on. A shared format may raise it only in the release after the one that first
+ * reads the new version: then the programs of two neighbouring releases can always run side by side.
  */
 import { last } from '../at.js';
 
@@ -22,7 +23,10 @@ export interface FormatVersion {
   readonly where: string;
   /** Read and written by several processes at the same time, maybe of different releases. */
   readonly shared: boolean;
-  /** The oldest version that is still read; 0: data without any version, as programs before 0.1.0's first version stamp wrote it. */
+  /**
+   * The oldest version that is still read; 0: data without any version, as programs before 0.1.0's first version stamp
+   * wrote it.
+   */
   readonly oldest: number;
   /** Ascending without gaps; the last one is written. */
   readonly versions: readonly VersionStep[];

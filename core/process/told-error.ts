@@ -1,4 +1,7 @@
-/** An error on its way to another process of this program: what a command, or the primary process of workers, needs of it. */
+/**
+ * An error on its way to another process of this program: what a command, or the primary process of workers, needs of
+ * it.
+ */
 import { isSluiceError, SluiceError, toError } from '../errors.js';
 
 export interface ToldError {

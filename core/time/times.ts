@@ -1,9 +1,11 @@
 /**
- * Points in time as people write them: ISO 8601 of any precision (UTC when no zone is given; a space may stand for the T),
- * epoch seconds or milliseconds, and date math as search engines write it: `now-5m`, `now/d`, `2026-01-02||+1M/d`.
+ * Points in time as people write them: ISO 8601 of any precision (UTC when no zone is given; a space may stand for the
+ * T), epoch seconds or milliseconds, and date math as search engines write it: `now-5m`, `now/d`, `2026-01-02||+1M/d`.
  */
 
-/** Milliseconds since the epoch: the first and the last one that the text covers, so that `2026-01-02` is a whole day. */
+/**
+ * Milliseconds since the epoch: the first and the last one that the text covers, so that `2026-01-02` is a whole day.
+ */
 export interface TimeSpan {
   readonly first: number;
   readonly last: number;

@@ -14,8 +14,8 @@ export function grokTable(stored: StoredDefinitions): GrokTable {
 }
 
 /**
- * Graylog's patterns use what linear-time matching does not have. An atomic group becomes a plain one and a possessive repetition a plain one: both
- * only forbid going back, which does not happen here. The rest is left as it is.
+ * Graylog's patterns use what linear-time matching does not have. An atomic group becomes a plain one and a possessive
+ * repetition a plain one: both only forbid going back, which does not happen here. The rest is left as it is.
  */
 function portable(pattern: string): string {
   let result = '';
@@ -43,7 +43,10 @@ export const maxPatterns = 500;
 
 let last: { readonly text: string; readonly usable: GrokTable } | undefined;
 
-/** Those that compile, with the names that they refer to. A name that ships stands in for one of the same name that does not. */
+/**
+ * Those that compile, with the names that they refer to. A name that ships stands in for one of the same name that does
+ * not.
+ */
 function usablePatterns(table: GrokTable): GrokTable {
   const text = JSON.stringify(table);
   if (last?.text !== text) last = { text, usable: onlyUsable(table) };

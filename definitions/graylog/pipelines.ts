@@ -1,7 +1,7 @@
 /**
- * Pipelines as people connect them to streams → rules, in the order in which they take effect. A pure function of what is stored, so that every
- * process comes to the same. Stages run in the order of their numbers over all pipelines of a stream; within a stage all conditions are
- * tested before the first action; the next stage runs as `match` says.
+ * Pipelines as people connect them to streams → rules, in the order in which they take effect. A pure function of what
+ * is stored, so that every process comes to the same. Stages run in the order of their numbers over all pipelines of a
+ * stream; within a stage all conditions are tested before the first action; the next stage runs as `match` says.
  */
 import type { StoredDefinition, StoredDefinitions, Settings } from '../stored.js';
 import { defaultStream, pipelineIdsOf, stagesOf, titleOf, type DerivedRule, type Stage } from './contract.js';
@@ -23,7 +23,10 @@ interface Building {
   readonly marks: string[];
 }
 
-/** Streams that pipelines are connected to: the default one first, each of the others behind those whose pipelines route to it. */
+/**
+ * Streams that pipelines are connected to: the default one first, each of the others behind those whose pipelines route
+ * to it.
+ */
 export function connectedStreams(stored: StoredDefinitions): {
   readonly order: readonly StoredDefinition[];
   readonly circle: readonly string[];
@@ -192,7 +195,10 @@ function nextGate(
   return marked(mark);
 }
 
-/** Where an action writes what a later condition of the stage reads, all conditions are tested first and remembered in marks. */
+/**
+ * Where an action writes what a later condition of the stage reads, all conditions are tested first and remembered in
+ * marks.
+ */
 function markConflicts(
   { derived, marks }: Building,
   { gate, name }: RunningStage,

@@ -1,4 +1,7 @@
-/** One message a datagram, mixed as senders mix them: plain, gzip, zlib, and chunked (GELF: 1e 0f, 8-byte id, number, count). */
+/**
+ * One message a datagram, mixed as senders mix them: plain, gzip, zlib, and chunked (GELF: 1e 0f, 8-byte id, number,
+ * count).
+ */
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { deflateSync, gzipSync } from 'node:zlib';

@@ -35,7 +35,10 @@ export async function giveBack(context: ConsumeContext, owned: OwnedPartition): 
   }
 }
 
-/** Before a batch, where newer messages are parked behind older ones: the parking must end although new ones come all the time. */
+/**
+ * Before a batch, where newer messages are parked behind older ones: the parking must end although new ones come all
+ * the time.
+ */
 export async function letDrain(context: ConsumeContext, owned: OwnedPartition): Promise<void> {
   const parked = parkedBy(owned);
   if (parked.length === 0) return;

@@ -1,4 +1,7 @@
-/** Delivers one batch of one partition: route by epoch, fence, write to all indices at once. What is for a parked index set goes to its parking topic. */
+/**
+ * Delivers one batch of one partition: route by epoch, fence, write to all indices at once. What is for a parked index
+ * set goes to its parking topic.
+ */
 import type { ConsumedBatch } from '../../topics/contract.js';
 import { deadLetterRecord, recordOrigin } from '../dead-letter.js';
 import { sequenceOf } from '../../core/message-ids.js';
@@ -29,7 +32,10 @@ interface Delivery {
   readonly skip: ReadonlySet<number>;
 }
 
-/** Between two attempts at what an engine did not take. It adds to the seconds until full speed when the engine answers again. */
+/**
+ * Between two attempts at what an engine did not take. It adds to the seconds until full speed when the engine answers
+ * again.
+ */
 export const longestPauseMs = 1_000;
 
 export async function deliverBatch(context: ConsumeContext, delivery: Delivery): Promise<Delivered> {
@@ -63,7 +69,9 @@ export async function deliverBatch(context: ConsumeContext, delivery: Delivery):
   return { alreadyStoredIn: [...known, ...ended.flatMap(({ alreadyStoredIn }) => alreadyStoredIn ?? [])], blocked };
 }
 
-/** Rule 8: to the parking topics, durably and in order. Fenced again, because the writes may have been retried for long. */
+/**
+ * Rule 8: to the parking topics, durably and in order. Fenced again, because the writes may have been retried for long.
+ */
 export async function parkBatches(
   context: ConsumeContext,
   { batch, generation, spans }: Pick<Delivery, 'batch' | 'generation' | 'spans'>,

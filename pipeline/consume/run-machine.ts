@@ -1,4 +1,7 @@
-/** Feeds an event to the state machine of a partition and does what it commands, until it waits for the next event from outside. */
+/**
+ * Feeds an event to the state machine of a partition and does what it commands, until it waits for the next event from
+ * outside.
+ */
 import { isSluiceError, toError } from '../../core/errors.js';
 import { encodeSequences } from '../delivery/sequences.js';
 import { step } from '../delivery/machine.js';
@@ -63,7 +66,10 @@ async function readRecord(context: ConsumeContext, owned: OwnedPartition): Promi
   return { type: 'record_read', found, latestEpoch: ledger.latestEpoch()?.number ?? -1, stillOwner };
 }
 
-/** Rule 2, asked after the record was read: a processor that was paused does not know by itself that its partition is another's now. */
+/**
+ * Rule 2, asked after the record was read: a processor that was paused does not know by itself that its partition is
+ * another's now.
+ */
 async function isStillOwner({ batch, fence }: OwnedPartition): Promise<boolean> {
   try {
     await (batch === undefined ? fence() : batch.fence());

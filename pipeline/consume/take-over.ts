@@ -1,4 +1,6 @@
-/** Takes a partition over (rules 2, 4 and 11): what stands in its record and its indices comes before the first batch. */
+/**
+ * Takes a partition over (rules 2, 4 and 11): what stands in its record and its indices comes before the first batch.
+ */
 import type { Assignment, ConsumedBatch } from '../../topics/contract.js';
 import { isBlocking } from '../blocking.js';
 import { decodeSequences } from '../delivery/sequences.js';

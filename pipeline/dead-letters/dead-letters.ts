@@ -1,4 +1,7 @@
-/** What an operator does with dead letters: looks at them, replays them, gives them up. Page by page, with progress, and ended between two pages. */
+/**
+ * What an operator does with dead letters: looks at them, replays them, gives them up. Page by page, with progress, and
+ * ended between two pages.
+ */
 import { buildMetrics, type Registry } from '../../core/metrics.js';
 import { pipelineErrors } from '../errors.js';
 import type { DeadLetterResult, DeadLetters, Ended, ListedDeadLetter, Selection, Work } from './contract.js';

@@ -1,7 +1,7 @@
 /**
- * One dead letter for each message and index set, whatever the reason (rule 10). A crash between the append of a dead letter and the
- * commit of its message appends it again, later in the topic and perhaps for a newer index: it is recognised by its id.
- * Letters are few, so each is looked for in every index of their set.
+ * One dead letter for each message and index set, whatever the reason (rule 10). A crash between the append of a dead
+ * letter and the commit of its message appends it again, later in the topic and perhaps for a newer index: it is
+ * recognised by its id. Letters are few, so each is looked for in every index of their set.
  */
 import { isSluiceError } from '../../core/errors.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
@@ -15,7 +15,9 @@ const codeForm = /"code":"([A-Z][A-Z0-9_]{2,63})"/;
 const maxCodes = 100;
 
 export interface DeadLetterDeduplicator {
-  /** Takes dead letters that are there already out of the batches; resolves with the indices that have them (rule 12). */
+  /**
+   * Takes dead letters that are there already out of the batches; resolves with the indices that have them (rule 12).
+   */
   leaveOut(batches: Map<string, IndexBatch>): Promise<readonly string[]>;
 }
 

@@ -1,12 +1,13 @@
 /**
- * Delivery protocol, rule 13: one operator's replay of one dead letter, as a pure state machine (events in, commands out; no
- * I/O, no clock). The dead letter itself is the durable record: every change of it is a compare-and-set, and nothing is written
- * to an index before the dead letter says where. So a crash at any point, a second replay beside the first and a write that is
- * applied a minute late all meet the message's own id in the index that the dead letter names.
+ * Delivery protocol, rule 13: one operator's replay of one dead letter, as a pure state machine (events in, commands
+ * out; no I/O, no clock). The dead letter itself is the durable record: every change of it is a compare-and-set, and
+ * nothing is written to an index before the dead letter says where. So a crash at any point, a second replay beside the
+ * first and a write that is applied a minute late all meet the message's own id in the index that the dead letter
+ * names.
  *
- * A tombstone of the message may stand in the target index (rule 10). It gives way only in the revision that the dead letter
- * recorded with its target: whoever sees the message refused there again writes the tombstone anew, and what is still on its way
- * from before then fits nowhere. A new target is chosen only when that is done.
+ * A tombstone of the message may stand in the target index (rule 10). It gives way only in the revision that the dead
+ * letter recorded with its target: whoever sees the message refused there again writes the tombstone anew, and what is
+ * still on its way from before then fits nowhere. A new target is chosen only when that is done.
  */
 
 /** What the dead letter remembers; kept in its own document. */
@@ -17,15 +18,19 @@ export type DeadLetterState =
   | { readonly state: 'replayed'; readonly replays: number; readonly epoch: number }
   | { readonly state: 'dropped'; readonly replays: number };
 
-/** Revision of the message's tombstone by concrete index, as it stood when the target was chosen; none for indices without one. */
+/**
+ * Revision of the message's tombstone by concrete index, as it stood when the target was chosen; none for indices
+ * without one.
+ */
 export type Tombstones = Readonly<Record<string, string>>;
 
 /** What became of the message in one index set of the target epoch. */
 export interface SetOutcome {
   readonly indexSet: string;
   /**
-   * `stored`: there under its own id, by this write or an earlier one, and durable. `refused`: the index does not take it, and a tombstone that no
-   * write on its way can replace stands there. `retired`: the index is gone on purpose (rule 6).
+   * `stored`: there under its own id, by this write or an earlier one, and durable. `refused`: the index does not take
+   * it, and a tombstone that no write on its way can replace stands there. `retired`: the index is gone on purpose
+   * (rule 6).
    */
   readonly outcome: 'stored' | 'refused' | 'retired';
 }
@@ -33,8 +38,8 @@ export interface SetOutcome {
 export type ReplayEvent =
   | { readonly type: 'chosen' }
   /**
-   * The dead letter as it is now; undefined when it is gone. `epoch` and `tombstones`: the target that a dead letter without one gets. `unusable`: its bytes
-   * are (still) no message, or the index set is no more.
+   * The dead letter as it is now; undefined when it is gone. `epoch` and `tombstones`: the target that a dead letter
+   * without one gets. `unusable`: its bytes are (still) no message, or the index set is no more.
    */
   | {
       readonly type: 'read';
@@ -53,7 +58,10 @@ export type ReplayEvent =
 export type ReplayCommand =
   | { readonly type: 'read' }
   | { readonly type: 'put'; readonly deadLetter: DeadLetterState; readonly expected: string }
-  /** Writes the message under its own id to every index set that the epoch's rules name (one dead letter, one set: to that), bypassing rule 5. */
+  /**
+   * Writes the message under its own id to every index set that the epoch's rules name (one dead letter, one set: to
+   * that), bypassing rule 5.
+   */
   | { readonly type: 'write'; readonly epoch: number; readonly tombstones: Tombstones }
   /** Of a message for several sets: appends a dead letter of its own for each of these, which have not stored it. */
   | { readonly type: 'split'; readonly indexSets: readonly string[] }

@@ -1,4 +1,7 @@
-/** Carries out replays of a page of dead letters in step with each other: reads, puts and writes of all go to the store together. */
+/**
+ * Carries out replays of a page of dead letters in step with each other: reads, puts and writes of all go to the store
+ * together.
+ */
 import { isSluiceError } from '../../core/errors.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
 import type { TopicRecord } from '../../topics/contract.js';
@@ -35,7 +38,10 @@ interface Task {
   result: DeadLetterResult | undefined;
 }
 
-/** Results by dead letter, in the order given. When it rejects, what was not settled keeps its state, and can be replayed again. */
+/**
+ * Results by dead letter, in the order given. When it rejects, what was not settled keeps its state, and can be
+ * replayed again.
+ */
 export async function replayDeadLetters(
   deadLetters: readonly Pick<DeadLetter, 'id' | 'place'>[],
   context: ReplayerContext,

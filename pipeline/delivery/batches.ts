@@ -43,7 +43,10 @@ export function deliver(state: PartitionState): Step {
   };
 }
 
-/** The record says so before the first message is parked: whoever takes over parks newer ones behind it (rule 9). The write also proves ownership. */
+/**
+ * The record says so before the first message is parked: whoever takes over parks newer ones behind it (rule 9). The
+ * write also proves ownership.
+ */
 export function block(
   state: PartitionState,
   { indexSets, alreadyStoredIn, sequences }: Extract<DeliveryEvent, { type: 'blocked' }>,

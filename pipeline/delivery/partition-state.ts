@@ -1,4 +1,6 @@
-/** Events, commands and state of the delivery protocol of one partition. See docs/delivery.md for the rules by number. */
+/**
+ * Events, commands and state of the delivery protocol of one partition. See docs/delivery.md for the rules by number.
+ */
 import type { Owner, PartitionRecord, Span } from './records.js';
 import type { Sequences } from './sequences.js';
 
@@ -22,7 +24,10 @@ export type DeliveryEvent =
       readonly highestMarker: number;
       readonly sequences: Sequences;
     }
-  /** `stillOwner`: a heartbeat that was sent after the record was read has succeeded. A larger generation proves nothing: the group's may have begun anew. */
+  /**
+   * `stillOwner`: a heartbeat that was sent after the record was read has succeeded. A larger generation proves
+   * nothing: the group's may have begun anew.
+   */
   | {
       readonly type: 'record_read';
       readonly found: VersionedRecord | undefined;
@@ -33,7 +38,9 @@ export type DeliveryEvent =
   | { readonly type: 'record_conflict' }
   | { readonly type: 'index_states_read'; readonly retired: boolean; readonly latestEpoch: number }
   | { readonly type: 'fetched'; readonly first: number; readonly next: number; readonly latestEpoch: number }
-  /** A silent partition takes a new epoch too: its last range would hold the former epoch's indices for ever (rule 7). */
+  /**
+   * A silent partition takes a new epoch too: its last range would hold the former epoch's indices for ever (rule 7).
+   */
   | { readonly type: 'epoch_appended'; readonly latestEpoch: number }
   | ({ readonly type: 'stored' } & Outcome)
   /** Rule 9: all of the batch is stored or parked but what these sets get, which do not take writes. */
@@ -52,11 +59,13 @@ export type DeliveryCommand =
   | { readonly type: 'read_index_states'; readonly epoch: number }
   | { readonly type: 'ready' }
   /**
-   * Rules 1 and 3: route each span by its epoch, fence, then write; what is for a set of `park` is appended to that set's parking
-   * topic instead (rule 9). Answer `stored`, `blocked` or `failed`.
+   * Rules 1 and 3: route each span by its epoch, fence, then write; what is for a set of `park` is appended to that
+   * set's parking topic instead (rule 9). Answer `stored`, `blocked` or `failed`.
    */
   | { readonly type: 'deliver'; readonly spans: readonly Span[]; readonly park: readonly string[] }
-  /** Rule 8: append what the batch holds for these sets to their parking topics, durably; answer `parked` or `failed`. */
+  /**
+   * Rule 8: append what the batch holds for these sets to their parking topics, durably; answer `parked` or `failed`.
+   */
   | { readonly type: 'park'; readonly spans: readonly Span[]; readonly indexSets: readonly string[] }
   /** Rule 12. */
   | { readonly type: 'sync'; readonly indices: readonly string[] }

@@ -25,7 +25,9 @@ export function assign(event: Extract<DeliveryEvent, { type: 'assigned' }>): Ste
   };
 }
 
-/** Rule 2, and rule 4's floor: what a former owner may still write lies below the log end and below what was reserved. */
+/**
+ * Rule 2, and rule 4's floor: what a former owner may still write lies below the log end and below what was reserved.
+ */
 export function takeOver(state: PartitionState, event: Extract<DeliveryEvent, { type: 'record_read' }>): Step {
   const { found, latestEpoch } = event;
   const generation = state.owner.groupGeneration;
@@ -66,8 +68,8 @@ function beginRecord(state: PartitionState, latestEpoch: number): Step {
 }
 
 /**
- * Rule 7: a new partition's record may name an index that was retired before the record was there to be seen. That it names
- * none is written down: an owner that died before it knew must not be trusted by the next one.
+ * Rule 7: a new partition's record may name an index that was retired before the record was there to be seen. That it
+ * names none is written down: an owner that died before it knew must not be trusted by the next one.
  */
 export function checkIndexStates(
   state: PartitionState,

@@ -1,6 +1,7 @@
 /**
- * From routed messages to the topics of outputs. It is part of a batch's delivery, before its offset is committed: at least once, in the
- * order of the topic logs. The messages of an output wait nowhere else, so a destination that is away holds nothing but its own topic.
+ * From routed messages to the topics of outputs. It is part of a batch's delivery, before its offset is committed: at
+ * least once, in the order of the topic logs. The messages of an output wait nowhere else, so a destination that is
+ * away holds nothing but its own topic.
  */
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { createRateLimit, type Log } from '../../core/log.js';
@@ -110,7 +111,10 @@ function createCollector(ruleSet: RuleSetOutputs, forwards: Forwards): ForwardCo
   };
 }
 
-/** The audit leaves by outputs of its own stream alone: whoever makes a stream that takes everything does not get it with that. */
+/**
+ * The audit leaves by outputs of its own stream alone: whoever makes a stream that takes everything does not get it
+ * with that.
+ */
 function takersOf(outputs: readonly OutputSettings[], routing: Routing): readonly string[] {
   const open = routing.streams.includes(auditStream) ? [auditStream] : routing.streams;
   const takers = outputs.filter(({ streams }) => streams.some((stream) => open.includes(stream)));

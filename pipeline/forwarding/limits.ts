@@ -1,6 +1,6 @@
 /**
- * How much may wait for an output. `refusal` says why it takes no newer messages: by its policy, or because the disk of embedded topics is
- * running out, which must not stop the topic logs. What it says may be a few seconds old.
+ * How much may wait for an output. `refusal` says why it takes no newer messages: by its policy, or because the disk of
+ * embedded topics is running out, which must not stop the topic logs. What it says may be a few seconds old.
  */
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../schemas/config/config.js';

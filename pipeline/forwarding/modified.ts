@@ -1,4 +1,7 @@
-/** The GELF of a message that rules changed: the sender's own text, with only the changed fields put in, taken out or replaced. */
+/**
+ * The GELF of a message that rules changed: the sender's own text, with only the changed fields put in, taken out or
+ * replaced.
+ */
 import type { FieldChanges } from '../../rules/contract.js';
 import { literalsOf } from '../../gelf/members.js';
 import { fieldNameOf } from '../../gelf/names.js';
@@ -33,7 +36,8 @@ function memberOf(field: string, members: ReadonlyMap<string, string>): string |
   if (Object.hasOwn(standard, field)) {
     const name = standard[field] as string;
     if (members.has(name)) return name;
-    // Without a usable short_message the text came from `message`; other standard fields may have come with an underscore.
+    // Without a usable short_message the text came from `message`; other standard fields may have come with an
+    // underscore.
     const other = field === 'message' ? 'message' : `_${field}`;
     return members.has(other) ? other : undefined;
   }

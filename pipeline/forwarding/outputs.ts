@@ -1,4 +1,7 @@
-/** The role output: a worker for each output of the rules; a change of the rules reaches only the outputs that it changes. */
+/**
+ * The role output: a worker for each output of the rules; a change of the rules reaches only the outputs that it
+ * changes.
+ */
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../core/metrics.js';

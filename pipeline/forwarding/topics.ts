@@ -9,7 +9,10 @@ const addedBytes = 2 ** 20;
 export const outputTopic = ({ topics }: Config, id: string): string => `${topics.prefix}output.${id}`;
 export const outputGroup = ({ processing }: Config, id: string): string => `${processing.group}.output.${id}`;
 
-/** A log that keeps what no group has read need not keep what was sent; any other deletes what is older or more than this, sent or not. */
+/**
+ * A log that keeps what no group has read need not keep what was sent; any other deletes what is older or more than
+ * this, sent or not.
+ */
 export function outputTopicSpec(
   config: Config,
   { keepsUnread, deletionBytes }: TopicLogCapabilities,

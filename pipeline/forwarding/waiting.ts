@@ -17,7 +17,10 @@ export async function waitingIn(topics: TopicLog, topic: string, group: string, 
   return { lag: Math.max(0, state.logEnd - from), from };
 }
 
-/** Receive time of the first message from an offset on, milliseconds since the epoch; read once for each offset, since a reading may cost a connection. */
+/**
+ * Receive time of the first message from an offset on, milliseconds since the epoch; read once for each offset, since a
+ * reading may cost a connection.
+ */
 export function createFirstWaiting(topics: TopicLog, topic: string): (from: number) => Promise<number | undefined> {
   let known: { readonly from: number; readonly timestamp: number } | undefined;
   return async (from) => {

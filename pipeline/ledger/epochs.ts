@@ -1,4 +1,7 @@
-/** Appends epochs (protocol rule 1): for changed rules, for new index sets, for a rotated index. Any process with the store may; compare-and-set decides. */
+/**
+ * Appends epochs (protocol rule 1): for changed rules, for new index sets, for a rotated index. Any process with the
+ * store may; compare-and-set decides.
+ */
 import type { Log } from '../../core/log.js';
 import type { RuleSet } from '../../rules/contract.js';
 import type { IndexSetDefinition } from '../../schemas/index-sets.js';

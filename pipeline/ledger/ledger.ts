@@ -1,4 +1,7 @@
-/** Reads and writes the durable records of the delivery protocol in the state store. Epochs are cached; the store decides. */
+/**
+ * Reads and writes the durable records of the delivery protocol in the state store. Epochs are cached; the store
+ * decides.
+ */
 import { isSluiceError } from '../../core/errors.js';
 import { currentVersion, formatVersions, type FormatVersion } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
@@ -55,7 +58,10 @@ function indexStateOf(entry: StateEntry): StoredIndexState {
   return { value: valueOf(entry) as IndexState, revision: entry.revision };
 }
 
-/** Calls of one turn of the event loop share one run, which begins after all of them: the partitions of an assignment ask together. */
+/**
+ * Calls of one turn of the event loop share one run, which begins after all of them: the partitions of an assignment
+ * ask together.
+ */
 function shared(run: () => Promise<void>): () => Promise<void> {
   let planned: Promise<void> | undefined;
   return () => {

@@ -53,7 +53,10 @@ async function consumedPartitions(
   return all.flat();
 }
 
-/** A topic that was made again leaves what it had parked behind. Nobody owns those records any more: they hold an index until the set is drained. */
+/**
+ * A topic that was made again leaves what it had parked behind. Nobody owns those records any more: they hold an index
+ * until the set is drained.
+ */
 async function leftParked(options: PassageOptions, indexSet: string): Promise<PartitionPosition[]> {
   if (!(await options.parkedLeft(indexSet))) return [];
   const records = await Promise.all(

@@ -1,10 +1,15 @@
-/** Compiled rule sets by version: an epoch names the one that decides its offsets, and a backlog may need an older one. */
+/**
+ * Compiled rule sets by version: an epoch names the one that decides its offsets, and a backlog may need an older one.
+ */
 import type { RuleSet, RuleSource } from '../../rules/contract.js';
 import { errorText, isSluiceError } from '../../core/errors.js';
 import { pipelineErrors } from '../errors.js';
 import type { Ledger } from './ledger.js';
 
-/** Compiled rule sets kept in memory; the protocol needs two in steady state, more only while a backlog spans several changes. */
+/**
+ * Compiled rule sets kept in memory; the protocol needs two in steady state, more only while a backlog spans several
+ * changes.
+ */
 const maxCompiled = 8;
 
 type CompileRules = (source: RuleSource) => RuleSet;
@@ -40,8 +45,8 @@ export function createRuleSets(ledger: Ledger, compile: CompileRules): RuleSets 
 }
 
 /**
- * What another program kept may not compile here, or may mean something else here: then its messages are held, until a program
- * that understands it has worked them off. Guessing would route an offset in two ways.
+ * What another program kept may not compile here, or may mean something else here: then its messages are held, until a
+ * program that understands it has worked them off. Guessing would route an offset in two ways.
  */
 async function understand(ledger: Ledger, compile: CompileRules, version: string): Promise<RuleSet> {
   const place = `rule set ${version}`;

@@ -28,7 +28,10 @@ interface AbandonOptions {
   readonly rotate: (indexSet: string) => Promise<boolean>;
 }
 
-/** What is or will be bound for the index becomes a dead letter. For good: an index that comes back is not written any more. */
+/**
+ * What is or will be bound for the index becomes a dead letter. For good: an index that comes back is not written any
+ * more.
+ */
 export async function abandonIndex({ ledger, store, log, rotate }: AbandonOptions, index: string): Promise<Abandoned> {
   const found = await ledger.indexState(index);
   if (found === undefined || found.value.state === 'closed' || found.value.state === 'deleted')

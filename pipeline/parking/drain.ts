@@ -1,6 +1,7 @@
 /**
- * Drains one parking topic (rule 8): each message is routed again by the epoch of its origin, and what is for this index set is
- * written to the index that the epoch names, as its partition would have done. Waits while the index takes no writes.
+ * Drains one parking topic (rule 8): each message is routed again by the epoch of its origin, and what is for this
+ * index set is written to the index that the epoch names, as its partition would have done. Waits while the index takes
+ * no writes.
  */
 import { errorText, toError } from '../../core/errors.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
@@ -133,7 +134,10 @@ async function withoutKnown(
   return batches.get(batch.index);
 }
 
-/** What is bound for an index that was given up is not written even if the index is back: its other messages are dead letters already. */
+/**
+ * What is bound for an index that was given up is not written even if the index is back: its other messages are dead
+ * letters already.
+ */
 async function write(
   { delivery }: DrainContext,
   batch: ConsumedBatch,

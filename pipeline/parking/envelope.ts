@@ -1,6 +1,6 @@
 /**
- * A record of a parking topic (rule 8): key, timestamp and origin of the message as they were; the value is one line of JSON, the
- * header below, then the message's own value byte for byte.
+ * A record of a parking topic (rule 8): key, timestamp and origin of the message as they were; the value is one line of
+ * JSON, the header below, then the message's own value byte for byte.
  */
 import { formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
@@ -29,7 +29,10 @@ export function parkedRecord(record: ConsumedRecord, header: ParkedHeader): Topi
   return { key, timestamp, origin, value: Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), record.value]) };
 }
 
-/** The header, and the message as it stood in its own topic; undefined for a record that is none of ours. Throws FORMAT_NEWER for one of a newer program, which is not. */
+/**
+ * The header, and the message as it stood in its own topic; undefined for a record that is none of ours. Throws
+ * FORMAT_NEWER for one of a newer program, which is not.
+ */
 export function unparkedRecord(
   record: ConsumedRecord,
 ): { readonly header: ParkedHeader; readonly record: ConsumedRecord } | undefined {

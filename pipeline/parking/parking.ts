@@ -20,7 +20,10 @@ interface ParkingPartitions {
 /** `delivery` has rule sets of its own, so that draining is not counted as routing. */
 interface ParkingOptions extends Omit<DrainsOptions, 'metrics'> {
   readonly partitions: ParkingPartitions;
-  /** How often topics are looked at that no partition of this process has parked: another process may have left something. */
+  /**
+   * How often topics are looked at that no partition of this process has parked: another process may have left
+   * something.
+   */
   readonly sweepMs: number;
   readonly registry: Registry;
 }

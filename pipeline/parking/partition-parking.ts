@@ -1,11 +1,17 @@
-/** What one partition knows about its parked index sets: how far each must be drained before newer messages are written again. */
+/**
+ * What one partition knows about its parked index sets: how far each must be drained before newer messages are written
+ * again.
+ */
 import { pause } from '../../core/wait.js';
 import type { ParkingTopics } from './topics.js';
 
 /** From here on a partition waits for the drain with its next batch, so that the set is given back under load too. */
 const nearRecords = 10_000;
 const nearPatienceMs = 3_000;
-/** Else it waits this long at the most, until the drain has got further than it parks: a drain must not stay slower than the inflow for ever. */
+/**
+ * Else it waits this long at the most, until the drain has got further than it parks: a drain must not stay slower than
+ * the inflow for ever.
+ */
 const pacePatienceMs = 1_000;
 const pollMs = 100;
 
@@ -16,7 +22,10 @@ export interface PartitionParking {
   appended(indexSet: string): void;
   /** Whether all that the partition has parked is stored, durably. Only while nothing is being appended. */
   isDrained(indexSet: string): Promise<boolean>;
-  /** Before the next batch: waits a little where that brings the end of the parking nearer. Rule 9 lets newer writes wait, too. */
+  /**
+   * Before the next batch: waits a little where that brings the end of the parking nearer. Rule 9 lets newer writes
+   * wait, too.
+   */
   awaitDrain(indexSet: string, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,4 +1,6 @@
-/** What bringing messages into their indices needs, whether they come from a topic, a parking topic or a dead letter. */
+/**
+ * What bringing messages into their indices needs, whether they come from a topic, a parking topic or a dead letter.
+ */
 import type { Log } from '../../core/log.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';

@@ -1,6 +1,9 @@
 /** Which indices do not take writes, since when, and whether it is time to park what is bound for them. */
 
-/** While every index that is tried is blocked, a whole store is (its flood stage): parking would only move the pile, so it waits this many times as long. */
+/**
+ * While every index that is tried is blocked, a whole store is (its flood stage): parking would only move the pile, so
+ * it waits this many times as long.
+ */
 const wholeStorePatience = 10;
 
 export interface Blockage {
@@ -18,7 +21,10 @@ export interface Blockages {
   failed(index: string, indexSet: string, code: string, reason: string): boolean;
   /** The index has been retired or given up: nothing waits for it any more. */
   forget(index: string): void;
-  /** Somebody has stored something of the set at this time, perhaps in another process: what failed here before is history. */
+  /**
+   * Somebody has stored something of the set at this time, perhaps in another process: what failed here before is
+   * history.
+   */
   moved(indexSet: string, at: number): void;
   /** By index. */
   all(): ReadonlyMap<string, Blockage>;

@@ -16,7 +16,10 @@ const fileName = 'version.json';
 /** What a folder may hold that no format depends on. */
 const incidental = /^(?:control.*\.sock|lock.*|version\.json.*)$/;
 
-/** Secrets of the API's objects and all messages lie in it in the clear: it is made for its owner alone. Folders above it are made as usual. */
+/**
+ * Secrets of the API's objects and all messages lie in it in the clear: it is made for its owner alone. Folders above
+ * it are made as usual.
+ */
 export function makeDataFolder(folder: string): void {
   mkdirSync(dirname(resolve(folder)), { recursive: true });
   try {
@@ -39,8 +42,8 @@ async function warnOfReaders(folder: string, log: Log): Promise<void> {
 }
 
 /**
- * Rejects with FORMAT_NEWER or FORMAT_TOO_OLD before anything was changed. Engines outside of the folder keep nothing in it that
- * could be migrated, so several processes may share it then without a lock.
+ * Rejects with FORMAT_NEWER or FORMAT_TOO_OLD before anything was changed. Engines outside of the folder keep nothing
+ * in it that could be migrated, so several processes may share it then without a lock.
  */
 /** `ownTopics`: topics are files of this folder, which belong to one process. */
 export async function openDataFolder(config: Config, ownTopics: boolean, log: Log): Promise<void> {
@@ -91,7 +94,10 @@ async function readStampFile(place: string): Promise<FormatStamp | undefined> {
   }
 }
 
-/** Processes that share the folder write the same stamp, each through a draft of its own; after a crash the old or the new one is there. */
+/**
+ * Processes that share the folder write the same stamp, each through a draft of its own; after a crash the old or the
+ * new one is there.
+ */
 async function writeStampFile(folder: string, place: string, stamp: FormatStamp): Promise<boolean> {
   const draft = `${place}.${randomUUID()}`;
   try {

@@ -1,6 +1,6 @@
 /**
- * The version of the delivery records in the state, which processors of several releases may share: stamped at the start, and
- * watched, so that a program that can no longer read what others write stops instead of guessing.
+ * The version of the delivery records in the state, which processors of several releases may share: stamped at the
+ * start, and watched, so that a program that can no longer read what others write stops instead of guessing.
  */
 import { errorText, isSluiceError } from '../../core/errors.js';
 import { formatVersions } from '../../core/formats/versions.js';

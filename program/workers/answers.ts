@@ -1,4 +1,7 @@
-/** What the primary process answers for its workers: readiness of all, metrics of all, status of all; the rest one of them answers. */
+/**
+ * What the primary process answers for its workers: readiness of all, metrics of all, status of all; the rest one of
+ * them answers.
+ */
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { HealthReport } from '../../api/contract.js';

@@ -1,4 +1,7 @@
-/** What a running program is, as one process or several, and what the primary process and its workers tell each other over their channel. */
+/**
+ * What a running program is, as one process or several, and what the primary process and its workers tell each other
+ * over their channel.
+ */
 import type { HealthReport } from '../../api/contract.js';
 import type { ControlHandler } from '../../api/control/contract.js';
 import type { ControlForward } from '../../api/control/server.js';
@@ -6,7 +9,10 @@ import type { ToldError } from '../../core/process/told-error.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { Roles } from '../sluice.js';
 
-/** The first message to a worker, its answer to `online`: it does not read settings itself, so that one that is started again runs with the same ones. */
+/**
+ * The first message to a worker, its answer to `online`: it does not read settings itself, so that one that is started
+ * again runs with the same ones.
+ */
 export interface WorkerStart {
   readonly type: 'start';
   /** 1, 2, ... */

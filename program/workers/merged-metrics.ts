@@ -1,6 +1,6 @@
 /**
- * One set of metrics from those of several workers. Counters never fall: what a worker had counted when it was last asked stays
- * in the sums after its end.
+ * One set of metrics from those of several workers. Counters never fall: what a worker had counted when it was last
+ * asked stays in the sums after its end.
  */
 import { AggregatorRegistry } from 'prom-client';
 import type { Registry } from '../../core/metrics.js';

@@ -20,7 +20,10 @@ export interface WorkerEnd {
   readonly failure: Error | undefined;
 }
 
-/** libuv's: a worker that accepted a connection pauses before the next one, so that a burst is not taken by the first that wakes up. */
+/**
+ * libuv's: a worker that accepted a connection pauses before the next one, so that a burst is not taken by the first
+ * that wakes up.
+ */
 const sharing = { UV_TCP_SINGLE_ACCEPT: '1' };
 
 export function forkWorker(start: WorkerStart): WorkerProcess {

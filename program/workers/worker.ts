@@ -1,4 +1,6 @@
-/** The main module of a worker process: runs receivers and processors as the primary process says, until it says stop. */
+/**
+ * The main module of a worker process: runs receivers and processors as the primary process says, until it says stop.
+ */
 import { apiStopShare } from '../../api/api.js';
 import { createControlServer } from '../../api/control/server.js';
 import { composeApi, composeControlRoutes } from '../api/api.js';

@@ -1,4 +1,6 @@
-/** A queue of chunk sets from which any one can be taken out at once: a doubly linked list through the sets themselves. */
+/**
+ * A queue of chunk sets from which any one can be taken out at once: a doubly linked list through the sets themselves.
+ */
 
 export interface ChunkSet {
   readonly key: string;

@@ -20,9 +20,9 @@ export const contentEncodings: readonly string[] = [
 export const maxContentEncodings = 3;
 
 /**
- * The plain bytes, at most `maxBytes`. Each of `encodings` (in the order of the header) is one of `contentEncodings`; the last is undone
- * first. A body that begins like gzip or zlib is inflated whether the header says so or not, and one that is named compressed but is not
- * is taken as it is: graypy sends a zlib body as `gzip,deflate`.
+ * The plain bytes, at most `maxBytes`. Each of `encodings` (in the order of the header) is one of `contentEncodings`;
+ * the last is undone first. A body that begins like gzip or zlib is inflated whether the header says so or not, and one
+ * that is named compressed but is not is taken as it is: graypy sends a zlib body as `gzip,deflate`.
  */
 export function inflateBody(
   bytes: Buffer,

@@ -1,4 +1,7 @@
-/** Inflates with node:zlib, where zlib-sync is missing. Reads gzip members itself, because node:zlib has its own mind about what follows them. */
+/**
+ * Inflates with node:zlib, where zlib-sync is missing. Reads gzip members itself, because node:zlib has its own mind
+ * about what follows them.
+ */
 import zlib from 'node:zlib';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import { receiverErrors } from '../errors.js';

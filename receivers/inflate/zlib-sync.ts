@@ -1,4 +1,7 @@
-/** Inflates with one reused zlib-sync instance. Needs the repairs of scripts/patch-zlib-sync.js: `reset()` and `remaining`. */
+/**
+ * Inflates with one reused zlib-sync instance. Needs the repairs of scripts/patch-zlib-sync.js: `reset()` and
+ * `remaining`.
+ */
 import { createRequire } from 'node:module';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import { receiverErrors } from '../errors.js';

@@ -1,4 +1,7 @@
-/** How many connections one address may have open at a time: one sender that leaks them must not use up what all others have. */
+/**
+ * How many connections one address may have open at a time: one sender that leaks them must not use up what all others
+ * have.
+ */
 import type { Server, Socket } from 'node:net';
 import { peerAddress, peerText } from './peer.js';
 
@@ -25,7 +28,10 @@ function createAddressLimit(most: number): AddressLimit {
   };
 }
 
-/** Puts the limit before everything that looks at a new connection (TLS, the HTTP parser); call it when all of them are registered. What is refused is closed. */
+/**
+ * Puts the limit before everything that looks at a new connection (TLS, the HTTP parser); call it when all of them are
+ * registered. What is refused is closed.
+ */
 export function limitConnections(server: Server, most: number, onRefused: (peer: string) => void): void {
   const limit = createAddressLimit(most);
   const listeners = server.listeners('connection');

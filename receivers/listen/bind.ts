@@ -42,7 +42,10 @@ export function bindSocket(socket: Socket, receiver: string, host: string, port:
   });
 }
 
-/** `reusePort` of node:dgram: the kernel sends all datagrams of one address and port to one of the sockets. Ignored by Node.js before 22.12 and 23.1. */
+/**
+ * `reusePort` of node:dgram: the kernel sends all datagrams of one address and port to one of the sockets. Ignored by
+ * Node.js before 22.12 and 23.1.
+ */
 export function canShareUdpPort(version = process.versions.node, platform: string = process.platform): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return platform === 'linux' && (major >= 24 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12));

@@ -1,6 +1,6 @@
 /**
- * Finds where JSON values begin and end, without parsing them: the bytes of each stay as the sender wrote them. Only quotes,
- * escapes and brackets are looked at; whether a value is valid is for the decoder to say.
+ * Finds where JSON values begin and end, without parsing them: the bytes of each stay as the sender wrote them. Only
+ * quotes, escapes and brackets are looked at; whether a value is valid is for the decoder to say.
  */
 
 const quote = 0x22;
@@ -13,7 +13,9 @@ const closeBrace = 0x7d;
 
 export type Documents = { readonly documents: readonly Buffer[] } | { readonly problem: 'too_many' | 'not_an_array' };
 
-/** Values with white space between them; what stands behind the last complete one comes as a last document of its own. */
+/**
+ * Values with white space between them; what stands behind the last complete one comes as a last document of its own.
+ */
 export function splitDocuments(bytes: Buffer, most: number): Documents {
   const documents: Buffer[] = [];
   let at = skipSpace(bytes, 0);

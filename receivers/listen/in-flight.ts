@@ -1,4 +1,6 @@
-/** Counts what was handed over and is not settled yet, over connections that may be gone already; a stop waits for it. */
+/**
+ * Counts what was handed over and is not settled yet, over connections that may be gone already; a stop waits for it.
+ */
 export interface InFlight {
   enter(): void;
   leave(): void;

@@ -1,4 +1,7 @@
-/** From frames to the pipeline: inflates, checks, splits what holds several documents, and hands over one batch per read. */
+/**
+ * From frames to the pipeline: inflates, checks, splits what holds several documents, and hands over one batch per
+ * read.
+ */
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Refusal } from '../../schemas/messages.js';
 import type { Diagnoser } from '../diagnosis.js';
@@ -33,8 +36,8 @@ export interface HandedOver {
 }
 
 /**
- * Synchronous between `take` and `flush`: one intake serves all connections of a receiver, because each read is taken and
- * flushed before the next one begins.
+ * Synchronous between `take` and `flush`: one intake serves all connections of a receiver, because each read is taken
+ * and flushed before the next one begins.
  */
 export class Intake {
   readonly #options: IntakeOptions;

@@ -1,6 +1,7 @@
 /**
- * Input that is refused costs time that other senders wait for: parsing, and a dead letter for each. Who sends it is read the more slowly the more
- * of that time was spent on its address, so that all of it together takes a tenth of one core. Nothing is dropped: the sender is held back by TCP.
+ * Input that is refused costs time that other senders wait for: parsing, and a dead letter for each. Who sends it is
+ * read the more slowly the more of that time was spent on its address, so that all of it together takes a tenth of one
+ * core. Nothing is dropped: the sender is held back by TCP.
  */
 
 /** An address is left unread for this many times what its refused input has cost. */
@@ -15,7 +16,10 @@ const keptBytes = 64 * 1024;
 const maxAddresses = 10_000;
 
 export interface RefusalThrottle {
-  /** Charges an address for refused input. Returns until when (`performance.now()`) the connection that it came from is not read. */
+  /**
+   * Charges an address for refused input. Returns until when (`performance.now()`) the connection that it came from is
+   * not read.
+   */
   charge(address: string, spentMs: number, refusals: number, refusedBytes: number): number;
   /** Whether the address is being held back. */
   holds(address: string): boolean;

@@ -78,7 +78,9 @@ function bracketPairs(text: string, take: Take): void {
   }
 }
 
-/** `key=value`, the value in double quotes when it holds the separator; parts without a key are passed over. One pass. */
+/**
+ * `key=value`, the value in double quotes when it holds the separator; parts without a key are passed over. One pass.
+ */
 function plainPairs(text: string, between: string, within: string, take: Take): void {
   let position = 0;
   let middle = text.indexOf(within);

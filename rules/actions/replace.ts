@@ -4,7 +4,10 @@ import { shown, type Place } from '../problems.js';
 import { checkWritable, defineAction, nothing } from './define.js';
 import { sourceReader } from './parsing/fields-of-text.js';
 
-/** A result that would be longer than this and than its source is not written: short matches with a long replacement multiply. */
+/**
+ * A result that would be longer than this and than its source is not written: short matches with a long replacement
+ * multiply.
+ */
 const longestResult = 2 ** 20;
 
 export const replace = defineAction({

@@ -21,7 +21,10 @@ import { buildStreams } from './streams.js';
 export type Compiled = { readonly ruleSet: RuleSet } | { readonly problems: readonly Problem[] };
 
 export interface CompileOptions {
-  /** Streams that roles may name although they are not there. `all`: for those who route messages, which no role changes. Default: none. */
+  /**
+   * Streams that roles may name although they are not there. `all`: for those who route messages, which no role
+   * changes. Default: none.
+   */
   readonly rolesMayName?: 'all' | ReadonlySet<string> | undefined;
 }
 

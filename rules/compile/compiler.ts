@@ -10,8 +10,8 @@ import { versionOf } from '../loading/source.js';
 export interface RuleCompiler {
   compile(source: RuleSource, options?: CompileOptions): Compiled;
   /**
-   * For messages of an epoch, whose routing no role changes. The rule set counts for itself, whoever else runs the same rules.
-   * Throws PIPELINE_RULES_INVALID.
+   * For messages of an epoch, whose routing no role changes. The rule set counts for itself, whoever else runs the same
+   * rules. Throws PIPELINE_RULES_INVALID.
    */
   compileEpoch(source: RuleSource): RuleSet;
 }

@@ -1,4 +1,6 @@
-/** The section `obfuscation` of the rule files, joined over the files: lists of patterns by id, other settings by key. */
+/**
+ * The section `obfuscation` of the rule files, joined over the files: lists of patterns by id, other settings by key.
+ */
 import type { RuleFileObfuscation } from '../../schemas/rule-files.js';
 import type { Obfuscator, SensitivePattern } from '../obfuscation.js';
 import type { ParsedFile } from '../language/parse.js';

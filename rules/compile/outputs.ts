@@ -1,4 +1,7 @@
-/** Outputs of the rule files: defaults filled in, settings that do not go together refused, streams named from both sides joined. */
+/**
+ * Outputs of the rule files: defaults filled in, settings that do not go together refused, streams named from both
+ * sides joined.
+ */
 import type { OutputFormat, OutputProtocol } from '../../schemas/outputs/format.js';
 import { outputFormats } from '../../schemas/outputs/formats.js';
 import type { OutputSections, OutputSettings, RuleFileOutput } from '../../schemas/outputs/output.js';

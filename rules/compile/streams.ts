@@ -102,7 +102,10 @@ function conditionOf(id: string, settings: RuleFileStream, placeOf: (key: keyof 
   return settings.matching_type === 'OR' ? oneHolds(rules) : allOf(rules);
 }
 
-/** Truth table of stream rules: greater and smaller never match what is no number, inverted or not; every other kind inverts plainly. */
+/**
+ * Truth table of stream rules: greater and smaller never match what is no number, inverted or not; every other kind
+ * inverts plainly.
+ */
 function streamRule(rule: RuleFileStreamRule, place: Place): Condition {
   const { type, field = '', inverted = false } = rule;
   if (type !== 'always' && type !== 'input' && field === '') place.report(`A rule of type ${type} needs \`field\`.`);

@@ -76,7 +76,10 @@ export function createCandidateIndex(requirements: readonly Requirements[]): Can
   };
 }
 
-/** By field, also under its alias: a condition on `pod` may see `pod_name`. Where a message has both, one of them marks in vain. */
+/**
+ * By field, also under its alias: a condition on `pod` may see `pod_name`. Where a message has both, one of them marks
+ * in vain.
+ */
 function marksByField(own: ReadonlyMap<string, MarkValue>): ReadonlyMap<string, KnownField> {
   const fields = new Map<string, { alias: string | undefined; marks: MarkValue[] }>();
   for (const [field, markValue] of own) {

@@ -1,4 +1,7 @@
-/** Runs a program over messages: candidates from the index, conditions and actions in order. One message at a time, synchronous. */
+/**
+ * Runs a program over messages: candidates from the index, conditions and actions in order. One message at a time,
+ * synchronous.
+ */
 import type { FieldValue, LogDocument } from '../../schemas/messages.js';
 import type { RuleTarget } from '../target.js';
 import type { FieldChanges, RuleContext, RuleCounts, Routing } from '../contract.js';
@@ -11,7 +14,10 @@ interface Engine {
   takeCounts(): RuleCounts;
 }
 
-/** Combinations of streams that are remembered; a sender can only make as many as the streams allow, but that may be very many. */
+/**
+ * Combinations of streams that are remembered; a sender can only make as many as the streams allow, but that may be
+ * very many.
+ */
 const maxOutcomes = 10_000;
 const noDocument: LogDocument = {};
 const noContext: RuleContext = { messageId: '', receiver: '' };

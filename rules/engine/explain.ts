@@ -1,4 +1,7 @@
-/** Why a message goes where it goes: every rule and stream with the verdict of each condition, and what the message became. */
+/**
+ * Why a message goes where it goes: every rule and stream with the verdict of each condition, and what the message
+ * became.
+ */
 import type { LogDocument } from '../../schemas/messages.js';
 import type { Condition } from '../conditions/define.js';
 import type { RuleContext, Routing, RuleSet } from '../contract.js';

@@ -1,4 +1,7 @@
-/** The plain meaning of a program: every rule and stream tested in order, no index. The engine must come to the same result. */
+/**
+ * The plain meaning of a program: every rule and stream tested in order, no index. The engine must come to the same
+ * result.
+ */
 import type { FieldValue, LogDocument } from '../../schemas/messages.js';
 import type { RuleTarget } from '../target.js';
 import type { RuleContext, Routing } from '../contract.js';

@@ -1,6 +1,6 @@
 /**
- * Finds which of many literals a text contains, in one pass: Wu and Manber's search with blocks of two characters. A block
- * that ends no literal's window lets the search skip ahead, so hundreds of literals cost little more than a few.
+ * Finds which of many literals a text contains, in one pass: Wu and Manber's search with blocks of two characters. A
+ * block that ends no literal's window lets the search skip ahead, so hundreds of literals cost little more than a few.
  */
 export interface LiteralScanner {
   /** Marks the entries of each literal found. */
@@ -90,7 +90,9 @@ function createWindowScanner(literals: readonly Literal[]): LiteralScanner['scan
   };
 }
 
-/** The head of the literal, unless others end in the same block already: then the part that shares it with the fewest. */
+/**
+ * The head of the literal, unless others end in the same block already: then the part that shares it with the fewest.
+ */
 function chooseOffset(text: string, size: number, endings: readonly (readonly Window[])[]): number {
   let best = 0;
   let least = Number.POSITIVE_INFINITY;

@@ -72,8 +72,9 @@ export const droppedOutcome: Outcome = { routing: { streams: [], indexSets: [], 
 export const leavesDefault = (streams: readonly unknown[]): number => streams.length;
 
 /**
- * Streams that matched → where the message goes. All messages keeps it unless a matching stream or an action removes it; streams that
- * live only within All messages go with it. What no other stream would keep stays, so that every message has at least one index set.
+ * Streams that matched → where the message goes. All messages keeps it unless a matching stream or an action removes
+ * it; streams that live only within All messages go with it. What no other stream would keep stays, so that every
+ * message has at least one index set.
  */
 export function outcomeOf({ streams, obfuscation }: Program, matched: ReadonlySet<number>): Outcome {
   const taken = [...matched].flatMap((stream) => streams[stream] ?? []).filter((stream) => stream.definition.enabled);

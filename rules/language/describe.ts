@@ -1,4 +1,7 @@
-/** The definitions of rule files for people to read: joined over the files, as they were written, with the files that they stand in. */
+/**
+ * The definitions of rule files for people to read: joined over the files, as they were written, with the files that
+ * they stand in.
+ */
 import type { RuleFileObfuscation } from '../../schemas/rule-files.js';
 import type { RuleSource } from '../contract.js';
 import { joinDefinitions, type Listed } from './join.js';

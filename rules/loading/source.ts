@@ -75,7 +75,10 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** First 12 hexadecimal characters of the SHA-256 of names and texts, and of the version of the rule language: the same text may mean something else in another one. */
+/**
+ * First 12 hexadecimal characters of the SHA-256 of names and texts, and of the version of the rule language: the same
+ * text may mean something else in another one.
+ */
 export function versionOf(source: RuleSource): string {
   const hash = createHash('sha256');
   const language = currentVersion(formatVersions.ruleLanguage);

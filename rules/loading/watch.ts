@@ -5,18 +5,25 @@ import type { RuleSource } from '../contract.js';
 
 export interface WatchOptions {
   readonly defaults?: boolean;
-  /** A change is taken when the files have been quiet for this long: editors and config maps write in steps. In milliseconds. */
+  /**
+   * A change is taken when the files have been quiet for this long: editors and config maps write in steps. In
+   * milliseconds.
+   */
   readonly quietMs?: number;
   /** Network and container mounts send no notices, so the files are also read this often. In milliseconds. */
   readonly pollMs?: number;
-  /** Of the files as the caller has read them: changes are told from it. Without it the first reading is reported too. */
+  /**
+   * Of the files as the caller has read them: changes are told from it. Without it the first reading is reported too.
+   */
   readonly version?: string;
 }
 
 /** The files as they are now, or why they could not be read. */
 export type FilesChange = { readonly source: RuleSource; readonly version: string } | { readonly error: unknown };
 
-/** Calls back once for each state of the files that differs from the last; a state that cannot be read is reported once. */
+/**
+ * Calls back once for each state of the files that differs from the last; a state that cannot be read is reported once.
+ */
 export function watchRuleFiles(
   folder: string,
   onChange: (change: FilesChange) => void,

@@ -1,4 +1,7 @@
-/** Building blocks of the settings. Every field has a description and a default; `secret: true` hides its value everywhere. */
+/**
+ * Building blocks of the settings. Every field has a description and a default; `secret: true` hides its value
+ * everywhere.
+ */
 import { Type } from 'typebox';
 
 export const port = (description: string, value: number) =>

@@ -2,7 +2,10 @@
 import { Type, type Static } from 'typebox';
 import { count, flag, milliseconds } from './common.js';
 
-/** What the setting may be at the most: schemas of requests refuse what no setting could allow, and the search layer all else. */
+/**
+ * What the setting may be at the most: schemas of requests refuse what no setting could allow, and the search layer all
+ * else.
+ */
 export const maxQueryLength = 1_000_000;
 
 export const searchOptions = Type.Object(

@@ -1,4 +1,6 @@
-/** The layout: which folder may import which. `x/contract` allows the files named contract.ts of x and of its folders. */
+/**
+ * The layout: which folder may import which. `x/contract` allows the files named contract.ts of x and of its folders.
+ */
 
 /** The stages of a message, in the order of its way. No stage imports another. */
 export const stages = ['receivers', 'topics', 'gelf', 'rules', 'sinks'];

@@ -4,7 +4,8 @@
  *   sequence := chain ((OR | "||")? chain)*       clauses side by side: one of them suffices, as with the peers
  *   chain    := unary ((AND | "&&") unary)*
  *   unary    := ("+" | "-" | "!" | NOT)* clause
- *   clause   := (field ":")? (word | phrase | "/" regex "/" | range | (">" | ">=" | "<" | "<=") value | "(" sequence ")") ("^" n | "~" n)*
+ *   clause   := (field ":")? (word | phrase | "/" regex "/" | range | (">" | ">=" | "<" | "<=") value | "(" sequence
+ *   ")") ("^" n | "~" n)*
  *
  * Side by side, `+a` must match, `-a`, `!a` and `NOT a` must not, and beside a `+` the plain ones decide nothing.
  * Written with AND and OR the operators are plain Boolean logic. `and`, `or`, `not` are operators in any case when they

@@ -7,7 +7,10 @@ import type { IndexStore } from '../stores/contract.js';
 /** `abandoned`: missing, and an operator does not want to restore it; what is bound for it becomes a dead letter. */
 type IndexPhase = 'open' | 'retiring' | 'closed' | 'deleted' | 'abandoned';
 
-/** Durable (rules 6 and 7 of the delivery protocol): the state of a concrete index. Never removed, so that no name is used twice. */
+/**
+ * Durable (rules 6 and 7 of the delivery protocol): the state of a concrete index. Never removed, so that no name is
+ * used twice.
+ */
 export interface IndexState {
   readonly indexSet: string;
   readonly number: number;
@@ -18,7 +21,9 @@ export interface IndexState {
   readonly action?: 'close' | 'delete';
   /** Opened again by somebody: retention leaves it alone and does not count it. */
   readonly reopened?: boolean;
-  /** Its set was deleted while messages were still written to it: deleted as soon as the newest epoch does not name it. */
+  /**
+   * Its set was deleted while messages were still written to it: deleted as soon as the newest epoch does not name it.
+   */
   readonly unwanted?: boolean;
 }
 
@@ -28,7 +33,10 @@ export interface StoredIndexState {
   readonly revision: string;
 }
 
-/** Which index each set writes to, and the states of all indices. Shared by all processes; each write is a compare-and-set. */
+/**
+ * Which index each set writes to, and the states of all indices. Shared by all processes; each write is a
+ * compare-and-set.
+ */
 export interface IndexLedger {
   /** Reads what other processes have appended. */
   refresh(): Promise<void>;
@@ -99,7 +107,10 @@ export interface IndexSummary {
   readonly createdAt: number;
 }
 
-/** `overtaken`: somebody else began the next index at the same moment. `absent`: no epoch names an index of this set yet, or any more. */
+/**
+ * `overtaken`: somebody else began the next index at the same moment. `absent`: no epoch names an index of this set
+ * yet, or any more.
+ */
 export type RotationOutcome = 'rotated' | 'overtaken' | 'absent';
 
 /** What people ask of single indices: closed, opened again, deleted. */
@@ -107,11 +118,16 @@ export interface IndexRequests {
   /** Begins the next index of a set. */
   rotate(indexSet: string): Promise<RotationOutcome>;
   list(indexSets: readonly string[]): Promise<readonly IndexSummary[]>;
-  /** Rejects with PIPELINE_INDEX_IN_USE or PIPELINE_INDEX_UNKNOWN. Happens with the next retention that finds it passed. */
+  /**
+   * Rejects with PIPELINE_INDEX_IN_USE or PIPELINE_INDEX_UNKNOWN. Happens with the next retention that finds it passed.
+   */
   retire(index: string, action: 'close' | 'delete'): Promise<void>;
   /** A closed index; retention leaves it alone from then on. */
   reopen(index: string): Promise<void>;
-  /** All indices of a set that is in no rules any more. What processors have not left yet is retired as soon as they have. */
+  /**
+   * All indices of a set that is in no rules any more. What processors have not left yet is retired as soon as they
+   * have.
+   */
   retireAll(indexSet: string): Promise<void>;
   /** Whether processors have yet to leave the indices of a set that was deleted together with them. */
   leaving(indexSet: string): Promise<boolean>;

@@ -1,4 +1,7 @@
-/** What people ask of single indices. It is written in the index's state, as retention does: no partition loses an index that it may still write to. */
+/**
+ * What people ask of single indices. It is written in the index's state, as retention does: no partition loses an index
+ * that it may still write to.
+ */
 import type { IndexInfo, IndexStore } from '../stores/contract.js';
 import type {
   IndexLedger,

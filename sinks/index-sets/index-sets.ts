@@ -1,4 +1,7 @@
-/** When index sets are checked: rotation often and after large writes, retention from time to time, never two checks at once. */
+/**
+ * When index sets are checked: rotation often and after large writes, retention from time to time, never two checks at
+ * once.
+ */
 import { errorText } from '../../core/errors.js';
 import type { IndexSetDefinition } from '../../schemas/index-sets.js';
 import type { IndexSets, IndexSetsOptions } from './contract.js';

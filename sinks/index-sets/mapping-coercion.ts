@@ -1,7 +1,7 @@
 /**
- * Makes documents fit their index before they are serialised, so that no message is lost to a field that was first seen as
- * another type, to the thousand-and-first field, or to an odd name. What was changed says so in `adjustments`. Both stores
- * get the same text.
+ * Makes documents fit their index before they are serialised, so that no message is lost to a field that was first seen
+ * as another type, to the thousand-and-first field, or to an odd name. What was changed says so in `adjustments`. Both
+ * stores get the same text.
  *
  * What it does, field by field (everything else passes as it is):
  * - text, boolean in a number field: to the twin `<name>_text`
@@ -32,9 +32,9 @@ export interface MappingCoercion {
   /** After the index has been deleted or is written no more. */
   forget(index: string): void;
   /**
-   * A text that the index may take, for one that it refused for this reason (another process may have given a field its type
-   * in the meantime, or taken the last room); undefined when nothing is left to change. With the index's name coercion
-   * remembers the lesson for the documents that follow.
+   * A text that the index may take, for one that it refused for this reason (another process may have given a field its
+   * type in the meantime, or taken the last room); undefined when nothing is left to change. With the index's name
+   * coercion remembers the lesson for the documents that follow.
    */
   repair(text: string, failure: { readonly reason: string }, index?: string): string | undefined;
 }
@@ -120,7 +120,9 @@ function repair(table: FieldTable, text: string, reason: string, maxFields: numb
   return evict.size === 0 ? undefined : adjust(table, document, { maxFields, evict });
 }
 
-/** Which of the document's fields the index lacks is not said: none is taken for known until the store has been asked. */
+/**
+ * Which of the document's fields the index lacks is not said: none is taken for known until the store has been asked.
+ */
 function forgetNewFields(table: FieldTable, document: LogDocument): void {
   table.full = true;
   table.stale = true;

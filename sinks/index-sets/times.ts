@@ -3,7 +3,10 @@
 /** ISO 8601 in UTC with a four-digit year, as both stores read it. */
 const iso = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/;
 
-/** `2026-11-21T10:00:`, of the last two times that were checked whole: nearly all that follow begin like one, the sender's time and the receive time. */
+/**
+ * `2026-11-21T10:00:`, of the last two times that were checked whole: nearly all that follow begin like one, the
+ * sender's time and the receive time.
+ */
 let lastMinute = 'none';
 let minuteBefore = 'none';
 const minuteLength = 17;

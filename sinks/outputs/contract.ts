@@ -1,6 +1,7 @@
 /**
- * An output in three parts. An encoder makes parcels of messages, without I/O. A link knows how to connect to one destination and to put
- * a parcel on the wire. The sender between them keeps what is not yet confirmed and sends it again when a connection breaks.
+ * An output in three parts. An encoder makes parcels of messages, without I/O. A link knows how to connect to one
+ * destination and to put a parcel on the wire. The sender between them keeps what is not yet confirmed and sends it
+ * again when a connection breaks.
  */
 import type { LogDocument } from '../../schemas/messages.js';
 
@@ -29,7 +30,10 @@ export interface Parcel {
 type OverLong = 'truncated' | 'split' | 'dropped';
 
 export interface Encoder {
-  /** One parcel from `records[from]` on; `to` is the first record that is not in it. Counts over-long messages through its context. */
+  /**
+   * One parcel from `records[from]` on; `to` is the first record that is not in it. Counts over-long messages through
+   * its context.
+   */
   encode(records: readonly OutputRecord[], from: number): { readonly parcel: Parcel; readonly to: number };
 }
 
@@ -40,11 +44,17 @@ export interface EncodeContext {
 }
 
 export interface Connection {
-  /** Resolves when the system has taken the parcel (HTTP: when the destination has answered). Rejects when the connection is of no use any more. */
+  /**
+   * Resolves when the system has taken the parcel (HTTP: when the destination has answered). Rejects when the
+   * connection is of no use any more.
+   */
   write(parcel: Parcel): Promise<WriteAnswer>;
   /** Bytes written that the other side's system has not acknowledged yet; undefined where nobody can tell. */
   unacknowledged(): number | undefined;
-  /** Since when the other side's program reads nothing while its system is there, milliseconds since the epoch; undefined: it reads, or nobody can tell. */
+  /**
+   * Since when the other side's program reads nothing while its system is there, milliseconds since the epoch;
+   * undefined: it reads, or nobody can tell.
+   */
   hangsSince?(): number | undefined;
   /** Resolves with the reason when the connection is of no use any more. */
   readonly broken: Promise<Error>;

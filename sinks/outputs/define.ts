@@ -27,7 +27,9 @@ interface Transport<Section> {
   readonly link: OutputTransport['link'];
 }
 
-/** The section of an output's settings is read with the defaults of its format: the only place where it gets their type. */
+/**
+ * The section of an output's settings is read with the defaults of its format: the only place where it gets their type.
+ */
 export function defineOutput<Section extends object>(
   format: OutputFormat<string, Section>,
   transports: Partial<Readonly<Record<OutputProtocol, Transport<Section>>>>,

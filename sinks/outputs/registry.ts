@@ -1,4 +1,7 @@
-/** The kinds of outputs. A new one is a file that defines it and a line here; its settings are a file and a line in `schemas/outputs/`. */
+/**
+ * The kinds of outputs. A new one is a file that defines it and a line here; its settings are a file and a line in
+ * `schemas/outputs/`.
+ */
 import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { OutputKind, OutputTransport } from './define.js';
 import { gelfOutput } from './gelf/output.js';

@@ -14,11 +14,16 @@ export type FieldType = 'text' | 'string' | 'number' | 'boolean' | 'time';
 
 export interface StoreCapabilities {
   readonly name: 'embedded' | 'opensearch';
-  /** How a document written twice is recognised: by its id in the index, or by its offset against the index's marker. */
+  /**
+   * How a document written twice is recognised: by its id in the index, or by its offset against the index's marker.
+   */
   readonly deduplicates: 'id' | 'offset';
   /** Several processes may use one store. */
   readonly shared: boolean;
-  /** There is a write-ahead log that a checkpoint folds in; sizes are told at once. Otherwise they are told as of the last refresh. */
+  /**
+   * There is a write-ahead log that a checkpoint folds in; sizes are told at once. Otherwise they are told as of the
+   * last refresh.
+   */
   readonly checkpoints: boolean;
 }
 
@@ -35,16 +40,25 @@ export interface WriteRequest {
   readonly topic: string;
   readonly topicGeneration: number;
   readonly partition: number;
-  /** Offset after the batch that these documents came from: the embedded marker of (topic, generation, partition) becomes this. */
+  /**
+   * Offset after the batch that these documents came from: the embedded marker of (topic, generation, partition)
+   * becomes this.
+   */
   readonly nextOffset: number;
   readonly ids: readonly string[];
   /** Ascending. */
   readonly offsets: readonly number[];
   /** Each one JSON object, without `_id`. */
   readonly documents: readonly string[];
-  /** A replay (protocol rule 13): ids alone decide what is there already, whatever the store does otherwise; offsets and markers are left out. */
+  /**
+   * A replay (protocol rule 13): ids alone decide what is there already, whatever the store does otherwise; offsets and
+   * markers are left out.
+   */
   readonly replay?: {
-    /** By id: a document whose tombstone still has this revision takes its place; with another revision there it counts as already stored. */
+    /**
+     * By id: a document whose tombstone still has this revision takes its place; with another revision there it counts
+     * as already stored.
+     */
     readonly tombstones: ReadonlyMap<string, string>;
   };
 }
@@ -74,7 +88,10 @@ export interface TombstoneRequest {
 export interface WriteFailure {
   /** Place in the request's arrays. */
   readonly position: number;
-  /** `retry`: the same document may pass later (with STORE_DOCUMENT_FAILED it may also fail each time: bound the attempts); `refused`: it never will. */
+  /**
+   * `retry`: the same document may pass later (with STORE_DOCUMENT_FAILED it may also fail each time: bound the
+   * attempts); `refused`: it never will.
+   */
   readonly kind: 'retry' | 'refused';
   readonly code: string;
   readonly reason: string;
@@ -85,7 +102,10 @@ export interface WriteResult {
   readonly alreadyStored: number;
   /** Places of the already stored documents, where the store deduplicates by id; of a replay always. */
   readonly alreadyStoredAt?: readonly number[];
-  /** Bytes of the index after this write, those that come on top by themselves included, where the store knows them without asking. */
+  /**
+   * Bytes of the index after this write, those that come on top by themselves included, where the store knows them
+   * without asking.
+   */
   readonly indexBytes?: number;
   readonly failures: readonly WriteFailure[];
 }
@@ -124,7 +144,10 @@ export interface StoreIndices {
   delete(name: string): Promise<void>;
   /** Types of the fields the index knows. */
   fieldTypes(index: string): Promise<ReadonlyMap<string, FieldType>>;
-  /** Folds the write-ahead log into the database file, so that `bytes` is what the documents take. See StoreCapabilities: elsewhere it does nothing. */
+  /**
+   * Folds the write-ahead log into the database file, so that `bytes` is what the documents take. See
+   * StoreCapabilities: elsewhere it does nothing.
+   */
   checkpoint(index: string): Promise<void>;
   /** Makes everything written so far visible to search and to sizes. */
   refresh(indices: readonly string[]): Promise<void>;
@@ -135,8 +158,8 @@ export interface StoreDocuments {
   /**
    * Writes with `create`: a document that is there already counts as `alreadyStored`. Resolves when what is stored is
    * durable, unless `sync` is needed after an already stored one (protocol rule 12).
-   * Rejects (typed) only when nothing is known about the whole request: STORE_UNAVAILABLE, STORE_OVERLOADED, STORE_DISK_FULL
-   * (retryable) or STORE_INDEX_BLOCKED, STORE_INDEX_MISSING, STORE_INDEX_CLOSED (this index only).
+   * Rejects (typed) only when nothing is known about the whole request: STORE_UNAVAILABLE, STORE_OVERLOADED,
+   * STORE_DISK_FULL (retryable) or STORE_INDEX_BLOCKED, STORE_INDEX_MISSING, STORE_INDEX_CLOSED (this index only).
    */
   write(request: WriteRequest): Promise<WriteResult>;
   /** Everything written to the index before is durable when this resolves. */
@@ -145,12 +168,15 @@ export interface StoreDocuments {
   markers(index: string, topic: string, topicGeneration: number): Promise<ReadonlyMap<number, number>>;
   /** Documents by id as they are now, tombstones too; those that are not there are left out. */
   read(index: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundDocument>>;
-  /** Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now or is gone. */
+  /**
+   * Compare-and-set, durable when it resolves: each new revision, or undefined when the document has another one by now
+   * or is gone.
+   */
   update(index: string, updates: readonly DocumentUpdate[]): Promise<readonly (string | undefined)[]>;
   /**
-   * Hidden documents with these ids that late copies of refused messages meet (protocol rule 10). For each, false when the document itself
-   * stands there: a copy of it was taken after all. Rejects unless each of them stands as one or the other; those that do stay. Where offsets
-   * deduplicate, nothing is written.
+   * Hidden documents with these ids that late copies of refused messages meet (protocol rule 10). For each, false when
+   * the document itself stands there: a copy of it was taken after all. Rejects unless each of them stands as one or
+   * the other; those that do stay. Where offsets deduplicate, nothing is written.
    */
   writeTombstones(index: string, tombstones: readonly TombstoneRequest[]): Promise<readonly boolean[]>;
 }
@@ -158,11 +184,15 @@ export interface StoreDocuments {
 /** What finds documents. Tombstones are never found. */
 export interface StoreQueries {
   search(request: SearchRequest): Promise<SearchResult>;
-  /** Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in `search/reference/aggregate.ts`. */
+  /**
+   * Groups and measures, by the rules of `schemas/query.ts`; plain code for the same is in
+   * `search/reference/aggregate.ts`.
+   */
   aggregate(request: AggregateRequest): Promise<AggregateResult>;
   /**
-   * Every document of the query in order, of what is searchable at the first batch, in batches of a few megabytes at the most. Whole or it
-   * rejects: an index that is missing, closed or deleted meanwhile is an error. What it reads from is given back when the iteration ends.
+   * Every document of the query in order, of what is searchable at the first batch, in batches of a few megabytes at
+   * the most. Whole or it rejects: an index that is missing, closed or deleted meanwhile is an error. What it reads
+   * from is given back when the iteration ends.
    */
   scan(request: ScanRequest): AsyncIterable<readonly SearchHit[]>;
   /** For the verifier: every id in these indices, in any order, batch by batch. */

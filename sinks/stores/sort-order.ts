@@ -1,4 +1,7 @@
-/** The order of hits, the same for both stores: numbers before texts before documents without the field, whatever the direction; equal ones by id, then by index. */
+/**
+ * The order of hits, the same for both stores: numbers before texts before documents without the field, whatever the
+ * direction; equal ones by id, then by index.
+ */
 import { compareCodePoints } from '../../core/values.js';
 import type { SearchAfter } from '../../schemas/query.js';
 

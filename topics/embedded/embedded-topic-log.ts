@@ -38,7 +38,10 @@ export interface EmbeddedTopicLogOptions {
   readonly reserveBytes: number;
   readonly log: Log;
   readonly registry: Registry;
-  /** Only `read`, `partitions`, `committed` and `generation`, without `start` and without the lock, beside a process that writes. */
+  /**
+   * Only `read`, `partitions`, `committed` and `generation`, without `start` and without the lock, beside a process
+   * that writes.
+   */
   readonly readOnly?: boolean;
   /** Free bytes of the disk; for tests. */
   readonly freeBytes?: () => Promise<number>;

@@ -4,9 +4,13 @@ import { formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import { checkFrame, decodeHeader, foreignFrameVersion, headerBytes, type FrameHeader } from './frame.js';
 
-/** Read from a file at once. Larger pieces cost memory for as long as one record of them is held, smaller ones calls. */
+/**
+ * Read from a file at once. Larger pieces cost memory for as long as one record of them is held, smaller ones calls.
+ */
 const pieceBytes = 2 ** 20;
-/** A longer one is not looked at: frames are closed at a hundredth of it, and a length of torn bytes may be anything. */
+/**
+ * A longer one is not looked at: frames are closed at a hundredth of it, and a length of torn bytes may be anything.
+ */
 const longestForeignBytes = 128 * 2 ** 20;
 
 interface Frame {
@@ -31,7 +35,10 @@ export class FrameReader {
     this.#place = place;
   }
 
-  /** The frame at this position of the file, of which the bytes before `limit` may be read. Rejects for a sound frame of a newer version. */
+  /**
+   * The frame at this position of the file, of which the bytes before `limit` may be read. Rejects for a sound frame of
+   * a newer version.
+   */
   async frame(position: number, limit: number): Promise<FrameOutcome> {
     if (position >= limit) return 'end';
     if (limit - position < headerBytes) return 'bad';
@@ -84,7 +91,10 @@ export class FrameReader {
     return position >= this.#from && position + bytes <= this.#from + this.#buffer.length;
   }
 
-  /** Fills a new buffer from the position: records of the old one may still be in use. False when the file is shorter than `need`. */
+  /**
+   * Fills a new buffer from the position: records of the old one may still be in use. False when the file is shorter
+   * than `need`.
+   */
   async #read(position: number, limit: number, need: number): Promise<boolean> {
     const buffer = Buffer.allocUnsafeSlow(Math.min(limit - position, Math.max(pieceBytes, need)));
     let filled = 0;

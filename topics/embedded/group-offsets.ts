@@ -1,7 +1,7 @@
 /**
  * Committed offsets of the consumer groups. One journal a group, `<folder>/groups/<group>.offsets`: a line a commit,
- * `<crc32 in 8 hexadecimal digits> <JSON>`; of a partition the last sound line counts, a torn last line is passed over. The first
- * line is `{"format": version}`; journals of version 0 have none.
+ * `<crc32 in 8 hexadecimal digits> <JSON>`; of a partition the last sound line counts, a torn last line is passed over.
+ * The first line is `{"format": version}`; journals of version 0 have none.
  */
 import { mkdir, open, readdir, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';

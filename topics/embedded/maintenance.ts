@@ -43,7 +43,10 @@ export async function maintainTopics(maintained: Maintained): Promise<void> {
   showGauges(maintained);
 }
 
-/** The group that is furthest behind and from where it may still read; what is not durable yet does not count as consumed. */
+/**
+ * The group that is furthest behind and from where it may still read; what is not durable yet does not count as
+ * consumed.
+ */
 export function lastGroup(
   groups: Maintained['groups'],
   topic: string,

@@ -16,7 +16,10 @@ export interface BatchInProgress {
 
 export const emptyBatch = (): BatchInProgress => ({ records: [], bytes: 0, full: false });
 
-/** Where the record of an offset begins in its segment: a reader that goes on from there does not walk the segment from its start. */
+/**
+ * Where the record of an offset begins in its segment: a reader that goes on from there does not walk the segment from
+ * its start.
+ */
 export interface ReadPlace {
   readonly base: number;
   readonly offset: number;
@@ -35,7 +38,9 @@ export class PartitionReader {
   #reader: FrameReader | undefined;
   #position = 0;
 
-  /** `from`: where a reader of this partition ended before; it is believed only if the frame that stands there says so. */
+  /**
+   * `from`: where a reader of this partition ended before; it is believed only if the frame that stands there says so.
+   */
   constructor(
     source: PartitionSource,
     fromOffset: number,

@@ -6,10 +6,16 @@ import type { PartitionSource } from './segment-files.js';
 
 const maxRecords = 1000;
 const maxBytes = 2 ** 20;
-/** Looks anew at a partition whose oldest segment was just removed. More in a row mean that files are missing for another reason. */
+/**
+ * Looks anew at a partition whose oldest segment was just removed. More in a row mean that files are missing for
+ * another reason.
+ */
 const maxLooks = 10;
 
-/** Where the last reading of each partition ended, by its folder: whoever reads on from there, again and again, reads only what is new. */
+/**
+ * Where the last reading of each partition ended, by its folder: whoever reads on from there, again and again, reads
+ * only what is new.
+ */
 export type ReadPlaces = Map<string, ReadPlace>;
 
 export async function readRecords(

@@ -50,7 +50,10 @@ export class SegmentFiles implements PartitionSource {
     this.#faults = faults;
   }
 
-  /** Opens what is there and cuts a torn tail. `minLogEnd`: offsets below were given out before and must not be used again. */
+  /**
+   * Opens what is there and cuts a torn tail. `minLogEnd`: offsets below were given out before and must not be used
+   * again.
+   */
   static async open(
     folder: string,
     segmentBytes: number,
@@ -119,7 +122,8 @@ export class SegmentFiles implements PartitionSource {
       await handle.datasync();
       onSynced((performance.now() - start) / 1000);
     } catch (thrown) {
-      // After a failed sync the kernel may have dropped the pages, so a second sync alone proves nothing: all is written again.
+      // After a failed sync the kernel may have dropped the pages, so a second sync alone proves nothing: all is
+      // written again.
       await this.#cut().catch(() => {});
       throw thrown;
     }
@@ -155,7 +159,10 @@ export class SegmentFiles implements PartitionSource {
     this.#dirty = false;
   }
 
-  /** Begins a new segment at this offset. A file of that name can only be what an earlier failed try left: it is emptied. */
+  /**
+   * Begins a new segment at this offset. A file of that name can only be what an earlier failed try left: it is
+   * emptied.
+   */
   async roll(base: number): Promise<void> {
     if (this.#dirty) await this.#cut();
     if (this.#segments.at(-1)?.base === base) return;

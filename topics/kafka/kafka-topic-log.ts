@@ -83,7 +83,9 @@ export class KafkaTopicLog implements TopicLog {
     });
   }
 
-  /** Brokers that start together with us refuse much for some seconds: too few replicas, no controller, no coordinator. */
+  /**
+   * Brokers that start together with us refuse much for some seconds: too few replicas, no controller, no coordinator.
+   */
   async #patiently<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
     const until = performance.now() + this.#settings.startPatienceMs;
     for (;;) {

@@ -39,7 +39,10 @@ export interface KafkaTopicLogOptions {
   readonly socketFactory?: ISocketFactory;
   /** How long `start` waits for the first broker to answer. */
   readonly startPatienceMs?: number;
-  /** Where it is kept which members of their groups the consumers are, so that a killed process is replaced at once. Undefined: nowhere. */
+  /**
+   * Where it is kept which members of their groups the consumers are, so that a killed process is replaced at once.
+   * Undefined: nowhere.
+   */
   readonly dataFolder?: string;
 }
 

@@ -1,11 +1,17 @@
-/** Topics as the brokers keep them: created, checked, and asked for their offsets. A short-lived admin client each time: see `topic-connection.ts`. */
+/**
+ * Topics as the brokers keep them: created, checked, and asked for their offsets. A short-lived admin client each time:
+ * see `topic-connection.ts`.
+ */
 import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import type { Log } from '../../core/log.js';
 import type { PartitionState, TopicSpec } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import { errorType } from './client/client.js';
 
-/** What a batch of one largest record adds to it: header, key, origin, and what a codec adds to bytes that do not shrink. */
+/**
+ * What a batch of one largest record adds to it: header, key, origin, and what a codec adds to bytes that do not
+ * shrink.
+ */
 const batchOverheadBytes = 16 * 1024;
 const unlimited = '-1';
 const longestMs = '9223372036854775807';
@@ -111,7 +117,8 @@ function topicConfig(spec: TopicSpec, replicas: number): ITopicConfig {
     'max.message.bytes': String(spec.maxMessageBytes + batchOverheadBytes + Math.ceil(spec.maxMessageBytes / 100)),
     'retention.bytes': spec.retentionBytes === undefined ? unlimited : String(spec.retentionBytes),
     'retention.ms': spec.retentionMs === undefined ? unlimited : String(spec.retentionMs),
-    // A receiver whose clock is ahead would have every append refused, by default from one hour on (Kafka 3.6 and later know the setting).
+    // A receiver whose clock is ahead would have every append refused, by default from one hour on (Kafka 3.6 and later
+    // know the setting).
     'message.timestamp.after.max.ms': longestMs,
     ...(replicas >= 3 ? { 'min.insync.replicas': '2' } : {}),
   };

@@ -1,4 +1,7 @@
-/** A Graylog extractor → a condition and actions of rule files. What is not supported is refused, by the name of its setting. */
+/**
+ * A Graylog extractor → a condition and actions of rule files. What is not supported is refused, by the name of its
+ * setting.
+ */
 import { invalid } from '../../check.js';
 import type { FieldProblem } from '../../contract.js';
 import type { Settings } from '../../stored.js';

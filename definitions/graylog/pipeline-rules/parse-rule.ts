@@ -1,6 +1,7 @@
 /**
- * `rule "name" when <expression> then <statement>* end`. Precedence, loosest first: or, and, == !=, < <= > >=, + -, * / %, not, unary + -, then
- * calls, members and indices. Names of the grammar are taken in any case.
+ * `rule "name" when <expression> then <statement>* end`. Names of the grammar are taken in any case.
+ * Precedence, loosest first: or, and, `== !=`, `< <= > >=`, `+ -`, `* / %`, not, unary `+ -`, then calls, members and
+ * indices.
  */
 import { createCursor, isWord, shownToken, type Cursor } from './cursor.js';
 import { wrongAt } from './problem.js';

@@ -1,4 +1,7 @@
-/** A Graylog pipeline rule → a condition and actions as rule files have them. What is not supported is refused with its place. */
+/**
+ * A Graylog pipeline rule → a condition and actions as rule files have them. What is not supported is refused with its
+ * place.
+ */
 import { isSluiceError } from '../../../core/errors.js';
 import type { Settings } from '../../stored.js';
 import { textProblemsOf, type KnownNames, type TextProblem, type TranslatedRule } from '../contract.js';

@@ -1,6 +1,6 @@
 /**
- * Reads times written in a format of letters: yyyy yy MM MMM dd d HH H hh h mm ss S.. (fraction) a (AM, PM) Z XXX (offset or Z),
- * text in single quotes, other characters as they are; a blank stands for one or more blanks.
+ * Reads times written in a format of letters: yyyy yy MM MMM dd d HH H hh h mm ss S.. (fraction) a (AM, PM) Z XXX
+ * (offset or Z), text in single quotes, other characters as they are; a blank stands for one or more blanks.
  */
 export type TimeReader = (text: string) => number | undefined;
 

@@ -3,7 +3,9 @@ import { walk } from '../tree.js';
 
 const most = 120;
 
-/** The formatter breaks code. Comments it leaves alone: they are errors. Literals cannot be broken: they may be longer. */
+/**
+ * The formatter breaks code. Comments it leaves alone: they are errors. Literals cannot be broken: they may be longer.
+ */
 export const lineLength = {
   name: 'line-length',
   check({ files }) {
@@ -22,20 +24,23 @@ export const lineLength = {
   },
 };
 
-/** Characters of strings, templates and regular expressions by line. */
+/** Characters of strings, regular expressions and whole templates by line. */
 function literalWidths(file) {
   const widths = new Map();
-  walk(file, (node) => {
-    if (!ts.isStringLiteralLike(node) && !ts.isTemplateLiteralToken(node) && !ts.isRegularExpressionLiteral(node))
-      return;
+  const visit = (node) => {
+    if (!isLiteral(node)) return ts.forEachChild(node, visit);
     let at = file.ast.getLineAndCharacterOfPosition(node.getStart(file.ast)).line;
     for (const text of node.getText(file.ast).split('\n')) {
       widths.set(at, (widths.get(at) ?? 0) + text.length);
       at += 1;
     }
-  });
+  };
+  visit(file.ast);
   return widths;
 }
+
+const isLiteral = (node) =>
+  ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isRegularExpressionLiteral(node);
 
 /** The lines that a comment stands on. */
 function commentLines(file) {

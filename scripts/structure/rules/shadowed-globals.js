@@ -37,7 +37,9 @@ function boundName(node) {
   return binds && node.name !== undefined && ts.isIdentifier(node.name) ? node.name : undefined;
 }
 
-/** `import { performance } from 'node:perf_hooks'` is the global itself; timers/promises are others of the same name. */
+/**
+ * `import { performance } from 'node:perf_hooks'` is the global itself; timers/promises are others of the same name.
+ */
 function isPlatform(node) {
   let at = node;
   while (at !== undefined && !ts.isImportDeclaration(at)) at = at.parent;

@@ -1,7 +1,10 @@
 import ts from 'typescript';
 import { lineOf, walk } from '../tree.js';
 
-/** What a file exports and nobody takes is not an export. What only tests take is a warning: they speak through public faces. */
+/**
+ * What a file exports and nobody takes is not an export. What only tests take is a warning: they speak through public
+ * faces.
+ */
 export const unusedExports = {
   name: 'unused-exports',
   check({ files }) {

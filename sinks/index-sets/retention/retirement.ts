@@ -104,7 +104,9 @@ export class Retirement {
     log.info({ index: name, action }, 'index retired');
   }
 
-  /** Another process closed it first, and somebody may have opened it again before this process closed it a second time. */
+  /**
+   * Another process closed it first, and somebody may have opened it again before this process closed it a second time.
+   */
   async #undoLateClose(name: string): Promise<void> {
     const { ledger, store } = this.#options;
     if ((await ledger.indexState(name))?.value.state === 'open') await store.indices.open(name);

@@ -8,18 +8,18 @@ import { indexSetMetrics } from '../metrics.js';
 import { shouldRotate } from './registry.js';
 
 /**
- * At this share of its size limit an index is measured exactly, after a checkpoint where the store has one: documents take more
- * room in a write-ahead log than in the file.
+ * At this share of its size limit an index is measured exactly, after a checkpoint where the store has one: documents
+ * take more room in a write-ahead log than in the file.
  */
 const measureShare = 0.985;
 /**
- * An index measured exactly gives way at this share: what is in flight comes on top, and an index that a checkpoint made
- * a little smaller would otherwise come close to the limit in ever smaller steps, with a checkpoint each.
+ * An index measured exactly gives way at this share: what is in flight comes on top, and an index that a checkpoint
+ * made a little smaller would otherwise come close to the limit in ever smaller steps, with a checkpoint each.
  */
 const foldedShare = 0.96;
 /**
- * From this share of its size limit on, an index of a store without a checkpoint is refreshed before it is measured, and measured
- * often: its size is told only as of its last refresh.
+ * From this share of its size limit on, an index of a store without a checkpoint is refreshed before it is measured,
+ * and measured often: its size is told only as of its last refresh.
  */
 const nearShare = 0.7;
 

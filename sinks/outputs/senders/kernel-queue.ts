@@ -1,7 +1,8 @@
 /**
- * How many bytes of a TCP connection the other side's system has not acknowledged, and whether that system is there while its program does not read,
- * as Linux tells in /proc/net/tcp: without it a vanished destination looks sound until the kernel gives up, after a quarter of an hour, and one
- * that hangs looks like one that has vanished. Elsewhere nobody can tell.
+ * How many bytes of a TCP connection the other side's system has not acknowledged, and whether that system is there
+ * while its program does not read, as Linux tells in /proc/net/tcp: without it a vanished destination looks sound until
+ * the kernel gives up, after a quarter of an hour, and one that hangs looks like one that has vanished. Elsewhere
+ * nobody can tell.
  */
 import { readFile } from 'node:fs/promises';
 
@@ -13,7 +14,10 @@ interface KernelQueue {
 
 export interface KernelLook {
   readonly unacknowledged: number;
-  /** When nothing is acknowledged for long: the other side's system is there, and its buffer is full of what its program has not read. */
+  /**
+   * When nothing is acknowledged for long: the other side's system is there, and its buffer is full of what its program
+   * has not read.
+   */
   readonly hangs: boolean;
 }
 
@@ -23,7 +27,9 @@ const watched = new Map<string, KernelQueue>();
 let timer: NodeJS.Timeout | undefined;
 let looking = false;
 
-/** Looks at this connection a few times a second until the returned function is called. One look serves all connections. */
+/**
+ * Looks at this connection a few times a second until the returned function is called. One look serves all connections.
+ */
 export function watchKernelQueue(localPort: number, remotePort: number, queue: KernelQueue): () => void {
   const key = `${hex(localPort)}:${hex(remotePort)}`;
   watched.set(key, queue);
@@ -59,7 +65,10 @@ async function look(): Promise<void> {
 const probing = '04';
 /** Probes without an answer; the count begins anew with each answer. */
 const mostUnanswered = 2;
-/** Acknowledgements are waited for, and none is late so far; or the window was closed over what was on its way, which is sent again without being counted. */
+/**
+ * Acknowledgements are waited for, and none is late so far; or the window was closed over what was on its way, which is
+ * sent again without being counted.
+ */
 const sending = '01';
 const row =
   /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 ([0-9A-F]{8}):[0-9A-F]{8} ([0-9A-F]{2}):[0-9A-F]{8} ([0-9A-F]{8}) +\d+ +(\d+)/gm;

@@ -1,4 +1,7 @@
-/** Lines on their way into one parcel. The room is used again for each parcel, so what is taken out of it is a copy of exactly its size. */
+/**
+ * Lines on their way into one parcel. The room is used again for each parcel, so what is taken out of it is a copy of
+ * exactly its size.
+ */
 
 /** A parcel's lines seldom take more. */
 const usualBytes = 256 * 1024;

@@ -1,4 +1,7 @@
-/** Structured data of RFC 5424, 6.3: `[id name="value" ...]`; `-` for none. In values `"`, `\` and `]` stand behind a backslash. */
+/**
+ * Structured data of RFC 5424, 6.3: `[id name="value" ...]`; `-` for none. In values `"`, `\` and `]` stand behind a
+ * backslash.
+ */
 import { ownFields, type LogDocument } from '../../../schemas/messages.js';
 import type { SyslogOutputSettings } from '../../../schemas/outputs/syslog.js';
 import { parameterValue } from './text.js';

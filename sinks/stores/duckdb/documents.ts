@@ -15,7 +15,10 @@ import { storeError } from './failures.js';
 import { remoteGroup, type CallEngine, type Remote } from './worker/remote.js';
 import type { EngineGroups } from './worker/protocol.js';
 
-/** Bytes of documents that wait for the worker thread at once; parsed they take four times as many. Beyond, the caller is told to come back. */
+/**
+ * Bytes of documents that wait for the worker thread at once; parsed they take four times as many. Beyond, the caller
+ * is told to come back.
+ */
 const waitingBytes = 64 * 2 ** 20;
 /** The log and the checkpoint that a write leads to need about this many times its bytes. */
 const writeAmplification = 3;

@@ -16,8 +16,9 @@ export function isFatal(thrown: unknown): boolean {
 const outOfMemory = /Out of Memory|failed to (?:pin|allocate)/i;
 
 /**
- * A commit that ran out of memory has left the engine, and the heap that it shares with the whole process, in a state that nobody knows: it could write what is wrong
- * to a file. Ends the thread, and with it the program; throws, so that nothing more is done with the engine until then. What was not acknowledged comes again.
+ * A commit that ran out of memory has left the engine, and the heap that it shares with the whole process, in a state
+ * that nobody knows: it could write what is wrong to a file. Ends the thread, and with it the program; throws, so that
+ * nothing more is done with the engine until then. What was not acknowledged comes again.
  */
 export function endIfDamaged(thrown: unknown): void {
   const { message } = toError(thrown);

@@ -28,7 +28,9 @@ export async function createIndex(send: Send, name: string, options: IndexOption
   await untilWritable(send, name);
 }
 
-/** `disable_objects` came with 3.5; before 3.8 it hid `a.b` beside `a` from searches (OpenSearch pull request 21929). */
+/**
+ * `disable_objects` came with 3.5; before 3.8 it hid `a.b` beside `a` from searches (OpenSearch pull request 21929).
+ */
 const flatNamesSince = [3, 8] as const;
 
 export async function takesFlatNames(send: Send): Promise<boolean> {

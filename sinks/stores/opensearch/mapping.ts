@@ -10,7 +10,10 @@ export const idField = '_message_id';
 /** Marks a hidden document (protocol rule 10). */
 export const tombstoneField = '_stub';
 
-/** Fields beyond the limit of mapping coercion that still fit: several processors may each add a field before they see each other's. */
+/**
+ * Fields beyond the limit of mapping coercion that still fit: several processors may each add a field before they see
+ * each other's.
+ */
 const fieldMargin = 200;
 /** The tokenizer splits longer runs; the filter then cuts each word at its length. */
 const longestRun = 1_048_576;
@@ -40,7 +43,10 @@ const analysis = {
 
 const keyword = { type: 'keyword', ignore_above: maxIndexedLength };
 const mappings: Readonly<Record<FieldType, object>> = {
-  /** With positions: phrases are answered from the index. Measured beside match_only_text: the same time, 7 bytes more a document. */
+  /**
+   * With positions: phrases are answered from the index. Measured beside match_only_text: the same time, 7 bytes more a
+   * document.
+   */
   text: { type: 'text', analyzer: 'words', norms: false },
   string: keyword,
   number: { type: 'double' },
@@ -61,8 +67,8 @@ function properties(): Record<string, object> {
 export interface IndexLimits {
   readonly maxFields: number;
   /**
-   * Whether a dot in a name is a character like any other (`disable_objects`). Otherwise `a` beside `a.b` is a conflict, which
-   * the engine refuses and coercion repairs.
+   * Whether a dot in a name is a character like any other (`disable_objects`). Otherwise `a` beside `a.b` is a
+   * conflict, which the engine refuses and coercion repairs.
    */
   readonly flatNames: boolean;
 }
@@ -73,7 +79,8 @@ export function indexBody(name: string, options: IndexOptions, { maxFields, flat
       number_of_shards: options.shards,
       number_of_replicas: options.replicas,
       refresh_interval: `${options.refreshIntervalMs}ms`,
-      // Sizes are told as of this long ago (10 s unless set), which at full rate is a fifth of a gigabyte: too old to rotate by.
+      // Sizes are told as of this long ago (10 s unless set), which at full rate is a fifth of a gigabyte: too old to
+      // rotate by.
       'store.stats_refresh_interval': '500ms',
       'translog.durability': 'request',
       'mapping.total_fields.limit': maxFields + fieldMargin,

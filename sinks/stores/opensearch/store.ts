@@ -19,7 +19,10 @@ import { OpenSearchQueries } from './store-queries.js';
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
   /** Largest bulk body. */
   readonly bulkBytes: number;
-  /** Bulk requests at the same time; the others wait, so that one is being made while another is being indexed. Default 2. */
+  /**
+   * Bulk requests at the same time; the others wait, so that one is being made while another is being indexed. Default
+   * 2.
+   */
   readonly bulksInFlight?: number;
   /** Fields of one index that mapping coercion lets pass. */
   readonly maxFields: number;

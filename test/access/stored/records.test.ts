@@ -1,4 +1,6 @@
-/** Stored state is checked when it is read. What does not fit is refused with a typed error, and locks out nobody else. */
+/**
+ * Stored state is checked when it is read. What does not fit is refused with a typed error, and locks out nobody else.
+ */
 import t from 'tap';
 import { readRole, readSession, readToken, readUser, type UserRecord } from '../../../access/stored/records.js';
 import { administrator, codeOf, createTestAccess, createTestState, here, password } from '../support.js';

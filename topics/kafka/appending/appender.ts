@@ -18,7 +18,9 @@ const batchBytes = 1_000_000;
 const defaultMaxMessageBytes = 1_000_000;
 /** An append that waits for longer says that the broker is away. */
 const patienceMs = 10_000;
-/** Share of the request timeout that the leader waits for other replicas. It must answer before the client asks again. */
+/**
+ * Share of the request timeout that the leader waits for other replicas. It must answer before the client asks again.
+ */
 const brokerShare = 0.8;
 const idlePollMs = 10;
 const asciiKey = /^[\0-\x7f]{1,255}$/;

@@ -4,7 +4,9 @@ import type { RawBroker } from '../client/client.js';
 const produceKey = 0;
 const produceVersion = 7;
 
-/** Resolves with the partition's error code, 0 when the batch is on every in-sync replica. Rejects when no answer came. */
+/**
+ * Resolves with the partition's error code, 0 when the batch is on every in-sync replica. Rejects when no answer came.
+ */
 export async function produce(broker: RawBroker, request: Buffer): Promise<number> {
   return broker.connectionPool.send<number>({
     request: {
@@ -19,8 +21,8 @@ export async function produce(broker: RawBroker, request: Buffer): Promise<numbe
 }
 
 /**
- * Produce response v7 => [topic:string [partition:int32 errorCode:int16 baseOffset:int64 logAppendTime:int64 logStartOffset:int64]]
- * throttleTime:int32, with one topic and one partition.
+ * Produce response v7 => [topic:string [partition:int32 errorCode:int16 baseOffset:int64 logAppendTime:int64
+ * logStartOffset:int64]] throttleTime:int32, with one topic and one partition.
  */
 function decodeProduced(raw: Buffer): { clientSideThrottleTime: number; answer: number } {
   const name = 4 + 2 + raw.readInt16BE(4);
@@ -44,7 +46,8 @@ const verdicts: Readonly<Record<number, readonly [Verdict, string]>> = {
   19: ['wait', 'NOT_ENOUGH_REPLICAS'],
   20: ['wait', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND'],
   29: ['wait', 'TOPIC_AUTHORIZATION_FAILED'],
-  // The topic takes only times near the broker's own (message.timestamp.after.max.ms): a clock is wrong, or an operator can widen it.
+  // The topic takes only times near the broker's own (message.timestamp.after.max.ms): a clock is wrong, or an operator
+  // can widen it.
   32: ['wait', 'INVALID_TIMESTAMP'],
   45: ['new-producer', 'OUT_OF_ORDER_SEQUENCE_NUMBER'],
   // More than the last five batches ago: ours is only ever the last one, so the numbering is broken.

@@ -1,6 +1,6 @@
 /**
- * The connections over which one topic is appended to. One per topic: kafkajs refreshes the metadata of all topics of a cluster
- * together, and one that was deleted would hold up the others.
+ * The connections over which one topic is appended to. One per topic: kafkajs refreshes the metadata of all topics of a
+ * cluster together, and one that was deleted would hold up the others.
  */
 import type { Cluster, Kafka } from 'kafkajs';
 import { topicErrors } from '../../errors.js';
@@ -8,7 +8,10 @@ import { anyBroker, createCluster, errorType, forgetBroker, leaderOf } from '../
 import { produce, verdictOf } from './produce.js';
 import type { ProducerState } from '../records/record-batch.js';
 
-/** kafkajs does not always find back by itself; after so many failures in a row everything is connected anew, sooner when no broker at all is connected. */
+/**
+ * kafkajs does not always find back by itself; after so many failures in a row everything is connected anew, sooner
+ * when no broker at all is connected.
+ */
 const attemptsBeforeNewCluster = 25;
 const attemptsWithoutBrokers = 5;
 /** Only transactions time out; the field must be there. */
@@ -51,7 +54,8 @@ export class TopicConnection {
     const cluster = this.#cluster;
     if (cluster === undefined) return;
     forgetBroker(cluster, failure);
-    // After a network was cut, a connection of before comes back when the system sends again, which may be as long after as the cut lasted; a new one at once.
+    // After a network was cut, a connection of before comes back when the system sends again, which may be as long
+    // after as the cut lasted; a new one at once.
     if (
       cluster === this.#silent ||
       attempts % (cluster.isConnected() ? attemptsBeforeNewCluster : attemptsWithoutBrokers) === 0

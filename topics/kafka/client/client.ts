@@ -1,4 +1,7 @@
-/** The kafkajs client: connections with TCP_NODELAY, TLS, SASL, its logger turned down, and the two internals of it that we build on. */
+/**
+ * The kafkajs client: connections with TCP_NODELAY, TLS, SASL, its logger turned down, and the two internals of it that
+ * we build on.
+ */
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
@@ -187,8 +190,8 @@ export interface FetchResponse {
 }
 
 /**
- * A cluster (brokers, connections, metadata) of its own. kafkajs hands one out only to a partition assigner, when a consumer is
- * created; that consumer is never run.
+ * A cluster (brokers, connections, metadata) of its own. kafkajs hands one out only to a partition assigner, when a
+ * consumer is created; that consumer is never run.
  */
 export function createCluster(kafka: Kafka): Cluster {
   let cluster: Cluster | undefined;

@@ -1,7 +1,7 @@
 /**
- * The id that Kafka gives a topic when it is made, as a number. kafkajs speaks Metadata up to version 6; ids come with version 10 (Kafka 2.8),
- * which is flexible: request header 2 and response header 1 each end in a byte of tagged fields, lengths are varints plus one.
- * Grammar: https://kafka.apache.org/protocol#The_Messages_Metadata
+ * The id that Kafka gives a topic when it is made, as a number. kafkajs speaks Metadata up to version 6; ids come with
+ * version 10 (Kafka 2.8), which is flexible: request header 2 and response header 1 each end in a byte of tagged
+ * fields, lengths are varints plus one. Grammar: https://kafka.apache.org/protocol#The_Messages_Metadata
  */
 import type { Kafka } from 'kafkajs';
 import { topicErrors } from '../../errors.js';
@@ -43,7 +43,10 @@ export async function topicGeneration(kafka: Kafka, topic: string): Promise<numb
   }
 }
 
-/** tags [topicId:uuid name:compact-nullable-string tags] allowAutoTopicCreation:bool includeClusterOperations:bool includeTopicOperations:bool tags */
+/**
+ * tags [topicId:uuid name:compact-nullable-string tags] allowAutoTopicCreation:bool includeClusterOperations:bool
+ * includeTopicOperations:bool tags
+ */
 function encodeRequest(topic: string): { buf: Buffer; buffer: Buffer } {
   const name = Buffer.from(topic);
   const buffer = Buffer.concat([
@@ -65,8 +68,8 @@ function unsignedVarint(value: number): Buffer {
 }
 
 /**
- * tags throttle:int32 brokers:[nodeId:int32 host:string port:int32 rack:nullable-string tags] clusterId:nullable-string controllerId:int32
- * topics:[errorCode:int16 name:nullable-string topicId:uuid ...]
+ * tags throttle:int32 brokers:[nodeId:int32 host:string port:int32 rack:nullable-string tags] clusterId:nullable-string
+ * controllerId:int32 topics:[errorCode:int16 name:nullable-string topicId:uuid ...]
  */
 function decodeResponse(raw: Buffer): { code: number; id: number } {
   let position = 0;

@@ -1,7 +1,8 @@
 /**
- * One broker of several that is gone. kafkajs lets the whole consumer crash after two seconds of it, or has it join its group anew when a partition
- * has moved: either way every partition stands still, those of living brokers too. Here only what was led by that broker waits, asking for fresh
- * metadata until it has another leader, and heartbeats go to the coordinator that there is.
+ * One broker of several that is gone. kafkajs lets the whole consumer crash after two seconds of it, or has it join its
+ * group anew when a partition has moved: either way every partition stands still, those of living brokers too. Here
+ * only what was led by that broker waits, asking for fresh metadata until it has another leader, and heartbeats go to
+ * the coordinator that there is.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from 'kafkajs';
@@ -74,8 +75,8 @@ export function heartbeatTo(coordinator: RawBroker, request: HeartbeatRequest): 
 }
 
 /**
- * The heartbeats of kafkajs' own loop, from now on: one that finds no coordinator counts as sent. The next coordinator knows the member and its
- * generation, or says that it does not; until then no fence and no commit succeeds.
+ * The heartbeats of kafkajs' own loop, from now on: one that finds no coordinator counts as sent. The next coordinator
+ * knows the member and its generation, or says that it does not; until then no fence and no commit succeeds.
  */
 export function followCoordinator(coordinator: RawBroker, cluster: Cluster, group: string): void {
   const send = coordinator.heartbeat.bind(coordinator);

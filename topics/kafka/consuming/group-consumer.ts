@@ -1,4 +1,7 @@
-/** A consumer of a group: kafkajs joins and fetches, `PartitionConsumer`s handle and commit. A consumer that crashes is made anew. */
+/**
+ * A consumer of a group: kafkajs joins and fetches, `PartitionConsumer`s handle and commit. A consumer that crashes is
+ * made anew.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   Consumer as KafkajsConsumer,
@@ -28,7 +31,10 @@ const maxWaitMs = 100;
 /** A fetch of compressed batches becomes several times as large; the first batch always comes, however large. */
 const maxFetchBytes = 256 * 1024;
 const minFetchBytes = 64 * 1024;
-/** How long handlers under way may go on to their commit when the group rebalances. The whole group waits for it; what is not committed is only delivered again. */
+/**
+ * How long handlers under way may go on to their commit when the group rebalances. The whole group waits for it; what
+ * is not committed is only delivered again.
+ */
 const rebalanceDrainMs = 1_000;
 /** How long they may go on when the consumer cannot. */
 const failedDrainMs = 5_000;

@@ -7,7 +7,10 @@ import type { KafkaSettings } from '../options.js';
 import { partitionStates } from '../topics.js';
 
 export interface GroupOffsets {
-  /** For the partitions of one topic in one assignment: what they ask at the same moment is answered once; an answer that failed is asked for again. */
+  /**
+   * For the partitions of one topic in one assignment: what they ask at the same moment is answered once; an answer
+   * that failed is asked for again.
+   */
   once(
     session: GroupSession,
     topic: string,

@@ -1,9 +1,11 @@
 /**
- * What kafkajs does not tell about a consumer group: the generation and member id of each assignment, and a moment before it gives its
- * partitions up. Both are had by standing between kafkajs and the group's coordinator, for this consumer's own cluster only.
+ * What kafkajs does not tell about a consumer group: the generation and member id of each assignment, and a moment
+ * before it gives its partitions up. Both are had by standing between kafkajs and the group's coordinator, for this
+ * consumer's own cluster only.
  *
- * A heartbeat or commit of kafkajs goes out under the generation that it has by then. Those of a `GroupSession` go out under the
- * generation of the assignment that the session stands for, so the coordinator refuses them when the partition has moved on.
+ * A heartbeat or commit of kafkajs goes out under the generation that it has by then. Those of a `GroupSession` go out
+ * under the generation of the assignment that the session stands for, so the coordinator refuses them when the
+ * partition has moved on.
  */
 import kafkajs, { type Cluster, type PartitionAssigner } from 'kafkajs';
 import { topicErrors } from '../../errors.js';
@@ -14,8 +16,8 @@ import { errorType, type OffsetCommitRequest, type RawBroker } from '../client/c
 
 interface GroupHooks {
   /**
-   * Before a JoinGroup is sent: partitions are still owned; after it they are not. May resolve with the member id of an earlier
-   * connection, so that the coordinator need not wait for the session of a member that will not come back.
+   * Before a JoinGroup is sent: partitions are still owned; after it they are not. May resolve with the member id of an
+   * earlier connection, so that the coordinator need not wait for the session of a member that will not come back.
    */
   beforeJoin(): Promise<string | undefined>;
   /** A JoinGroup is about to be sent; `memberId` is empty when the coordinator is to give one. */

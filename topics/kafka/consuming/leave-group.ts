@@ -13,8 +13,9 @@ interface Coordinator {
 }
 
 /**
- * Over a connection of its own: a JoinGroup holds up whatever follows it on the same one. Comes after our own join is known, because a group that
- * has lost all of its members waits for group.initial.rebalance.delay.ms (3 s) before it takes a new one in.
+ * Over a connection of its own: a JoinGroup holds up whatever follows it on the same one. Comes after our own join is
+ * known, because a group that has lost all of its members waits for group.initial.rebalance.delay.ms (3 s) before it
+ * takes a new one in.
  */
 export async function leaveFor(kafka: Kafka, group: string, members: readonly string[]): Promise<void> {
   const cluster = createCluster(kafka);

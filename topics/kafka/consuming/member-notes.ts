@@ -1,9 +1,11 @@
 /**
- * Which member of a group a process is, kept in its data folder: one small file a consumer. After a kill the coordinator holds the dead member's
- * partitions for its session; whoever is started again on the same folder and finds that process gone asks the coordinator to let the member go.
+ * Which member of a group a process is, kept in its data folder: one small file a consumer. After a kill the
+ * coordinator holds the dead member's partitions for its session; whoever is started again on the same folder and finds
+ * that process gone asks the coordinator to let the member go.
  *
- * Nothing rests on these files: without one the session is waited for, and a member that was let go wrongly is refused at its next heartbeat and
- * joins anew. So they are not synced; a machine that lost its power is away for longer than a session.
+ * Nothing rests on these files: without one the session is waited for, and a member that was let go wrongly is refused
+ * at its next heartbeat and joins anew. So they are not synced; a machine that lost its power is away for longer than a
+ * session.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * One assigned partition: learns where it stands, then hands batches to the handler one after the other and commits what it returns.
- * kafkajs only fills its queue, so that a handler which waits for minutes delays neither other partitions nor heartbeats.
+ * One assigned partition: learns where it stands, then hands batches to the handler one after the other and commits
+ * what it returns. kafkajs only fills its queue, so that a handler which waits for minutes delays neither other
+ * partitions nor heartbeats.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../../core/errors.js';
@@ -145,7 +146,10 @@ export class PartitionConsumer {
     this.#resume();
   }
 
-  /** Never the log end because of an offset that is out of range: what was there before is lost and said so, what is there now is read. */
+  /**
+   * Never the log end because of an offset that is out of range: what was there before is lost and said so, what is
+   * there now is read.
+   */
   #startAt(committed: number | undefined, earliest: number, logEnd: number): number {
     if (committed === undefined) return earliest;
     if (committed >= earliest && committed <= logEnd) return committed;

@@ -26,7 +26,10 @@ const lz4: Codec = {
   decompress: (bytes) => decompressFrameSync(bytes),
 };
 
-/** Java peers frame snappy as xerial's stream: magic, two versions of 4 bytes, then blocks of a 4-byte length and raw snappy. */
+/**
+ * Java peers frame snappy as xerial's stream: magic, two versions of 4 bytes, then blocks of a 4-byte length and raw
+ * snappy.
+ */
 const xerialMagic = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0]);
 const xerialHeaderBytes = 16;
 

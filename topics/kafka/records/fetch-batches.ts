@@ -1,10 +1,13 @@
 /**
- * Fetch, version 11, over kafkajs' connections, decoded by `decode-records.ts`: kafkajs' own decoder costs five times as much a record.
- * Whatever is out of the ordinary (an error code, aborted transactions, an older format) is left to kafkajs.
+ * Fetch, version 11, over kafkajs' connections, decoded by `decode-records.ts`: kafkajs' own decoder costs five times
+ * as much a record. Whatever is out of the ordinary (an error code, aborted transactions, an older format) is left to
+ * kafkajs.
  *
- * Request  => replicaId:int32 maxWait:int32 minBytes:int32 maxBytes:int32 isolation:int8 sessionId:int32 sessionEpoch:int32
- *   [topic:string [partition:int32 leaderEpoch:int32 offset:int64 logStart:int64 maxBytes:int32]] [forgotten] rack:string
- * Response => throttle:int32 errorCode:int16 sessionId:int32 [topic:string [partition:int32 errorCode:int16 highWatermark:int64
+ * Request  => replicaId:int32 maxWait:int32 minBytes:int32 maxBytes:int32 isolation:int8 sessionId:int32
+ * sessionEpoch:int32
+ *   [topic:string [partition:int32 leaderEpoch:int32 offset:int64 logStart:int64 maxBytes:int32]] [forgotten]
+ *   rack:string Response => throttle:int32 errorCode:int16 sessionId:int32 [topic:string [partition:int32
+ *   errorCode:int16 highWatermark:int64
  *   lastStable:int64 logStart:int64 [producerId:int64 firstOffset:int64] preferredReplica:int32 records:bytes]]
  */
 import type { FetchRequest, FetchResponse, RawBroker, RawMessage } from '../client/client.js';

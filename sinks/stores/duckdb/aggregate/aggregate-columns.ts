@@ -2,7 +2,9 @@
 import type { Field, FieldTable } from '../files/fields.js';
 import { keyText, mayBeInOtherFields, pointerTo, type SqlParameters } from '../sql/value-sql.js';
 
-/** Expressions of type DOUBLE, VARCHAR and BOOLEAN; at most one of them is not NULL in a row. Absent: NULL in every row. */
+/**
+ * Expressions of type DOUBLE, VARCHAR and BOOLEAN; at most one of them is not NULL in a row. Absent: NULL in every row.
+ */
 export interface KeyColumns {
   readonly number?: string | undefined;
   readonly text?: string | undefined;

@@ -24,7 +24,10 @@ interface Buckets {
   readonly buckets: readonly Bucket[];
 }
 
-/** For requests that pass `timesOnly`. Undefined: the retained counts are not fine enough, or the rows lie too far apart in time. */
+/**
+ * For requests that pass `timesOnly`. Undefined: the retained counts are not fine enough, or the rows lie too far apart
+ * in time.
+ */
 export async function timeBuckets(
   connection: DuckDBConnection,
   indices: readonly SearchedIndex[],

@@ -6,10 +6,16 @@ export interface EngineOptions {
   /** Database files lie in its folder `indices`, spilled sorts in `spill`. */
   readonly folder: string;
   readonly memoryBytes: number;
-  /** Beside those that ask, which work too; 0: one less than there are cores (with one for each, writes took 12 % more CPU, searches under load a fifth longer). */
+  /**
+   * Beside those that ask, which work too; 0: one less than there are cores (with one for each, writes took 12 % more
+   * CPU, searches under load a fifth longer).
+   */
   readonly threads: number;
   readonly checkpointBytes: number;
-  /** How long a small write waits for those of the other partitions, so that one transaction takes all of them; 0: not at all. */
+  /**
+   * How long a small write waits for those of the other partitions, so that one transaction takes all of them; 0: not
+   * at all.
+   */
   readonly lingerMs: number;
   /** Most memory of the rows and counts that searches retain for those that come next. */
   readonly retainedBytes: number;
@@ -28,7 +34,10 @@ export interface ScanPage {
   readonly limit: number;
 }
 
-/** Documents of one index in order, a column each: so many of them wait for their turn that as objects they would be most of what a scan holds. */
+/**
+ * Documents of one index in order, a column each: so many of them wait for their turn that as objects they would be
+ * most of what a scan holds.
+ */
 export interface ScannedRows {
   readonly rows: Float64Array;
   /** What they are ordered by; numbers alone where there is nothing else. */

@@ -54,7 +54,10 @@ export class Readers {
     });
   }
 
-  /** Beside the writes: looking through all ids takes long, and what is committed is there for everybody. Nobody cancels it. */
+  /**
+   * Beside the writes: looking through all ids takes long, and what is committed is there for everybody. Nobody cancels
+   * it.
+   */
   async lookUp<Result>(
     index: string,
     work: (reading: Reading, searched: SearchedIndex) => Promise<Result>,
@@ -128,7 +131,9 @@ export class Readers {
     return { indices, skipped, release };
   }
 
-  /** Undefined when the index cannot be read. A file may be detached again before the caller learns that it is attached. */
+  /**
+   * Undefined when the index cannot be read. A file may be detached again before the caller learns that it is attached.
+   */
   async #attachedNow(entry: IndexEntry): Promise<IndexFile | undefined> {
     for (let attempt = 0; attempt < 5 && !entry.closed; attempt += 1) {
       const file = await this.#catalog.attached(entry).catch(() => undefined);

@@ -1,7 +1,10 @@
 /** Searches that wait or run, and how they are stopped. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 
-/** The engine forgets an interrupt that comes while a statement is being prepared: it is repeated until the search has ended. */
+/**
+ * The engine forgets an interrupt that comes while a statement is being prepared: it is repeated until the search has
+ * ended.
+ */
 const repeatMs = 50;
 
 export class RunningSearch {

@@ -154,7 +154,10 @@ export class Catalog {
     }
   }
 
-  /** Runs work that writes to a file, its checkpoint included, in its turn. The caller holds the entry's lock, and no other turn. */
+  /**
+   * Runs work that writes to a file, its checkpoint included, in its turn. The caller holds the entry's lock, and no
+   * other turn.
+   */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const leave = await this.#transactions.enter();
     try {
@@ -214,8 +217,9 @@ export class Catalog {
   }
 
   /**
-   * What the engine knows of a file takes memory outside of its limit, a few bytes for each document that it has written: a file that nobody has written or searched for
-   * this long is let go, and one that has got so many documents is attached anew, with what is known of them left on the disk.
+   * What the engine knows of a file takes memory outside of its limit, a few bytes for each document that it has
+   * written: a file that nobody has written or searched for this long is let go, and one that has got so many documents
+   * is attached anew, with what is known of them left on the disk.
    */
   async detachIdle(idleMs: number, freshDocuments: number): Promise<void> {
     for (const entry of this.#entries.values()) {
@@ -237,7 +241,10 @@ export class Catalog {
     }
   }
 
-  /** Closes the instance and opens a new one, in which nothing is attached: an engine that met a fatal error refuses everything. */
+  /**
+   * Closes the instance and opens a new one, in which nothing is attached: an engine that met a fatal error refuses
+   * everything.
+   */
   reopen(): Promise<void> {
     this.#reopening ??= this.#replaceDatabase().finally(() => {
       this.#reopening = undefined;

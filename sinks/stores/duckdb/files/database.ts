@@ -12,15 +12,21 @@ import type { EngineOptions } from '../engine/contract.js';
 const spillBytes = 2 ** 30;
 
 /**
- * A checkpoint writes the last, half-filled row groups anew beside the old ones. With the engine's 122,880 rows that made a
- * file of 700 MB jump to 1.1 GB at once, past any size limit; with these it grows by what came. Costs about a tenth more disk.
+ * A checkpoint writes the last, half-filled row groups anew beside the old ones. With the engine's 122,880 rows that
+ * made a file of 700 MB jump to 1.1 GB at once, past any size limit; with these it grows by what came. Costs about a
+ * tenth more disk.
  */
 const rowGroupRows = 24_576;
 
-/** Block size of new files. Each column begins a block of its own in each row group: with the engine's 256 KiB a file was 5 % larger, its words 30 %, and took 15 % more CPU to write. */
+/**
+ * Block size of new files. Each column begins a block of its own in each row group: with the engine's 256 KiB a file
+ * was 5 % larger, its words 30 %, and took 15 % more CPU to write.
+ */
 const blockBytes = 65_536;
 
-/** The write-ahead log could not be folded in, on a full disk for one; it is replayed when the file is attached again. */
+/**
+ * The write-ahead log could not be folded in, on a full disk for one; it is replayed when the file is attached again.
+ */
 const detachedAllTheSame = /Detached database .* CHECKPOINT during DETACH failed/;
 
 export class Database {

@@ -2,8 +2,8 @@
 import type { FieldType } from '../../contract.js';
 
 /**
- * What a column holds. `time`: milliseconds, of values in canonical form; `list`: a list of strings as JSON text; `text`:
- * as `string`, cut into words by queries.
+ * What a column holds. `time`: milliseconds, of values in canonical form; `list`: a list of strings as JSON text;
+ * `text`: as `string`, cut into words by queries.
  */
 export type FieldKind = 'text' | 'string' | 'number' | 'boolean' | 'time' | 'list';
 
@@ -33,7 +33,9 @@ export const baseFields: readonly (readonly [name: string, kind: FieldKind])[] =
   ['adjustments', 'list'],
 ];
 
-/** More columns make checkpoints need too much memory (measured: 2,000 fail in 1.5 GB); the rest goes to `other_fields`. */
+/**
+ * More columns make checkpoints need too much memory (measured: 2,000 fail in 1.5 GB); the rest goes to `other_fields`.
+ */
 export const maxColumns = 200;
 /** Field names remembered of one index. Beyond, every unknown name is looked for in `other_fields`. */
 export const maxKnownFields = 5000;

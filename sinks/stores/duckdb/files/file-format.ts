@@ -1,4 +1,6 @@
-/** The version of an index file: judged when the file is opened, and brought up to date, each step in one transaction. */
+/**
+ * The version of an index file: judged when the file is opened, and brought up to date, each step in one transaction.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { currentVersion, formatVersions } from '../../../../core/formats/versions.js';
 import { judgeStamp } from '../../../../core/formats/stamp.js';

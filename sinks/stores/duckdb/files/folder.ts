@@ -1,4 +1,6 @@
-/** The files of the indices: `<name>.duckdb`, its write-ahead log, and `<name>.duckdb.closed` while the index is closed. */
+/**
+ * The files of the indices: `<name>.duckdb`, its write-ahead log, and `<name>.duckdb.closed` while the index is closed.
+ */
 import {
   closeSync,
   existsSync,

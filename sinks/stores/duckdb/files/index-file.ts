@@ -36,7 +36,10 @@ export class IndexFile {
   /** Rows whose words are in the table of words, by first row. */
   words: readonly WordSegment[];
   readonly #database: Database;
-  /** Retained from one transaction to the next: its memory is the engine's, and given back only when its JavaScript object is collected. */
+  /**
+   * Retained from one transaction to the next: its memory is the engine's, and given back only when its JavaScript
+   * object is collected.
+   */
   #appender: { readonly appender: DuckDBAppender; readonly columns: number } | undefined;
 
   private constructor(database: Database, alias: string, connection: DuckDBConnection, loaded: LoadedIndex) {
@@ -78,7 +81,9 @@ export class IndexFile {
     await this.#database.detach(this.alias);
   }
 
-  /** Appends to the table `documents` in the connection's transaction. When it throws, the file must be attached anew. */
+  /**
+   * Appends to the table `documents` in the connection's transaction. When it throws, the file must be attached anew.
+   */
   async appendDocuments(types: readonly DuckDBType[], columns: readonly Cell[][]): Promise<void> {
     if (this.#appender?.columns !== types.length) {
       this.#closeAppender();
@@ -91,7 +96,10 @@ export class IndexFile {
     this.#appender.appender.flushSync();
   }
 
-  /** `cells`: by slot. Before they are committed: a span that is too wide costs a look at the file, one that is too narrow would hide rows. */
+  /**
+   * `cells`: by slot. Before they are committed: a span that is too wide costs a look at the file, one that is too
+   * narrow would hide rows.
+   */
   noteTimes(cells: readonly (readonly Cell[])[]): void {
     this.times = widened(this.times, cells[this.fields.get('timestamp')?.slot ?? 0] ?? []);
   }

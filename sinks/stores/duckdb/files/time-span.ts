@@ -1,4 +1,7 @@
-/** Between which times the rows of an index lie: a search over a range of time leaves the other indices alone, and does not even attach their files. */
+/**
+ * Between which times the rows of an index lie: a search over a range of time leaves the other indices alone, and does
+ * not even attach their files.
+ */
 import type { Condition } from '../sql/condition-sql.js';
 
 /** Milliseconds since the epoch, both included, of rows with a timestamp; never narrower than the rows. */

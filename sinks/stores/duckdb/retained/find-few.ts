@@ -1,6 +1,7 @@
 /**
- * Finds rows that contain words, where they are likely few. The engine makes an expression for words ready anew for each statement, file and thread (10 ms each):
- * it looks for the literal texts alone, and words are told apart here, of the rows that are left.
+ * Finds rows that contain words, where they are likely few. The engine makes an expression for words ready anew for
+ * each statement, file and thread (10 ms each): it looks for the literal texts alone, and words are told apart here, of
+ * the rows that are left.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { QueryNode } from '../../../../schemas/query.js';
@@ -81,7 +82,10 @@ export async function findFew(
   });
 }
 
-/** Whether there is no row for an expression that is needed after all, told by the literal texts of what it matches; false also where it has none. */
+/**
+ * Whether there is no row for an expression that is needed after all, told by the literal texts of what it matches;
+ * false also where it has none.
+ */
 export async function hasNoLiterals(connection: DuckDBConnection, part: LookedAt, query: QueryNode): Promise<boolean> {
   const [literals, whole] = [true, false].map((literalsOnly) =>
     querySql(query, { fields: part.fields, parameters: new SqlParameters(), literalsOnly }),

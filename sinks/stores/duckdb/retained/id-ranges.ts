@@ -1,6 +1,7 @@
 /**
- * Where in a file an id can be. The engine keeps no order of ids, and what it knows of a stretch of texts are their first 8 bytes, which all ids share; but ids of one
- * partition rise from row to row, so the least and the greatest of each stretch tell nearly always which single one has it.
+ * Where in a file an id can be. The engine keeps no order of ids, and what it knows of a stretch of texts are their
+ * first 8 bytes, which all ids share; but ids of one partition rise from row to row, so the least and the greatest of
+ * each stretch tell nearly always which single one has it.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 
@@ -37,7 +38,9 @@ interface Known {
 export class IdRanges {
   readonly #known = new WeakMap<LookedFile, Known>();
 
-  /** Ranges of rows, `from` inclusive, in one of which each of these ids is if it is in the file; undefined: anywhere. */
+  /**
+   * Ranges of rows, `from` inclusive, in one of which each of these ids is if it is in the file; undefined: anywhere.
+   */
   async find(
     connection: DuckDBConnection,
     file: LookedFile,

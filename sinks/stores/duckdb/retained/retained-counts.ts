@@ -1,6 +1,7 @@
 /**
- * Counts by time of conditions that most rows pass, so that keeping the rows themselves would not pay. They come with the first look; a count, a chart, a page, and the
- * same question a few seconds later look only at rows that came since.
+ * Counts by time of conditions that most rows pass, so that keeping the rows themselves would not pay. They come with
+ * the first look; a count, a chart, a page, and the same question a few seconds later look only at rows that came
+ * since.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { timeColumn, timesSql, type Condition } from '../sql/condition-sql.js';

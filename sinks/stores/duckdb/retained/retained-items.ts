@@ -1,10 +1,16 @@
-/** What searches retain for those that come next, by condition and range of time: for a while and within a number of bytes, the longest unused given back first. */
+/**
+ * What searches retain for those that come next, by condition and range of time: for a while and within a number of
+ * bytes, the longest unused given back first.
+ */
 import type { Condition } from '../sql/condition-sql.js';
 
 /** Nobody asks again after this long. */
 const retainedMs = 60_000;
 const maxItems = 128;
-/** A range of time that ends this long ago or later is taken to go on, so that "the last hour" is the same question a moment later. */
+/**
+ * A range of time that ends this long ago or later is taken to go on, so that "the last hour" is the same question a
+ * moment later.
+ */
 const goesOnMs = 60_000;
 
 export type Span = Pick<Condition, 'from' | 'to'>;
@@ -60,7 +66,10 @@ export class RetainedItems<Item extends RetainedItem> {
     return item;
   }
 
-  /** Takes out what nobody has used for long, and the longest unused where there is too much. Returns what is out and read by nobody any more, again and again until it is `gone`. */
+  /**
+   * Takes out what nobody has used for long, and the longest unused where there is too much. Returns what is out and
+   * read by nobody any more, again and again until it is `gone`.
+   */
   sweep(): Item[] {
     const oldest = performance.now() - retainedMs;
     let { bytes } = this;

@@ -1,6 +1,7 @@
 /**
- * Rows that match a condition. Finding them is nearly all of the work of a search, most of all where long texts are read, and a list comes with its count,
- * its chart, its next page, and the same question again a few seconds later: which rows match is retained for a while, and only rows that came since are looked at.
+ * Rows that match a condition. Finding them is nearly all of the work of a search, most of all where long texts are
+ * read, and a list comes with its count, its chart, its next page, and the same question again a few seconds later:
+ * which rows match is retained for a while, and only rows that came since are looked at.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { timeColumn, timesSql, type Condition } from '../sql/condition-sql.js';
@@ -19,7 +20,9 @@ const rowBytes = 16;
 const listedBytes = 128;
 /** More of them go into a table of the engine. */
 const mostListed = 5_000;
-/** So many rows are looked through for the literal text of an expression before that is made ready, which takes as long. */
+/**
+ * So many rows are looked through for the literal text of an expression before that is made ready, which takes as long.
+ */
 const fewRows = 150_000;
 
 /** The same rows each time, whatever is added meanwhile. */

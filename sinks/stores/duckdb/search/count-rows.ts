@@ -1,4 +1,7 @@
-/** Rows of a span of time, from what is counted by time and, where the span cuts a stretch in two, from a look at that stretch. */
+/**
+ * Rows of a span of time, from what is counted by time and, where the span cuts a stretch in two, from a look at that
+ * stretch.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { conditionSql, type Condition } from '../sql/condition-sql.js';
 import type { FieldTable } from '../files/fields.js';

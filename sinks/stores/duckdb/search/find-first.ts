@@ -27,7 +27,10 @@ export function positionOf(last: Found, sort: SortOrder): SearchAfter {
   };
 }
 
-/** The first ones, by time in no more of the file than holds them. `rows`: of so many first rows of the file; more may have been counted. */
+/**
+ * The first ones, by time in no more of the file than holds them. `rows`: of so many first rows of the file; more may
+ * have been counted.
+ */
 export async function findNearest(
   connection: DuckDBConnection,
   index: SearchedIndex,
@@ -44,7 +47,10 @@ export async function findNearest(
   }
 }
 
-/** The span of time in which rows can follow the position that the request goes on from. Undefined: rows with a time cannot, or the order is not by time. */
+/**
+ * The span of time in which rows can follow the position that the request goes on from. Undefined: rows with a time
+ * cannot, or the order is not by time.
+ */
 function remainingTime({
   from,
   to,

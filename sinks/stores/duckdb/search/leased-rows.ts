@@ -11,7 +11,10 @@ import { numberSql } from '../sql/value-sql.js';
 
 type LeaseRequest = Pick<SearchRequest, 'from' | 'to' | 'limit' | 'after'> & { readonly direction: 'asc' | 'desc' };
 
-/** Rows of the last equal time that are looked at beside those that are wanted; more of them are left to the engine's own sort. */
+/**
+ * Rows of the last equal time that are looked at beside those that are wanted; more of them are left to the engine's
+ * own sort.
+ */
 const maxTies = 10_000;
 
 /** Undefined where the order cannot be told from the times alone. */

@@ -1,4 +1,7 @@
-/** Every document of a query in order, of those that an index has when the scan begins: files only grow, so the number of their rows is a snapshot. */
+/**
+ * Every document of a query in order, of those that an index has when the scan begins: files only grow, so the number
+ * of their rows is a snapshot.
+ */
 import type { SearchHit } from '../../../../schemas/query.js';
 import type { ScannedRows, ScanPage, WantedRows } from '../engine/contract.js';
 import { fetchHits } from './fetch-hits.js';

@@ -42,7 +42,10 @@ function selects(node: QueryNode): boolean {
   }
 }
 
-/** Whether the condition looks into long texts, which is nearly all of the work; anything else is faster counted and sorted apart. */
+/**
+ * Whether the condition looks into long texts, which is nearly all of the work; anything else is faster counted and
+ * sorted apart.
+ */
 export function readsTexts(node: QueryNode): boolean {
   if (node.kind === 'and' || node.kind === 'or') return node.children.some(readsTexts);
   if (node.kind === 'not') return readsTexts(node.child);

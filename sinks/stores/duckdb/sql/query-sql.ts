@@ -13,7 +13,10 @@ const timeFields: ReadonlySet<string> = new Set(['timestamp', 'receive_time']);
 interface QueryContext {
   readonly fields: FieldTable;
   readonly parameters: SqlParameters;
-  /** Expressions for the words of texts, which take the engine 10 ms each to get ready, give way to what every match contains: more rows pass. */
+  /**
+   * Expressions for the words of texts, which take the engine 10 ms each to get ready, give way to what every match
+   * contains: more rows pass.
+   */
   readonly literalsOnly?: boolean;
 }
 
@@ -113,14 +116,19 @@ function equalityTest(field: string, text: string, context: QueryContext): Value
   };
 }
 
-/** A quote inside of a member is escaped, so a quote after a comma begins a member unless the text itself begins with a separator. */
+/**
+ * A quote inside of a member is escaped, so a quote after a comma begins a member unless the text itself begins with a
+ * separator.
+ */
 function listContains(text: string, parameters: SqlParameters): (value: string) => string {
   const first = parameters.text(`["${text}"`);
   const later = parameters.text(`,"${text}"`);
   return (value) => `(starts_with(${value}, ${first}) OR contains(${value}, ${later}))`;
 }
 
-/** What stands between spaces is a word: that is seen much quicker than by the expression, which knows all separators. */
+/**
+ * What stands between spaces is a word: that is seen much quicker than by the expression, which knows all separators.
+ */
 function phraseTest(words: readonly string[], { parameters, literalsOnly }: QueryContext): (value: string) => string {
   const longest = parameters.text(words.reduce((best, word) => (word.length > best.length ? word : best)));
   if (literalsOnly === true) return (value) => `contains(lower(${value}), ${longest})`;
@@ -213,8 +221,8 @@ const plainExpression = new RegExp(
 );
 
 /**
- * The expression such that it cannot match beyond one word, so that texts need not be cut into words (ten times slower);
- * undefined when it has constructs for which that is not easily seen, or matches nothing at all.
+ * The expression such that it cannot match beyond one word, so that texts need not be cut into words (ten times
+ * slower); undefined when it has constructs for which that is not easily seen, or matches nothing at all.
  */
 function singleWordExpression(pattern: string): string | undefined {
   if (!plainExpression.test(pattern)) return undefined;
@@ -226,7 +234,10 @@ function singleWordExpression(pattern: string): string | undefined {
   return pattern.replaceAll('.', `[^${separatorClass}]`);
 }
 
-/** The longest text that every match of such an expression contains, outside of its groups; empty when there is none. Finding it first is several times faster. */
+/**
+ * The longest text that every match of such an expression contains, outside of its groups; empty when there is none.
+ * Finding it first is several times faster.
+ */
 function requiredLiteral(pattern: string): string {
   const outside = pattern.replace(/\[[^\]]*\]/g, '\0').replace(/\\./gu, '\0');
   let level = 0;
@@ -245,7 +256,10 @@ function requiredLiteral(pattern: string): string {
   return runs.reduce((best, run) => (run.length > best.length ? run : best), '');
 }
 
-/** What helps to find the words that an expression matches: what each of them begins with and contains. Both may be empty. */
+/**
+ * What helps to find the words that an expression matches: what each of them begins with and contains. Both may be
+ * empty.
+ */
 export function expressionHints(pattern: string): { readonly prefix: string; readonly literal: string } {
   const literal = singleWordExpression(pattern) === undefined ? '' : requiredLiteral(pattern);
   if (literal === '') return { prefix: '', literal };

@@ -57,7 +57,10 @@ export function orderSql(direction: 'asc' | 'desc', columns: SortColumns): strin
   return `${number}${text}_id ${direction}`;
 }
 
-/** What `afterSql` implies for the column of a time, in terms that let the engine pass by whole stretches of the file; empty for other columns. */
+/**
+ * What `afterSql` implies for the column of a time, in terms that let the engine pass by whole stretches of the file;
+ * empty for other columns.
+ */
 export function boundSql(
   fields: FieldTable,
   sort: NonNullable<SearchRequest['sort']>,
@@ -70,7 +73,10 @@ export function boundSql(
   return ` AND (c${field.slot} ${sort.direction === 'asc' ? '>=' : '<='} ${numberSql(value)} OR c${field.slot} IS NULL)`;
 }
 
-/** Strictly after the given place, in terms of the columns `sort_number`, `sort_text` and `_id` of the index with this name. */
+/**
+ * Strictly after the given place, in terms of the columns `sort_number`, `sort_text` and `_id` of the index with this
+ * name.
+ */
 export function afterSql(
   sort: NonNullable<SearchRequest['sort']>,
   after: SearchAfter,

@@ -4,7 +4,10 @@ const dayCache = new Map<string, number>();
 /** Days in the cache; log traffic touches a handful. */
 const maxCachedDays = 512;
 
-/** Milliseconds since the epoch when the text is in exactly that form, so that `formatTime` gives the same text; else undefined. */
+/**
+ * Milliseconds since the epoch when the text is in exactly that form, so that `formatTime` gives the same text; else
+ * undefined.
+ */
 export function parseCanonicalTime(text: string): number | undefined {
   if (text.length !== 24 || text.charCodeAt(10) !== 84 || text.charCodeAt(23) !== 90) return undefined;
   if (text.charCodeAt(13) !== 58 || text.charCodeAt(16) !== 58 || text.charCodeAt(19) !== 46) return undefined;

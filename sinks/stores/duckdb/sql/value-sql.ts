@@ -2,8 +2,8 @@
 import { maxKnownFields, type Field, type FieldTable } from '../files/fields.js';
 
 /**
- * A test of a single value. Each member makes a condition from an expression of that SQL type; a value of a type without
- * a member does not match. Conditions may be NULL, which counts as false.
+ * A test of a single value. Each member makes a condition from an expression of that SQL type; a value of a type
+ * without a member does not match. Conditions may be NULL, which counts as false.
  */
 export interface ValueTest {
   readonly text?: (value: string) => string;
@@ -67,7 +67,10 @@ export function pointerTo(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** What `other_fields` contains when the field is in it, and now and then when it is not: much cheaper than reading the JSON. */
+/**
+ * What `other_fields` contains when the field is in it, and now and then when it is not: much cheaper than reading the
+ * JSON.
+ */
 export function keyText(name: string): string {
   return `${JSON.stringify(name)}:`;
 }

@@ -2,7 +2,10 @@
 export interface WordIndexerOptions {
   /** Rows of a segment; 0: no words are kept. */
   readonly segmentRows: number;
-  /** Words of its rows together, each row's different ones: the segment ends with the row that reaches them. 8 bytes of memory each. */
+  /**
+   * Words of its rows together, each row's different ones: the segment ends with the row that reaches them. 8 bytes of
+   * memory each.
+   */
   readonly segmentPostings: number;
   /** Milliseconds without a write after which a smaller segment is made of what there is. */
   readonly idleMs: number;

@@ -64,7 +64,8 @@ export async function insertSegment(
   await connection.run(
     `CREATE TABLE IF NOT EXISTS ${alias}.words (segment INTEGER, hash INTEGER, word VARCHAR, postings BLOB USING COMPRESSION zstd)`,
   );
-  // In order, so that the engine passes by the parts of a segment where a word cannot be; by hash, since telling numbers apart takes a third of the time.
+  // In order, so that the engine passes by the parts of a segment where a word cannot be; by hash, since telling
+  // numbers apart takes a third of the time.
   await connection.run(
     `INSERT INTO ${alias}.words SELECT ${firstRow}, hash, word, postings FROM ${source} ORDER BY hash`,
   );
@@ -81,7 +82,10 @@ export async function forgetSegments(connection: DuckDBConnection, alias: string
   await connection.run(`DELETE FROM ${alias}.words`);
 }
 
-/** What the words of a file's rows that no segment covers will take, about: as much as those of its other rows, or as those of `example`, a segment of another file. */
+/**
+ * What the words of a file's rows that no segment covers will take, about: as much as those of its other rows, or as
+ * those of `example`, a segment of another file.
+ */
 export function pendingBytes(segments: readonly WordSegment[], rows: number, example: WordSegment | undefined): number {
   let known = 0;
   let bytes = 0;

@@ -1,6 +1,7 @@
 /**
- * Puts the words of what has been written into the tables of words, behind the writes and beside the searches: a segment of each attached index at a time, while little
- * enough comes in. Rows that are not there yet are looked through by each search; nothing else depends on it, so what fails here is told, and tried again later.
+ * Puts the words of what has been written into the tables of words, behind the writes and beside the searches: a
+ * segment of each attached index at a time, while little enough comes in. Rows that are not there yet are looked
+ * through by each search; nothing else depends on it, so what fails here is told, and tried again later.
  */
 import { statfsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

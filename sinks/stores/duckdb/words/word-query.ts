@@ -14,7 +14,10 @@ export type WordTest =
   | { readonly kind: 'word'; readonly field: number; readonly word: string }
   | { readonly kind: 'pattern'; readonly field: number; readonly pattern: WordPattern };
 
-/** An expression for a whole word, and what helps to find the words that it matches. Those of one pattern are looked up once, whatever the fields. */
+/**
+ * An expression for a whole word, and what helps to find the words that it matches. Those of one pattern are looked up
+ * once, whatever the fields.
+ */
 export interface WordPattern {
   /** RE2; undefined: the words that begin with the prefix. */
   readonly expression: string | undefined;

@@ -1,4 +1,6 @@
-/** The engine's methods as functions of the main thread: the names are the engine's own, so that nothing is listed here. */
+/**
+ * The engine's methods as functions of the main thread: the names are the engine's own, so that nothing is listed here.
+ */
 import type { EngineGroups } from './protocol.js';
 
 /** Each method of the group, answered by the worker thread. */

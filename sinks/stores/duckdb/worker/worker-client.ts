@@ -8,7 +8,10 @@ import type { EngineAnswer, EngineCall, EngineGroups, EngineNotice, EngineReques
 import { fromWire } from './wire-error.js';
 import type { EngineOptions } from '../engine/contract.js';
 
-/** A batch's parsed documents live for a few tens of milliseconds: room for two batches keeps them out of the old generation (a third less time, measured). */
+/**
+ * A batch's parsed documents live for a few tens of milliseconds: room for two batches keeps them out of the old
+ * generation (a third less time, measured).
+ */
 const youngGenerationMiB = 96;
 
 /** A commit with its checkpoint takes a second or two; searches are interrupted. */

@@ -1,4 +1,7 @@
-/** Documents by their ids: read, replaced, and written when they are not there. Rare work: the engine keeps no order of ids, so a call looks through them all unless it is told where they can be. */
+/**
+ * Documents by their ids: read, replaced, and written when they are not there. Rare work: the engine keeps no order of
+ * ids, so a call looks through them all unless it is told where they can be.
+ */
 import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DocumentUpdate, FoundDocument, WriteFailure, WriteResult } from '../../contract.js';

@@ -1,7 +1,8 @@
 /**
- * A transaction costs about 20 ms of CPU however few rows it has. Small writes to one index wait a moment for those of the other partitions that wrote lately,
- * so that one transaction takes all of them; partitions that are answered together come together from then on. A writer that is alone never waits, and nobody
- * does where much comes in: writes are large then, and one partition is routed while another one is written (waiting took 15 % of the ceiling).
+ * A transaction costs about 20 ms of CPU however few rows it has. Small writes to one index wait a moment for those of
+ * the other partitions that wrote lately, so that one transaction takes all of them; partitions that are answered
+ * together come together from then on. A writer that is alone never waits, and nobody does where much comes in: writes
+ * are large then, and one partition is routed while another one is written (waiting took 15 % of the ceiling).
  */
 
 /** Who has not written for this long is not waited for. */

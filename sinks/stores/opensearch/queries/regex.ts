@@ -1,6 +1,6 @@
 /**
- * RE2 expressions in Lucene's syntax. Lucene's are anchored, know neither assertions nor lazy repeats, and give meaning to
- * `" < > @ & ~ #`. What it cannot express is refused by name; nothing is answered approximately.
+ * RE2 expressions in Lucene's syntax. Lucene's are anchored, know neither assertions nor lazy repeats, and give meaning
+ * to `" < > @ & ~ #`. What it cannot express is refused by name; nothing is answered approximately.
  */
 import { storeErrors } from '../../errors.js';
 

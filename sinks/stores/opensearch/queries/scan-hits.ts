@@ -1,4 +1,7 @@
-/** Every document of a query in order, of those that are searchable when the scan begins: points in time, one for each group of indices, joined. */
+/**
+ * Every document of a query in order, of those that are searchable when the scan begins: points in time, one for each
+ * group of indices, joined.
+ */
 import { faultOf } from '../../../../core/opensearch-client.js';
 import type { ScanRequest, SearchAfter, SearchHit } from '../../../../schemas/query.js';
 import { PageSize } from '../../../../core/page-size.js';

@@ -116,8 +116,8 @@ async function searchGroup(send: Send, request: Timed<SearchRequest>, group: Typ
 }
 
 /**
- * Messages of a range of time alone, by time: the engine counts them from its index of times, and finds the first without a look at the others, but only
- * where it is not asked for both at once.
+ * Messages of a range of time alone, by time: the engine counts them from its index of times, and finds the first
+ * without a look at the others, but only where it is not asked for both at once.
  */
 function countsApart({ query, count, sort = defaultSort, limit }: SearchRequest): boolean {
   return query.kind === 'all' && count !== false && limit > 0 && sort.field === 'timestamp';

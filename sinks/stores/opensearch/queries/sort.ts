@@ -1,6 +1,7 @@
 /**
- * The order of hits: numbers before texts before documents without the field, whatever the direction; equal ones by id, then by index.
- * The engine sorts numbers and texts of different indices apart, and has no exact value for a missing one: both are settled here.
+ * The order of hits: numbers before texts before documents without the field, whatever the direction; equal ones by id,
+ * then by index. The engine sorts numbers and texts of different indices apart, and has no exact value for a missing
+ * one: both are settled here.
  */
 import type { SearchAfter, SearchRequest } from '../../../../schemas/query.js';
 import type { FieldType } from '../../contract.js';
