@@ -1,4 +1,5 @@
 /** `sluice completion <shell>`: a script for the shell, made from the verbs themselves. */
+import { last } from '../core/at.js';
 import { Argument, type Command } from 'commander';
 import { examples } from './options.js';
 
@@ -82,7 +83,7 @@ function fishScript(verbs: readonly Verb[]): string {
         .filter(
           (other) => other.path.length === path.length + 1 && path.every((part, place) => other.path[place] === part),
         )
-        .map((other) => other.path.at(-1) as string);
+        .map((other) => last(other.path));
       const here = path.map((part) => `__fish_seen_subcommand_from ${part}`);
       const conditions = [...here, ...(below.length > 0 ? [`not __fish_seen_subcommand_from ${below.join(' ')}`] : [])];
       const when = conditions.length > 0 ? ` -n ${quoted(conditions.join('; and '))}` : '';

@@ -1,4 +1,5 @@
 /** Runs a load: opens the senders, paces them together, ends by time, count or signal, and reports. */
+import { at } from '../core/at.js';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lane, LoadContext, LoadOptions, LoadRun, Sender, Transport } from './contract.js';
@@ -127,7 +128,7 @@ function share(senders: readonly Sender[], first: number, count: number): number
   const nowMs = Date.now();
   let left = count;
   for (let round = 0; round < senders.length && left > 0; round += 1) {
-    const sender = senders[(first + round) % senders.length] as Sender;
+    const sender = at(senders, (first + round) % senders.length);
     left -= sender.send(Math.max(1, Math.min(left, Math.ceil(left / (senders.length - round)))), nowMs);
   }
   return count - left;

@@ -1,4 +1,5 @@
 /** A mistake in a rule file: where it is, what came, what is allowed, what was probably meant. */
+import { at } from '../core/at.js';
 import type { SluiceError } from '../core/errors.js';
 import { rulesErrors } from './errors.js';
 
@@ -135,7 +136,7 @@ function editDistance(left: string, right: string): number {
       );
       if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1])
         value = Math.min(value, cell(row - 2, column - 2) + 1);
-      (rows[row] as number[])[column] = value;
+      at(rows, row)[column] = value;
     }
   }
   return cell(left.length, right.length);

@@ -1,3 +1,4 @@
+import { at } from '../../core/at.js';
 import { Type } from 'typebox';
 import { fieldReader, textOf } from '../fields.js';
 import type { FieldValue, LogDocument } from '../../schemas/messages.js';
@@ -45,7 +46,7 @@ function template(text: string): (document: LogDocument) => FieldValue | undefin
     for (let place = 0; place < parts.length; place += 1) {
       const read = readers[place];
       if (read === undefined) {
-        rendered += parts[place] as string;
+        rendered += at(parts, place);
         continue;
       }
       const value = read(document);

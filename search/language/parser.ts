@@ -12,6 +12,7 @@
  * stand between (`not`: before) clauses; elsewhere small ones are words. Boosts change nothing, since results are
  * sorted by time. Fuzziness and proximity are read and taken as exact. Aliases and times: `leaves.ts`.
  */
+import { at } from '../../core/at.js';
 import type { QueryNode } from '../../schemas/query.js';
 import { comparisonLeaf, expressionLeaf, rangeLeaf, textLeaf, wordLeaf, type LeafContext } from './leaves.js';
 import { tokenize } from './lexer.js';
@@ -106,7 +107,7 @@ interface Cursor {
 }
 
 function peek(cursor: Cursor, ahead = 0): Token {
-  return cursor.tokens[Math.min(cursor.at + ahead, cursor.tokens.length - 1)] as Token;
+  return at(cursor.tokens, Math.min(cursor.at + ahead, cursor.tokens.length - 1));
 }
 
 function written(cursor: Cursor, span: TextSpan): string {

@@ -2,6 +2,7 @@
  * Reads times written in a format of letters: yyyy yy MM MMM dd d HH H hh h mm ss S.. (fraction) a (AM, PM) Z XXX
  * (offset or Z), text in single quotes, other characters as they are; a blank stands for one or more blanks.
  */
+import { at } from '../../../core/at.js';
 export type TimeReader = (text: string) => number | undefined;
 
 interface Parts {
@@ -160,7 +161,7 @@ function toTime(match: RegExpExecArray, assigns: readonly Assign[], zone: ZoneOf
     afternoon: undefined,
     offset: undefined,
   };
-  for (const [place, assign] of assigns.entries()) assign(parts, match[place + 1] as string);
+  for (const [place, assign] of assigns.entries()) assign(parts, at(match, place + 1));
   if (parts.afternoon !== undefined) parts.hour = (parts.hour % 12) + (parts.afternoon ? 12 : 0);
   const { year, month, day, hour, minute, second, millisecond } = parts;
   const wall = Date.UTC(year, month - 1, day, hour, minute, Math.min(second, 59), millisecond);

@@ -1,4 +1,5 @@
 /** The obfuscation in the words of Graylog's plugin. Its patterns have numbers where ours have names. */
+import { at } from '../../../../core/at.js';
 import { Type, type Static } from 'typebox';
 import type { Catalog, CatalogItem } from '../../../../definitions/contract.js';
 import type { RuleFileObfuscation } from '../../../../schemas/rule-files.js';
@@ -84,7 +85,7 @@ export function takePlugin(body: Static<typeof pluginBody>, now: RuleFileObfusca
     return [
       ...off,
       ...items.map(({ name, pattern, importance }, place) => ({
-        id: ids[place] as string,
+        id: at(ids, place),
         title: name,
         pattern,
         enabled: true,

@@ -1,4 +1,5 @@
 /** Whether a query text can be read, and where not; and what in it will find nothing. */
+import { last } from '../../../../core/at.js';
 import { Type } from 'typebox';
 import { isSluiceError } from '../../../../core/errors.js';
 import type { Identity } from '../../../../schemas/access.js';
@@ -115,7 +116,7 @@ function linesOf(
 ): Pick<Explanation, 'begin_line' | 'begin_column' | 'end_line' | 'end_column'> {
   const at = (offset: number): { line: number; column: number } => {
     const lines = text.slice(0, offset).split('\n');
-    return { line: lines.length, column: (lines.at(-1) as string).length };
+    return { line: lines.length, column: last(lines).length };
   };
   const [first, last] = [at(start), at(end)];
   return { begin_line: first.line, begin_column: first.column, end_line: last.line, end_column: last.column };
