@@ -3,7 +3,8 @@
  * Every message begins with `{"version":"1.1","_load_run":"<run>","_load_connection":<6>,"_load_sequence":<10>,` where
  * numbers are right-aligned with spaces, which JSON allows, so that the verification finds them at fixed places.
  */
-import { families, fillWords, type Family, type Fields } from './families.js';
+import { at } from '../core/at.js';
+import { families, fillWords, type Fields } from './families.js';
 import { createRandom, hash, type Random } from './random.js';
 
 const templateCount = 512;
@@ -57,7 +58,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
     largestBytes: Math.max(...templates.map((template) => template.bytes.length)),
     write(target, offset, { connection, sent: sequence }, nowMs) {
       const random = hash(options.seed ^ connection, sequence);
-      const template = templates[random % templateCount] as Template;
+      const template = at(templates, random % templateCount);
       target.set(template.bytes, offset);
       writeDigits(target, offset + connectionEnd, connection);
       writeDigits(target, offset + sequenceEnd, sequence);
@@ -65,7 +66,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
       const seconds = Math.floor(nowMs / 1000);
       writeDigits(target, timeEnd - 4, seconds);
       writePadded(target, timeEnd, nowMs - seconds * 1000, 3);
-      for (const at of template.ids) writeHex(target, offset + at, random, sequence);
+      for (const index of template.ids) writeHex(target, offset + index, random, sequence);
       return offset + template.bytes.length;
     },
   };
@@ -80,8 +81,7 @@ function buildTemplates(options: GeneratorOptions): Template[] {
       fields: family.build(random),
     })),
   );
-  while (drafts.length < templateCount)
-    drafts.push({ family: families[0] as Family, fields: (families[0] as Family).build(random) });
+  while (drafts.length < templateCount) drafts.push({ family: at(families, 0), fields: at(families, 0).build(random) });
   drafts.length = templateCount;
   const sizes = drafts.map(({ fields }) => serialise(options.run, fields).length);
   // The factor on the wanted sizes at which the average of what can only grow is the one asked for.
@@ -89,8 +89,10 @@ function buildTemplates(options: GeneratorOptions): Template[] {
   for (let round = 0; round < 40; round += 1) {
     const factor = (low + high) / 2;
     const average =
-      drafts.reduce((sum, { family }, at) => sum + Math.max(sizes[at] ?? 0, options.bytes * family.size * factor), 0) /
-      drafts.length;
+      drafts.reduce(
+        (sum, { family }, index) => sum + Math.max(sizes[index] ?? 0, options.bytes * family.size * factor),
+        0,
+      ) / drafts.length;
     if (average < options.bytes) low = factor;
     else high = factor;
   }
@@ -107,9 +109,9 @@ function buildTemplates(options: GeneratorOptions): Template[] {
 
 function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
   const result = [...items];
-  for (let at = result.length - 1; at > 0; at -= 1) {
-    const other = random() % (at + 1);
-    [result[at], result[other]] = [result[other] as Item, result[at] as Item];
+  for (let index = result.length - 1; index > 0; index -= 1) {
+    const other = random() % (index + 1);
+    [result[index], result[other]] = [at(result, other), at(result, index)];
   }
   return result;
 }
@@ -126,18 +128,22 @@ function serialise(run: string, fields: Fields): string {
 
 function template(text: string): Template {
   const ids: number[] = [];
-  for (let at = text.indexOf('0'.repeat(idDigits)); at >= 0; at = text.indexOf('0'.repeat(idDigits), at + idDigits))
-    ids.push(at);
+  for (
+    let index = text.indexOf('0'.repeat(idDigits));
+    index >= 0;
+    index = text.indexOf('0'.repeat(idDigits), index + idDigits)
+  )
+    ids.push(index);
   return { bytes: Buffer.from(text, 'latin1'), timeAt: text.indexOf('0000000000.000'), ids };
 }
 
 function writeDigits(target: Buffer, end: number, value: number): void {
   let rest = value;
-  let at = end;
+  let index = end;
   do {
-    at -= 1;
+    index -= 1;
     const next = Math.floor(rest / 10);
-    target[at] = 48 + (rest - next * 10);
+    target[index] = 48 + (rest - next * 10);
     rest = next;
   } while (rest > 0);
 }
@@ -152,9 +158,9 @@ const hexDigits = Buffer.from('0123456789abcdef');
 function writeHex(target: Buffer, offset: number, high: number, low: number): void {
   let first = high;
   let second = hash(high, low);
-  for (let at = 7; at >= 0; at -= 1) {
-    target[offset + at] = hexDigits[first & 15] as number;
-    target[offset + 8 + at] = hexDigits[second & 15] as number;
+  for (let index = 7; index >= 0; index -= 1) {
+    target[offset + index] = at(hexDigits, first & 15);
+    target[offset + 8 + index] = at(hexDigits, second & 15);
     first >>>= 4;
     second >>>= 4;
   }
@@ -175,10 +181,10 @@ export function createReader(
   };
 }
 
-function readDigits(value: Buffer, at: number, width: number): number {
+function readDigits(value: Buffer, index: number, width: number): number {
   let number = 0;
-  for (let end = at + width, place = at; place < end; place += 1) {
-    const digit = value[place] as number;
+  for (let end = index + width, place = index; place < end; place += 1) {
+    const digit = at(value, place);
     if (digit !== 32) number = number * 10 + digit - 48;
   }
   return number;

@@ -3,6 +3,7 @@
  * hexadecimal with sequences that have no gaps, so a page of slots covers 4,096 neighbours and 10 million ids take
  * about 40 MB.
  */
+import { at } from '../core/at.js';
 import { loadErrors } from './errors.js';
 
 const pageBits = 12;
@@ -93,8 +94,8 @@ export function createIdTable(): IdTable {
 function readHex(id: string, from: number): number | undefined {
   if (id.length === from || id.length - from > 13) return undefined;
   let number = 0;
-  for (let at = from; at < id.length; at += 1) {
-    const code = id.charCodeAt(at);
+  for (let index = from; index < id.length; index += 1) {
+    const code = id.charCodeAt(index);
     const digit = code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 102 ? code - 87 : -1;
     if (digit < 0) return undefined;
     number = number * 16 + digit;
@@ -115,15 +116,15 @@ export function createBitSet(): BitSet {
   let count = 0;
   return {
     add(number) {
-      const at = number >>> 3;
-      if (at >= bits.length) {
-        const larger = new Uint8Array(Math.max(bits.length * 2, at + 1));
+      const index = number >>> 3;
+      if (index >= bits.length) {
+        const larger = new Uint8Array(Math.max(bits.length * 2, index + 1));
         larger.set(bits);
         bits = larger;
       }
       const mask = 1 << (number & 7);
-      if (((bits[at] as number) & mask) !== 0) return false;
-      bits[at] = (bits[at] as number) | mask;
+      if ((at(bits, index) & mask) !== 0) return false;
+      bits[index] = at(bits, index) | mask;
       count += 1;
       return true;
     },

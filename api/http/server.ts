@@ -1,4 +1,5 @@
 /** The HTTP server of the API: everything that holds for all routes. */
+import { at } from '../../core/at.js';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -172,10 +173,10 @@ const maxDepth = 100;
 function isDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
     if (inString) {
-      if (code === 0x5c) at += 1;
+      if (code === 0x5c) index += 1;
       else if (code === 0x22) inString = false;
     } else if (code === 0x22) inString = true;
     else if (code === 0x7b || code === 0x5b) {
@@ -194,7 +195,7 @@ async function assertAcceptable(request: FastifyRequest): Promise<void> {
 }
 
 function notFound(table: RouteTable, request: FastifyRequest): never {
-  const methods = table.methodsOf(request.url.split('?')[0] as string);
+  const methods = table.methodsOf(at(request.url.split('?'), 0));
   if (methods.length === 0) throw failure('API_NOT_FOUND', 'There is nothing at this path.');
   throw failure('API_METHOD_NOT_ALLOWED', `This path takes ${methods.join(', ')}.`, {
     headers: { allow: methods.join(', ') },

@@ -1,4 +1,5 @@
 /** Named patterns that people keep through the API, for the action grok of pipeline rules and extractors. */
+import { at } from '../../core/at.js';
 import { grokName, grokProblems } from '../../rules/actions/grok.js';
 import { grokPatterns as shipped } from '../../rules/actions/parsing/grok-patterns.js';
 import type { StoredDefinitions, Settings } from '../stored.js';
@@ -20,19 +21,19 @@ export function grokTable(stored: StoredDefinitions): GrokTable {
 function portable(pattern: string): string {
   let result = '';
   let inClass = false;
-  for (let at = 0; at < pattern.length; at += 1) {
-    const character = pattern[at] as string;
+  for (let index = 0; index < pattern.length; index += 1) {
+    const character = at(pattern, index);
     if (character === '\\') {
-      result += pattern.slice(at, at + 2);
-      at += 1;
-    } else if (!inClass && pattern.startsWith('(?>', at)) {
+      result += pattern.slice(index, index + 2);
+      index += 1;
+    } else if (!inClass && pattern.startsWith('(?>', index)) {
       result += '(?:';
-      at += 2;
+      index += 2;
     } else {
       if (character === '[') inClass = true;
       else if (character === ']') inClass = false;
       result += character;
-      if (!inClass && '*+?}'.includes(character) && pattern[at + 1] === '+') at += 1;
+      if (!inClass && '*+?}'.includes(character) && pattern[index + 1] === '+') index += 1;
     }
   }
   return result;

@@ -3,6 +3,7 @@
  * is stored, so that every process comes to the same. Stages run in the order of their numbers over all pipelines of a
  * stream; within a stage all conditions are tested before the first action; the next stage runs as `match` says.
  */
+import { at } from '../../core/at.js';
 import type { StoredDefinition, StoredDefinitions, Settings } from '../stored.js';
 import { defaultStream, pipelineIdsOf, stagesOf, titleOf, type DerivedRule, type Stage } from './contract.js';
 import { readFields } from './pipeline-rules/reads.js';
@@ -131,8 +132,9 @@ function buildStream(building: Building, connection: StoredDefinition, place: nu
   );
   for (const number of numbers) {
     for (const [index, running] of pipelines.entries()) {
-      const at = running.stages.findIndex(({ stage }) => stage === number);
-      if (at >= 0) running.gate = buildStage(building, { ...running, at, name: `${place}-${index}-${at}` });
+      const offset = running.stages.findIndex(({ stage }) => stage === number);
+      if (offset >= 0)
+        running.gate = buildStage(building, { ...running, at: offset, name: `${place}-${index}-${offset}` });
     }
   }
 }
@@ -148,23 +150,20 @@ interface RunningStage {
 
 /** Answers the condition on which the next stage of this pipeline runs. */
 function buildStage(building: Building, running: RunningStage): Settings | undefined {
-  const { pipeline, stages, at, gate, name } = running;
-  const { match, rules: names } = stages[at] as Stage;
+  const { pipeline, stages, at: offset, gate, name } = running;
+  const { match, rules: names } = at(stages, offset);
   const rules = names.flatMap((title) => building.rulesByTitle.get(title) ?? []);
   const next = nextGate(building, running, match, rules);
   const conditions = markConflicts(building, running, rules);
   for (const [index, rule] of rules.entries()) {
-    const { condition, before } = conditions[index] as {
-      readonly condition: Settings;
-      readonly before: readonly Settings[];
-    };
+    const { condition, before } = at(conditions, index);
     const then = [...before, ...actionsOf(rule).flatMap((action) => withStreamMark(action, building.streamMarks))];
     if (then.length === 0) continue;
     building.derived.push({
       of: rule,
       rule: {
         id: `pipeline--${name}-${index}--${rule.id.slice(0, 60)}`,
-        description: `Rule ${titleOf(rule)} of the pipeline ${titleOf(pipeline)}, stage ${stages[at]?.stage ?? 0}.`,
+        description: `Rule ${titleOf(rule)} of the pipeline ${titleOf(pipeline)}, stage ${stages[offset]?.stage ?? 0}.`,
         when: before.length > 0 ? condition : both(gate, condition),
         then,
       },
@@ -175,11 +174,11 @@ function buildStage(building: Building, running: RunningStage): Settings | undef
 
 function nextGate(
   { derived, marks }: Building,
-  { pipeline, stages, at, gate, name }: RunningStage,
+  { pipeline, stages, at: offset, gate, name }: RunningStage,
   match: Stage['match'],
   rules: readonly StoredDefinition[],
 ): Settings | undefined {
-  if (at === stages.length - 1 || match === 'pass' || rules.length === 0) return gate;
+  if (offset === stages.length - 1 || match === 'pass' || rules.length === 0) return gate;
   const mark = `${markPrefix}stage_${name}`;
   marks.push(mark);
   const when = both(gate, { [match === 'all' ? 'all' : 'any']: rules.map(conditionOf) });
@@ -187,7 +186,7 @@ function nextGate(
     of: pipeline,
     rule: {
       id: `pipeline--${name}--next`,
-      description: `Whether the pipeline ${titleOf(pipeline)} goes on behind stage ${stages[at]?.stage ?? 0}.`,
+      description: `Whether the pipeline ${titleOf(pipeline)} goes on behind stage ${stages[offset]?.stage ?? 0}.`,
       when,
       then: [{ set: { field: mark, value: true } }],
     },

@@ -1,4 +1,5 @@
 /** `POST /gelf` over one kept-alive connection: single messages, newline-delimited ones and arrays in turn. */
+import { at } from '../../core/at.js';
 import { Agent, request } from 'node:http';
 import type { Lane, LoadContext, Sender } from '../contract.js';
 import { loadErrors } from '../errors.js';
@@ -84,12 +85,12 @@ export function createHttpSender(context: LoadContext, port: number): Sender {
     },
     send(count, nowMs) {
       if (lane === undefined || busy !== undefined || count < 1) return 0;
-      const shape = shapes[requests % shapes.length] as Shape;
+      const shape = at(shapes, requests % shapes.length);
       requests += 1;
       const messages = Math.min(count, shape.messages);
       let end = scratch.write(shape.open, 0, 'latin1');
-      for (let at = 0; at < messages; at += 1) {
-        if (at > 0) end += scratch.write(shape.between, end, 'latin1');
+      for (let index = 0; index < messages; index += 1) {
+        if (index > 0) end += scratch.write(shape.between, end, 'latin1');
         end = generator.write(scratch, end, lane, nowMs);
         lane.sent += 1;
       }

@@ -1,4 +1,5 @@
 /** Rule files → a rule set, as a whole or not at all. */
+import { at } from '../../core/at.js';
 import { channel } from 'node:diagnostics_channel';
 import type { RuleFileRule } from '../../schemas/rule-files.js';
 import type { Action, ActionPlace } from '../actions/define.js';
@@ -113,14 +114,14 @@ function buildAction(
   streams: readonly string[],
   obfuscation: ObfuscationSettings,
 ): Action {
-  const name = Object.keys(value)[0] as string;
+  const name = at(Object.keys(value), 0);
   const below = place.at(name);
   const actionPlace: ActionPlace = {
     ...below,
-    stream: (id, at) => {
+    stream: (id, place) => {
       const number = streams.indexOf(id);
       if (number >= 0) return number;
-      at.report('There is no stream of this id.', {
+      place.report('There is no stream of this id.', {
         got: shown(id),
         allowed: streams.join(', '),
         suggestion: didYouMean(id, streams),

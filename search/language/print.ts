@@ -1,4 +1,5 @@
 /** Writes a tree as query text that parses to the same tree. */
+import { at } from '../../core/at.js';
 import type { QueryNode, RangeEnd } from '../../schemas/query.js';
 import { timeFields } from '../../schemas/index-fields.js';
 import { aliasPairs } from './leaves.js';
@@ -25,10 +26,10 @@ export function printQuery(node: QueryNode): string {
 /** An alternative of both names of one thing is one clause in the text. */
 function printAlternatives(children: readonly QueryNode[]): string[] {
   const printed: string[] = [];
-  for (let at = 0; at < children.length; at += 1) {
-    const child = children[at] as QueryNode;
+  for (let index = 0; index < children.length; index += 1) {
+    const child = at(children, index);
     printed.push(printInner(child));
-    if (isAliasOf(child, children[at + 1])) at += 1;
+    if (isAliasOf(child, children[index + 1])) index += 1;
   }
   return printed;
 }
@@ -61,7 +62,7 @@ function printLeaf(node: Leaf): string {
     case 'wildcard':
       return `${name}${node.pattern
         .split(/([*?])/)
-        .map((part, at) => (at % 2 === 1 ? part : escapeText(part)))
+        .map((part, index) => (index % 2 === 1 ? part : escapeText(part)))
         .join('')}`;
     case 'regex':
       return `${name}/${node.pattern.replace(/\\[\s\S]|\//g, (part) => (part === '/' ? '\\/' : part))}/`;

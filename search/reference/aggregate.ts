@@ -1,4 +1,5 @@
 /** The reference meaning of an aggregation: what both stores must answer for plain documents. */
+import { at } from '../../core/at.js';
 import { compareCodePoints } from '../../core/values.js';
 import {
   defaultBucketLimit,
@@ -41,9 +42,9 @@ export function aggregateDocuments(
   });
   let otherDocuments = 0;
   let level: Member[] = [{ key: [], documents: found }];
-  for (const [at, group] of request.groups.entries()) {
+  for (const [index, group] of request.groups.entries()) {
     level = level.flatMap((outer) => {
-      const members = membersOf(outer, group).sort(memberOrder(request, group, at));
+      const members = membersOf(outer, group).sort(memberOrder(request, group, index));
       const limit = group.kind === 'values' ? (group.limit ?? defaultBucketLimit) : Infinity;
       otherDocuments += members.slice(limit).reduce((sum, member) => sum + member.documents.length, 0);
       return members.slice(0, limit);
@@ -131,8 +132,12 @@ function compareKeys(left: Key, right: Key): number {
   return compareCodePoints(String(left), String(right));
 }
 
-function memberOrder({ sort, metrics }: Asked, group: Grouping, at: number): (left: Member, right: Member) => number {
-  const byKey = (left: Member, right: Member): number => compareKeys(left.key[at] as Key, right.key[at] as Key);
+function memberOrder(
+  { sort, metrics }: Asked,
+  group: Grouping,
+  index: number,
+): (left: Member, right: Member) => number {
+  const byKey = (left: Member, right: Member): number => compareKeys(at(left.key, index), at(right.key, index));
   if (group.kind === 'time') return byKey;
   const sign = sort?.direction === 'asc' ? 1 : -1;
   if (sort?.by === 'key') return (left, right) => sign * byKey(left, right);

@@ -2,6 +2,7 @@
  * `latest`: what the newest message of a bucket has in a field. One search for each bucket, so that stores agree on it
  * as they agree on searches.
  */
+import { at } from '../../core/at.js';
 import { and } from '../language/tree.js';
 import { bucketEnd } from '../reference/aggregate.js';
 import { isLatest, type AskedAggregate, type LatestMetric, type MetricValue, type SearchBucket } from '../contract.js';
@@ -53,7 +54,7 @@ export async function addLatest(
     });
   const found: SearchBucket[] = [];
   for (const bucket of buckets) {
-    const within = groups.map((group, at) => conditionOf(group, bucket.key[at] as Bucket['key'][number]));
+    const within = groups.map((group, index) => conditionOf(group, at(bucket.key, index)));
     const values: MetricValue[] = [];
     let measured = 0;
     for (const metric of metrics) {

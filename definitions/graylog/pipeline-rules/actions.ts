@@ -31,14 +31,14 @@ const statements: Readonly<Record<string, Run>> = {
   remove_single_field: (call, { actions }) =>
     void actions.push({ remove: { fields: [nameIn(argumentsOf(call, ['field'], 1).get('field'), call)] } }),
   remove_multiple_fields: (call, { actions }) =>
-    void actions.push({ remove: { fields: namesIn(argumentsOf(call, ['names'], 1).get('names') as Node) } }),
+    void actions.push({ remove: { fields: namesIn(argumentsOf(call, ['names'], 1).needed('names')) } }),
   rename_field: (call, { actions }) => {
     const given = argumentsOf(call, ['old_field', 'new_field'], 2);
     actions.push({ rename: { from: nameIn(given.get('old_field'), call), to: nameIn(given.get('new_field'), call) } });
   },
   set_field: (call, translating) => {
     const given = argumentsOf(call, ['field', 'value'], 2);
-    setField(nameIn(given.get('field'), call), given.get('value') as Node, translating);
+    setField(nameIn(given.get('field'), call), given.needed('value'), translating);
   },
   set_fields: setFields,
 };
@@ -120,7 +120,7 @@ function setField(field: string, value: Node, translating: Translating): void {
     );
   const number = Number(literalOf(node.key));
   const given = argumentsOf(map, ['pattern', 'value'], 2);
-  const pattern = patternOf(textLiteral(given.get('pattern'), 'The pattern', map), given.get('pattern') as Node);
+  const pattern = patternOf(textLiteral(given.get('pattern'), 'The pattern', map), given.needed('pattern'));
   const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(field);
   const to = isName ? field : temporaryField(translating);
   const named = Number.isInteger(number) ? withNamedGroup(pattern, number, to) : undefined;
@@ -130,7 +130,7 @@ function setField(field: string, value: Node, translating: Translating): void {
       `The pattern has no group ${JSON.stringify(literalOf(node.key) ?? '')}; the first one is "0".`,
     );
   translating.actions.push({
-    regex: { field: textField(given.get('value') as Node, translating), pattern: withoutOtherNames(named, to) },
+    regex: { field: textField(given.needed('value'), translating), pattern: withoutOtherNames(named, to) },
   });
   if (!isName) translating.actions.push({ copy: { from: to, to: field } });
 }
@@ -143,7 +143,7 @@ function withoutOtherNames(pattern: string, name: string): string {
 function setFields(call: Call, translating: Translating): void {
   const given = argumentsOf(call, ['fields', 'prefix'], 1);
   const prefix = given.has('prefix') ? textLiteral(given.get('prefix'), 'The prefix', call) : '';
-  const map = mapOf(given.get('fields') as Node, translating);
+  const map = mapOf(given.needed('fields'), translating);
   if (map.kind === 'map')
     for (const { key, value } of map.of) setField(fieldName(`${prefix}${key}`, map), value, translating);
   else if (map.kind !== 'call') throw notAMap(map);
@@ -162,12 +162,12 @@ const notAMap = (node: Node): Error =>
 function mapOf(node: Node, translating: Translating): Node {
   const one = resolved(node, translating);
   return one.kind === 'call' && one.name === 'to_map'
-    ? mapOf(argumentsOf(one, ['value'], 1).get('value') as Node, translating)
+    ? mapOf(argumentsOf(one, ['value'], 1).needed('value'), translating)
     : one;
 }
 
 function fieldsOfJson(call: Call, prefix: string, translating: Translating): void {
-  const field = textField(argumentsOf(call, ['value'], 1).get('value') as Node, translating);
+  const field = textField(argumentsOf(call, ['value'], 1).needed('value'), translating);
   translating.actions.push({ parse_json: { field, overwrite: true, ...optionalPrefix(prefix) } });
 }
 
@@ -181,7 +181,7 @@ function fieldsOfGrok(call: Call, prefix: string, translating: Translating): voi
     prefix,
     onlyNamed: flagLiteral(given.get('only_named_captures'), '`only_named_captures`'),
   });
-  translating.actions.push({ grok: { field: textField(given.get('value') as Node, translating), pattern } });
+  translating.actions.push({ grok: { field: textField(given.needed('value'), translating), pattern } });
 }
 
 function fieldsOfRegex(call: Call, prefix: string, translating: Translating): void {
@@ -191,7 +191,7 @@ function fieldsOfRegex(call: Call, prefix: string, translating: Translating): vo
     throw wrongAt(call, 'regex() needs group_names here: without them its fields would be called 0, 1 and so on.');
   let pattern: string | undefined = patternOf(
     textLiteral(given.get('pattern'), 'The pattern', call),
-    given.get('pattern') as Node,
+    given.needed('pattern'),
   );
   for (const [number, name] of namesIn(names).entries()) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(`${prefix}${name}`))
@@ -199,5 +199,5 @@ function fieldsOfRegex(call: Call, prefix: string, translating: Translating): vo
     pattern = pattern === undefined ? undefined : withNamedGroup(pattern, number, `${prefix}${name}`);
   }
   if (pattern === undefined) throw wrongAt(names, 'There are more names than groups.');
-  translating.actions.push({ regex: { field: textField(given.get('value') as Node, translating), pattern } });
+  translating.actions.push({ regex: { field: textField(given.needed('value'), translating), pattern } });
 }

@@ -51,7 +51,7 @@ function callOf(call: NodeOf<'call'>, known: KnownNames): Settings {
       );
     case 'is_null':
     case 'is_not_null': {
-      const value = argumentsOf(call, ['value'], 1).get('value') as Node;
+      const value = argumentsOf(call, ['value'], 1).needed('value');
       const { field, missing } = fieldOf(value, call.name);
       if (missing !== 'nothing')
         throw wrongAt(value, `${call.name}() of a conversion is always the same; ask for $message.${field}.`);
@@ -108,7 +108,7 @@ function partOf(
   parameter: string,
 ): Settings {
   const given = argumentsOf(call, ['value', parameter, 'ignore_case'], 2);
-  const operand = fieldOf(given.get('value') as Node, `${call.name}()`);
+  const operand = fieldOf(given.needed('value'), `${call.name}()`);
   const wanted = textLiteral(given.get(parameter), `\`${parameter}\` of ${call.name}()`, call);
   const { field } = operand;
   if (wanted === '') return operand.missing === 'empty text' ? always : exists(field);
@@ -126,10 +126,10 @@ function matchesOf({ of, key, line, column }: NodeOf<'member'>): Settings {
   if (of.kind !== 'call' || of.name !== 'regex' || literalOf(key) !== 'matches')
     throw wrongAt({ line, column }, `This cannot be a condition. Supported: ${supported}.`);
   const given = argumentsOf(of, ['pattern', 'value'], 2);
-  const operand = fieldOf(given.get('value') as Node, 'regex()');
+  const operand = fieldOf(given.needed('value'), 'regex()');
   if (operand.letters !== 'as they are')
     throw wrongAt(of, 'regex() of changed letters is not supported; begin the pattern with (?i).');
-  const pattern = patternOf(textLiteral(given.get('pattern'), 'The pattern', of), given.get('pattern') as Node);
+  const pattern = patternOf(textLiteral(given.get('pattern'), 'The pattern', of), given.needed('pattern'));
   const found: Settings = { field: operand.field, regex: pattern };
   const compiled = compilePattern(pattern);
   const takesNothing = !('error' in compiled) && operand.missing === 'empty text' && compiled.test('');

@@ -1,4 +1,5 @@
 /** Reads tokens from left to right, without going back. */
+import { at } from '../../../core/at.js';
 import { wrongAt } from './problem.js';
 import { tokensOf, type Token } from './tokens.js';
 
@@ -18,11 +19,11 @@ export interface Cursor {
 
 export function createCursor(source: string): Cursor {
   const tokens = tokensOf(source);
-  let at = 0;
-  const peek = (): Token => tokens[at] as Token;
+  let index = 0;
+  const peek = (): Token => at(tokens, index);
   const next = (): Token => {
     const token = peek();
-    if (token.kind !== 'end') at += 1;
+    if (token.kind !== 'end') index += 1;
     return token;
   };
   const takes = (holds: boolean): boolean => {

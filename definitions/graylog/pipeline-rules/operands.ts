@@ -53,7 +53,7 @@ function inner(call: NodeOf<'call'>, usual: string | number | boolean | undefine
   const otherwise = given.get('default');
   if (otherwise !== undefined && literalOf(otherwise) !== usual)
     throw wrongAt(otherwise, `The default of ${call.name}() can only be ${JSON.stringify(usual)} here.`);
-  const value = given.get('value') as Node;
+  const value = given.needed('value');
   const operand = operandOf(value);
   if (operand === undefined)
     throw wrongAt(value, `${call.name}() takes a field here: $message.field, or one of ${valueFunctions} of it.`);

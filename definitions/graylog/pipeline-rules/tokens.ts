@@ -1,4 +1,5 @@
 /** Words of Graylog's rule language: one pass over the text. */
+import { at } from '../../../core/at.js';
 import { longestText, type Position } from '../contract.js';
 import { wrongAt } from './problem.js';
 
@@ -24,28 +25,28 @@ export function tokensOf(source: string): readonly Token[] {
     throw wrongAt({ line: 1, column: 1 }, `The text has ${source.length} characters; ${longestText} are allowed.`);
   const tokens: Token[] = [];
   const where = createPositions(source);
-  let at = 0;
+  let index = 0;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
-    pattern.lastIndex = at;
+    pattern.lastIndex = index;
     const match = pattern.exec(source);
     if (match === null || match[0] === '') return undefined;
-    at += match[0].length;
+    index += match[0].length;
     return match;
   };
-  while (at < source.length) {
+  while (index < source.length) {
     if (take(space) !== undefined || take(comment) !== undefined) continue;
-    const position = where(at);
-    if (source.startsWith('/*', at)) {
-      const end = source.indexOf('*/', at + 2);
+    const position = where(index);
+    if (source.startsWith('/*', index)) {
+      const end = source.indexOf('*/', index + 2);
       if (end < 0) throw wrongAt(position, 'The comment that begins here has no end.');
-      at = end + 2;
+      index = end + 2;
       continue;
     }
-    const character = source[at] as string;
+    const character = at(source, index);
     if (character === '"' || character === "'") {
-      const { text, end } = textAt(source, at, where);
+      const { text, end } = textAt(source, index, where);
       tokens.push({ kind: 'text', text, ...position });
-      at = end;
+      index = end;
       continue;
     }
     tokens.push(plainToken(take, position, character));
@@ -84,43 +85,43 @@ function numberOf(text: string, position: Position): number {
 function textAt(
   source: string,
   start: number,
-  where: (at: number) => Position,
+  where: (index: number) => Position,
 ): { readonly text: string; readonly end: number } {
-  const quote = source[start] as string;
+  const quote = at(source, start);
   let text = '';
-  let at = start + 1;
-  while (source[at] !== quote) {
-    if (at >= source.length) throw wrongAt(where(start), 'The text that begins here has no end.');
-    if (source[at] !== '\\') {
-      text += source[at] as string;
-      at += 1;
+  let index = start + 1;
+  while (source[index] !== quote) {
+    if (index >= source.length) throw wrongAt(where(start), 'The text that begins here has no end.');
+    if (source[index] !== '\\') {
+      text += at(source, index);
+      index += 1;
       continue;
     }
-    escape.lastIndex = at;
+    escape.lastIndex = index;
     const match = escape.exec(source);
     if (match === null)
       throw wrongAt(
-        where(at),
-        `\\${source[at + 1] ?? ''} is no escape in a text; a backslash of a pattern is written \\\\.`,
+        where(index),
+        `\\${source[index + 1] ?? ''} is no escape in a text; a backslash of a pattern is written \\\\.`,
       );
     const [whole, letter, hex, octal] = match;
     text +=
       letter !== undefined
         ? (escapes[letter] ?? letter)
         : String.fromCharCode(Number.parseInt(hex ?? octal ?? '0', hex === undefined ? 8 : 16));
-    at += whole.length;
+    index += whole.length;
   }
-  return { text, end: at + 1 };
+  return { text, end: index + 1 };
 }
 
 /** Asked in ascending order of places, but for a few; each line end is counted once. */
-function createPositions(source: string): (at: number) => Position {
+function createPositions(source: string): (index: number) => Position {
   const starts = [0];
-  for (let at = source.indexOf('\n'); at >= 0; at = source.indexOf('\n', at + 1)) starts.push(at + 1);
+  for (let index = source.indexOf('\n'); index >= 0; index = source.indexOf('\n', index + 1)) starts.push(index + 1);
   let line = 0;
-  return (at) => {
-    while (line > 0 && (starts[line] as number) > at) line -= 1;
-    while (line + 1 < starts.length && (starts[line + 1] as number) <= at) line += 1;
-    return { line: line + 1, column: at - (starts[line] as number) + 1 };
+  return (index) => {
+    while (line > 0 && at(starts, line) > index) line -= 1;
+    while (line + 1 < starts.length && at(starts, line + 1) <= index) line += 1;
+    return { line: line + 1, column: index - at(starts, line) + 1 };
   };
 }

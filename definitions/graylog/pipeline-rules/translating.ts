@@ -41,18 +41,26 @@ export function forEachChecked<Item>(
   if (problems.length > 0) throw textInvalid(problems.slice(0, maxProblems));
 }
 
+/** The arguments of a call, by the names of its parameters. */
+interface GivenArguments {
+  get(name: string): Node | undefined;
+  has(name: string): boolean;
+  /** Refuses a call without it. */
+  needed(name: string): Node;
+}
+
 /** Arguments by name. Those given by place get the names of `parameters`, in their order. */
-export function argumentsOf(
-  call: NodeOf<'call'>,
-  parameters: readonly string[],
-  required: number,
-): ReadonlyMap<string, Node> {
+export function argumentsOf(call: NodeOf<'call'>, parameters: readonly string[], required: number): GivenArguments {
   const found = new Map<string, Node>();
   for (const [place, argument] of call.given.entries())
     found.set(parameterOf(call, argument, place, parameters), argument.value);
-  for (const name of parameters.slice(0, required))
-    if (!found.has(name)) throw wrongAt(call, `${call.name}() needs \`${name}\`.`);
-  return found;
+  const needed = (name: string): Node => {
+    const value = found.get(name);
+    if (value === undefined) throw wrongAt(call, `${call.name}() needs \`${name}\`.`);
+    return value;
+  };
+  for (const name of parameters.slice(0, required)) needed(name);
+  return { get: (name) => found.get(name), has: (name) => found.has(name), needed };
 }
 
 function parameterOf(
@@ -85,8 +93,9 @@ export function textLiteral(node: Node | undefined, what: string, place: Positio
 }
 
 export function flagLiteral(node: Node | undefined, what: string): boolean {
-  const value = node === undefined ? false : literalOf(node);
-  if (typeof value !== 'boolean') throw wrongAt(node as Node, `${what} must be true or false here.`);
+  if (node === undefined) return false;
+  const value = literalOf(node);
+  if (typeof value !== 'boolean') throw wrongAt(node, `${what} must be true or false here.`);
   return value;
 }
 

@@ -104,7 +104,7 @@ function replaced(call: NodeOf<'call'>, to: string, translating: Translating): v
   const byPattern = call.name === 'regex_replace';
   const given = argumentsOf(call, replacements[call.name] ?? [], byPattern ? 3 : 2);
   const by = given.has('replacement') ? textLiteral(given.get('replacement'), 'The replacement', call) : '';
-  const field = textField(given.get('value') as Node, translating);
+  const field = textField(given.needed('value'), translating);
   if (!byPattern) {
     translating.actions.push({
       replace: { field, text: textLiteral(given.get('search'), 'The text to replace', call), by, to },
@@ -112,7 +112,7 @@ function replaced(call: NodeOf<'call'>, to: string, translating: Translating): v
     return;
   }
   if (/\$(?!\d)|\$\d\d|\\/.test(by)) throw wrongAt(call, 'Only $0 to $9 are supported in a replacement.');
-  const pattern = patternOf(textLiteral(given.get('pattern'), 'The pattern', call), given.get('pattern') as Node);
+  const pattern = patternOf(textLiteral(given.get('pattern'), 'The pattern', call), given.needed('pattern'));
   const all = given.has('replace_all') ? flagLiteral(given.get('replace_all'), '`replace_all`') : true;
   translating.actions.push({ replace: { field, pattern, by, to, ...(all ? {} : { all }) } });
 }
@@ -129,7 +129,7 @@ function addParts(node: Node, parts: Node[], translating: Translating): void {
     [one.left, one.right].forEach((part) => addParts(part, parts, translating));
   else if (one.kind === 'call' && one.name === 'concat') {
     const given = argumentsOf(one, ['first', 'second'], 2);
-    for (const name of ['first', 'second']) addParts(given.get(name) as Node, parts, translating);
+    for (const name of ['first', 'second']) addParts(given.needed(name), parts, translating);
   } else parts.push(one);
   if (parts.length > maxParts) throw wrongAt(node, `More than ${maxParts} parts are joined.`);
 }

@@ -118,8 +118,8 @@ function linesOf(
     const lines = text.slice(0, offset).split('\n');
     return { line: lines.length, column: last(lines).length };
   };
-  const [first, last] = [at(start), at(end)];
-  return { begin_line: first.line, begin_column: first.column, end_line: last.line, end_column: last.column };
+  const [from, to] = [at(start), at(end)];
+  return { begin_line: from.line, begin_column: from.column, end_line: to.line, end_column: to.column };
 }
 
 function rangeExplanations(check: () => void): Explanation[] {

@@ -3,6 +3,7 @@
  * ago to 2 hours ago`, `monday to friday`... in English. A point alone (`2 hours ago`) reaches to now; days, weeks,
  * months and years begin at midnight of the time zone, which is also that of written times without one.
  */
+import { at } from '../../../../core/at.js';
 import { parseTime } from '../../../../core/time/times.js';
 import { parseSpoken, type RangePart } from './spoken-times.js';
 import { startOf, toUniversal } from './time-zones.js';
@@ -32,7 +33,7 @@ const numbers: Readonly<Record<string, number>> = Object.fromEntries(
     'twenty',
     'thirty',
     'sixty',
-  ].map((word, at) => [word, [15, 20, 30, 60][at - 13] ?? at]),
+  ].map((word, index) => [word, [15, 20, 30, 60][index - 13] ?? index]),
 );
 /** A day when clocks go forward, with room to spare. */
 const leastDay = 20 * 3_600_000;
@@ -69,7 +70,7 @@ function single(text: string, timeZone: string, now: number): RangePart | undefi
   if (text === 'today') return { from: startOf('day', timeZone, now, 0), to: now };
   if (text === 'yesterday') return { from: startOf('day', timeZone, now, -1), to: startOf('day', timeZone, now, 0) };
   const many = patterns.lastMany.exec(text);
-  if (many !== null) return { from: back(count(many[1]), many[2] as string, now), to: now };
+  if (many !== null) return { from: back(count(many[1]), at(many, 2), now), to: now };
   const last = patterns.last.exec(text)?.[1];
   if (last !== undefined) return { from: back(1, last, now), to: now };
   const current = patterns.current.exec(text)?.[1];
@@ -80,7 +81,7 @@ function single(text: string, timeZone: string, now: number): RangePart | undefi
     };
   const ago = patterns.ago.exec(text);
   if (ago !== null) {
-    const from = back(count(ago[1]), ago[2] as string, now);
+    const from = back(count(ago[1]), at(ago, 2), now);
     return { from, to: now, end: from };
   }
   const point = parseTime(
