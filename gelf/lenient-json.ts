@@ -1,6 +1,7 @@
 /**
- * JSON (RFC 8259) as real senders write it: also a comma before a closing bracket, and raw control characters in strings. Used where JSON.parse
- * refuses; gives what JSON.parse gives for what it accepts. Linear in time, bounded in depth.
+ * JSON (RFC 8259) as real senders write it: also a comma before a closing bracket, and raw control characters in
+ * strings. Used where JSON.parse refuses; gives what JSON.parse gives for what it accepts. Linear in time, bounded in
+ * depth.
  */
 import { at } from '../core/at.js';
 import { isSluiceError, type SluiceError } from '../core/errors.js';
@@ -186,7 +187,10 @@ function tooDeep(at: number): SluiceError {
   return gelfErrors.create('DECODE_JSON_TOO_DEEP', { place: `character ${at + 1}`, allowed: `${maxDepth} levels` });
 }
 
-/** The refusal of text that is nested too deeply, found without building its values; undefined when it is not. Brackets in strings do not count. */
+/**
+ * The refusal of text that is nested too deeply, found without building its values; undefined when it is not. Brackets
+ * in strings do not count.
+ */
 export function checkDepth(text: string): SluiceError | undefined {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {

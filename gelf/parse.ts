@@ -1,4 +1,7 @@
-/** From bytes to a checked GELF root object. JSON.parse first; what it refuses gets the lenient parser. Both give the same for the same message. */
+/**
+ * From bytes to a checked GELF root object. JSON.parse first; what it refuses gets the lenient parser. Both give the
+ * same for the same message.
+ */
 import { isSluiceError, withoutStack, type SluiceError } from '../core/errors.js';
 import { gelfErrors } from './errors.js';
 import type { ParsedMessage } from './contract.js';
@@ -7,7 +10,10 @@ import { checkDepth, invalid, maxDepth, parseLenient, skipSpace } from './lenien
 type Root = Readonly<Record<string, unknown>>;
 type Outcome = ParsedMessage | { readonly error: SluiceError };
 
-/** Above this size, depth is looked at before parsing: each level costs JSON.parse memory, and a frame may hold millions. */
+/**
+ * Above this size, depth is looked at before parsing: each level costs JSON.parse memory, and a frame may hold
+ * millions.
+ */
 const deepScanLength = 64 * 1024;
 const byteOrderMark = 0xfeff;
 /** A thousand is what OpenSearch gives an index for all its messages. Shorter text is not counted. */
@@ -27,7 +33,8 @@ export function parseMessage(bytes: Buffer): Outcome {
     if (tooDeep !== undefined) return { error: tooDeep };
   }
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0; // garbage costs half as much when JSON.parse takes no stack to throw; withoutStack would make a closure a message
+  // garbage costs half as much when JSON.parse takes no stack to throw; withoutStack would make a closure a message
+  Error.stackTraceLimit = 0;
   let root: unknown;
   try {
     root = JSON.parse(text);

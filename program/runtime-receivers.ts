@@ -4,7 +4,7 @@
  */
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { Receiver } from '../receivers/contract.js';
+import type { Receiver, ReceiverAddress } from '../receivers/contract.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { RuntimeReceiver } from '../definitions/contract.js';
 
@@ -12,7 +12,7 @@ interface ReceiverState {
   readonly state: 'STARTING' | 'RUNNING' | 'FAILED' | 'STOPPED';
   /** Why it failed. */
   readonly problem: string | undefined;
-  readonly address: ReturnType<Receiver['address']> | undefined;
+  readonly address: ReceiverAddress | undefined;
 }
 
 export interface RuntimeReceivers {

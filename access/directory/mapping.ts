@@ -54,11 +54,11 @@ export function streamsNamed(streams: readonly StreamName[], entry: string): rea
 /** The value of the first part of a distinguished name: `cn=Log readers,ou=groups,...` is `log readers`. */
 function commonName(dn: string): readonly string[] {
   const first = /^\s*[\w.-]+\s*=\s*((?:\\.|[^,\\+])*)/.exec(dn)?.[1];
-  return first === undefined ? [] : [keyOfName(unescape(first).trim())];
+  return first === undefined ? [] : [keyOfName(unescaped(first).trim())];
 }
 
 /** RFC 4514: a backslash before a character, or before two hexadecimal digits of a byte. */
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text
     .replace(/(?:\\[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('\\', ''), 'hex').toString('utf8'))
     .replace(/\\(.)/g, '$1');

@@ -1,6 +1,7 @@
 /** The verbs about dead letters and their options. */
 import { Option, type Command } from 'commander';
 import type { DeadLetterFlags, DeadLetterTerminal } from './run.js';
+import type { ControlClient } from '../../api/control/client.js';
 import { connectStore } from '../connect.js';
 import { configOption, examples, settings, wholeNumber } from '../options.js';
 
@@ -121,7 +122,7 @@ type Verbs = typeof import('./run.js');
 
 async function run(
   flags: DeadLetterFlags,
-  verb: (verbs: Verbs, control: ReturnType<typeof connectStore>, terminal: DeadLetterTerminal) => Promise<number>,
+  verb: (verbs: Verbs, control: ControlClient, terminal: DeadLetterTerminal) => Promise<number>,
 ): Promise<void> {
   const { config } = settings(flags);
   const verbs = await import('./run.js');

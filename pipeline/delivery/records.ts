@@ -23,7 +23,9 @@ interface Range {
   readonly epoch: number;
 }
 
-/** Owners compare by incarnation first: the group's generations begin anew when the coordinator has forgotten the group. */
+/**
+ * Owners compare by incarnation first: the group's generations begin anew when the coordinator has forgotten the group.
+ */
 export interface Owner {
   readonly incarnation: number;
   readonly groupGeneration: number;
@@ -37,11 +39,14 @@ export interface PartitionRecord {
   /** Rule 4: no owner takes an offset at or above this before it has raised it. */
   readonly reserved: number;
   /**
-   * Rule 9: by index set, the offset from which this partition may have parked messages that are not known to be drained.
-   * Newer messages of such a set are parked too.
+   * Rule 9: by index set, the offset from which this partition may have parked messages that are not known to be
+   * drained. Newer messages of such a set are parked too.
    */
   readonly parked?: Readonly<Record<string, number>>;
-  /** Rule 7: made by an owner that has not read the marks since. Nothing is written by it; whoever takes it over reads them first. */
+  /**
+   * Rule 7: made by an owner that has not read the marks since. Nothing is written by it; whoever takes it over reads
+   * them first.
+   */
   readonly unchecked?: true;
 }
 
@@ -102,9 +107,10 @@ export function ownerBefore(a: Owner, b: Owner): boolean {
 
 /**
  * Rule 7: whether nothing can be written to the index any more: each range whose epoch names it ends at or below the
- * partition's committed offset, and at or below the offset from which its set is parked. `committed` is undefined for a partition
- * without a commit. It must have been read before the record: a partition says in its record that it parks before it commits.
- * A partition whose newest range is older than the last epoch that names the index may still take that epoch.
+ * partition's committed offset, and at or below the offset from which its set is parked. `committed` is undefined for a
+ * partition without a commit. It must have been read before the record: a partition says in its record that it parks
+ * before it commits. A partition whose newest range is older than the last epoch that names the index may still take
+ * that epoch.
  */
 export function isPassed(
   index: string,

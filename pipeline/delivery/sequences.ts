@@ -1,7 +1,7 @@
 /**
- * Rule 5: a resend keeps its partition, so a sequence not above the highest one seen of its run in this partition has been
- * taken before. The highest sequences belong to an offset: they advance only when a batch is done, and travel in the
- * commit's metadata, so that a redelivered batch is judged as it was the first time.
+ * Rule 5: a resend keeps its partition, so a sequence not above the highest one seen of its run in this partition has
+ * been taken before. The highest sequences belong to an offset: they advance only when a batch is done, and travel in
+ * the commit's metadata, so that a redelivered batch is judged as it was the first time.
  */
 import { at } from '../../core/at.js';
 import { currentVersion, formatVersions } from '../../core/formats/versions.js';
@@ -81,7 +81,10 @@ export function encodeSequences(sequences: Sequences): string {
   return [version, ...[...sequences].map(([prefix, highest]) => prefix + highest.toString(16))].join(' ');
 }
 
-/** Throws FORMAT_NEWER: sequences that cannot be read are not the same as none. A text without a version (another program's commit) knows none. */
+/**
+ * Throws FORMAT_NEWER: sequences that cannot be read are not the same as none. A text without a version (another
+ * program's commit) knows none.
+ */
 export function decodeSequences(metadata: string): Sequences {
   const [first, ...parts] = metadata.split(' ');
   const sequences = new Map<string, number>();

@@ -1,6 +1,7 @@
 /**
- * Which messages of an output's topic stood there before. A redelivery of logs appends again what had been appended; ids are run,
- * partition and sequence, so a window of bits for each run and partition tells exactly, and never takes a new message for an old one.
+ * Which messages of an output's topic stood there before. A redelivery of logs appends again what had been appended;
+ * ids are run, partition and sequence, so a window of bits for each run and partition tells exactly, and never takes a
+ * new message for an old one.
  */
 import { prefixWidth, sequenceOf } from '../../core/message-ids.js';
 

@@ -1,4 +1,7 @@
-/** One output: reads its topic by a group of its own, and hands what it reads to a sender. Nothing else in the program waits for it. */
+/**
+ * One output: reads its topic by a group of its own, and hands what it reads to a sender. Nothing else in the program
+ * waits for it.
+ */
 import { at } from '../../core/at.js';
 import type { BuiltMetrics } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
@@ -63,7 +66,10 @@ export class OutputWorker {
   #dropBelow = 0;
   /** Of a message with its key and origin, as far as messages were read. */
   #bytesEach: number | undefined;
-  /** Of messages handed to the sender and not confirmed: offset behind them, receive times of the first and of the newest. */
+  /**
+   * Of messages handed to the sender and not confirmed: offset behind them, receive times of the first and of the
+   * newest.
+   */
   #ages: { readonly nextOffset: number; readonly oldest: number; readonly newest: number }[] = [];
   readonly #firstWaiting: ReturnType<typeof createFirstWaiting>;
   #limiting: NodeJS.Timeout | undefined;
@@ -170,7 +176,8 @@ export class OutputWorker {
     this.#count('retention', committed === undefined ? 0 : earliest - committed.offset);
     this.#expected = position;
     this.#confirmed = position;
-    // Committed even where nothing was sent yet: without a committed offset nobody could tell what the topic's retention removes.
+    // Committed even where nothing was sent yet: without a committed offset nobody could tell what the topic's
+    // retention removes.
     this.#committed = committed === undefined ? -1 : position;
     this.#assigned = true;
     this.#ages = [];

@@ -1,4 +1,6 @@
-/** What each sender has sent, for people to look at: a bounded table in which the sender silent for longest gives way. */
+/**
+ * What each sender has sent, for people to look at: a bounded table in which the sender silent for longest gives way.
+ */
 import { LRUCache } from 'lru-cache';
 import { at } from '../../core/at.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';

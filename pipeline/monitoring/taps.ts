@@ -1,6 +1,6 @@
 /**
- * Watchers of what passes a receiver, a stream or an output. A watcher sees a sample when more passes than it reads: it never
- * slows anything, and costs nothing while there is none.
+ * Watchers of what passes a receiver, a stream or an output. A watcher sees a sample when more passes than it reads: it
+ * never slows anything, and costs nothing while there is none.
  */
 import { at } from '../../core/at.js';
 import { buildMetrics, type Registry } from '../../core/metrics.js';

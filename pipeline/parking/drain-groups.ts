@@ -15,7 +15,10 @@ export interface ParkedGroup {
   readonly epochs: number[];
 }
 
-/** Groups in the order of their first messages. Where messages stand in the topic again, another group begins: the store knows them. */
+/**
+ * Groups in the order of their first messages. Where messages stand in the topic again, another group begins: the store
+ * knows them.
+ */
 export function groupParked(records: readonly ConsumedRecord[]): {
   readonly groups: readonly ParkedGroup[];
   /** Records that Sluice did not write. */

@@ -1,4 +1,6 @@
-/** Parking topics: one for each index set that was ever blocked, of one partition, without an end to their retention. */
+/**
+ * Parking topics: one for each index set that was ever blocked, of one partition, without an end to their retention.
+ */
 import { at } from '../../core/at.js';
 import { isSluiceError } from '../../core/errors.js';
 import type { Span } from '../delivery/records.js';

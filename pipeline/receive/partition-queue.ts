@@ -1,6 +1,6 @@
 /**
- * Batches on their way into one partition of a topic: one append at a time; while it is under way the next one gathers. Ids
- * are minted when an append is formed, so that a run's sequence in this partition has no gaps.
+ * Batches on their way into one partition of a topic: one append at a time; while it is under way the next one gathers.
+ * Ids are minted when an append is formed, so that a run's sequence in this partition has no gaps.
  */
 import { at } from '../../core/at.js';
 import type { TopicLog, TopicRecord } from '../../topics/contract.js';
@@ -22,7 +22,10 @@ interface PartitionQueueOptions {
   readonly topics: TopicLog;
   readonly topic: string;
   readonly partition: number;
-  /** What stands for the partition in the ids, where another topic has a partition of the same number; default: the partition. */
+  /**
+   * What stands for the partition in the ids, where another topic has a partition of the same number; default: the
+   * partition.
+   */
   readonly idPartition?: number;
   readonly run: string;
   readonly batchBytes: number;

@@ -1,4 +1,7 @@
-/** From the receivers to the topics: what is acceptable goes to `logs`, what is not to `dead-letters`. Both are bounded in bytes. */
+/**
+ * From the receivers to the topics: what is acceptable goes to `logs`, what is not to `dead-letters`. Both are bounded
+ * in bytes.
+ */
 import { at } from '../../core/at.js';
 import { withinDeadline } from '../../core/time/deadline.js';
 import type { Log } from '../../core/log.js';
@@ -28,12 +31,18 @@ export interface TopicSinkOptions {
   readonly log: Log;
 }
 
-/** Dead letters wait for their topic within a quarter of the bound of the messages, so that garbage cannot displace them. */
+/**
+ * Dead letters wait for their topic within a quarter of the bound of the messages, so that garbage cannot displace
+ * them.
+ */
 const refusalShare = 4;
 /** Bytes that a record takes beside its value (key, header, lengths). */
 const recordOverhead = 256;
 const maxAppendRecords = 10_000;
-/** Stands for the partition in the ids of refused input. It must not be that of a message: the replay of one would be taken for the other. */
+/**
+ * Stands for the partition in the ids of refused input. It must not be that of a message: the replay of one would be
+ * taken for the other.
+ */
 const refusalIdPartition = 0xffff;
 
 export class TopicSink implements MessageSink {

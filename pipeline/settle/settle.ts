@@ -54,9 +54,9 @@ function asUnusable(error: unknown): never {
 }
 
 /**
- * Positions of already stored documents that are tombstones (rule 10): the dead letter of such a refusal may never have been
- * written. Rule 12: the index is synced before it is read, for an engine that died since it answered may have lost what it
- * had; then the batch is written again.
+ * Positions of already stored documents that are tombstones (rule 10): the dead letter of such a refusal may never have
+ * been written. Rule 12: the index is synced before it is read, for an engine that died since it answered may have lost
+ * what it had; then the batch is written again.
  */
 async function tombstonesAmong({ store }: DeliveryContext, { batch, outcome }: Written): Promise<number[]> {
   const { index, ids } = batch;
@@ -76,7 +76,10 @@ async function tombstonesAmong({ store }: DeliveryContext, { batch, outcome }: W
   return alreadyStoredAt.filter((index) => found.get(at(ids, index))?.tombstone === true);
 }
 
-/** Resolves with how many are dead letters now, or lost ones of the dead letters' own set. Of the others a late copy was taken after all. */
+/**
+ * Resolves with how many are dead letters now, or lost ones of the dead letters' own set. Of the others a late copy was
+ * taken after all.
+ */
 async function settleRefused(
   context: DeliveryContext,
   written: Written,

@@ -60,7 +60,10 @@ export interface WriteContext {
 
 /** Repairs of one document before it counts as refused. */
 const maxRepairs = 3;
-/** Writes, about twenty seconds of them, after which a document that fails by itself counts as refused: it must not hold its partition for ever. */
+/**
+ * Writes, about twenty seconds of them, after which a document that fails by itself counts as refused: it must not hold
+ * its partition for ever.
+ */
 const maxAttempts = 22;
 const failedByItself = 'STORE_DOCUMENT_FAILED';
 
@@ -68,7 +71,10 @@ export function writeIndexBatch(batch: IndexBatch, context: WriteContext): Promi
   return new IndexBatchWrite(batch, context).run();
 }
 
-/** `done`: nothing more is written. A code: written again after a pause, for this reason. Undefined: written again at once. */
+/**
+ * `done`: nothing more is written. A code: written again after a pause, for this reason. Undefined: written again at
+ * once.
+ */
 type Next = 'done' | { readonly retryFor: string } | undefined;
 
 class IndexBatchWrite {
@@ -167,7 +173,9 @@ class IndexBatchWrite {
     return { retryFor: retry.code };
   }
 
-  /** Positions of retries as they were, and of refused documents once they are repaired; the rest is refused for good. */
+  /**
+   * Positions of retries as they were, and of refused documents once they are repaired; the rest is refused for good.
+   */
   #toWriteAgain(tried: readonly number[], failures: readonly WriteFailure[]): number[] {
     const again: number[] = [];
     for (const failure of failures) {
@@ -189,7 +197,9 @@ class IndexBatchWrite {
     return true;
   }
 
-  /** Nothing is known of the whole request: it is sent again, unless the index is gone on purpose or is to be parked. */
+  /**
+   * Nothing is known of the whole request: it is sent again, unless the index is gone on purpose or is to be parked.
+   */
   async #afterError(error: unknown): Promise<Next> {
     const { index } = this.#batch;
     const code = isSluiceError(error) ? error.code : 'STORE_UNAVAILABLE';
@@ -236,7 +246,10 @@ class IndexBatchWrite {
     for (const at of this.#pending) this.#outcome.refused.push({ at, code, reason });
   }
 
-  /** Refused documents need a tombstone in the index, already stored ones may be tombstones: they are judged when the parking topic drains. */
+  /**
+   * Refused documents need a tombstone in the index, already stored ones may be tombstones: they are judged when the
+   * parking topic drains.
+   */
   #park(): void {
     const outcome = this.#outcome;
     outcome.toPark = [...this.#pending, ...outcome.refused.map(({ at }) => at), ...outcome.alreadyStoredAt].sort(

@@ -1,4 +1,7 @@
-/** The primary process of several workers: starts them, answers for them, stops them. It opens no engine and receives nothing itself. */
+/**
+ * The primary process of several workers: starts them, answers for them, stops them. It opens no engine and receives
+ * nothing itself.
+ */
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +78,8 @@ export function createWorkers(options: WorkersOptions): RunningProgram {
 
   return {
     async start() {
-      // Each worker accepts from the shared socket itself: connections handed over by the primary process would be stuck in a worker that is killed.
+      // Each worker accepts from the shared socket itself: connections handed over by the primary process would be
+      // stuck in a worker that is killed.
       cluster.schedulingPolicy = cluster.SCHED_NONE;
       cluster.setupPrimary({ exec: join(import.meta.dirname, 'worker.js'), args: [] });
       const facts = await pool.start();

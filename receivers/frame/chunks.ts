@@ -1,8 +1,9 @@
 /**
- * Joins GELF chunks (docs.graylog.org, GELF via UDP): 1e 0f, an 8-byte set id, number, count, data; any order, at most 128.
- * Sets are keyed by sender and id, so that senders cannot disturb each other. A set that is complete is remembered until its time is over,
- * so that a late duplicate does not open it anew. At a bound the oldest waiting set gives way: an honest set is complete within milliseconds,
- * so under a flood of incomplete ones those go first, and a full table never refuses a chunk.
+ * Joins GELF chunks (docs.graylog.org, GELF via UDP): 1e 0f, an 8-byte set id, number, count, data; any order, at most
+ * 128. Sets are keyed by sender and id, so that senders cannot disturb each other. A set that is complete is remembered
+ * until its time is over, so that a late duplicate does not open it anew. At a bound the oldest waiting set gives way:
+ * an honest set is complete within milliseconds, so under a flood of incomplete ones those go first, and a full table
+ * never refuses a chunk.
  */
 import { crc32 } from 'node:zlib';
 import type { SluiceError } from '../../core/errors.js';
@@ -43,11 +44,15 @@ export interface ChunkCounters {
 
 export interface ChunkAssembler {
   /**
-   * Takes a datagram that begins with 1e 0f and keeps it (as a view) until its set is complete. The joined payload when it was the last one,
-   * undefined while chunks are missing and for duplicates, or why it is refused, which costs this datagram only.
+   * Takes a datagram that begins with 1e 0f and keeps it (as a view) until its set is complete. The joined payload when
+   * it was the last one, undefined while chunks are missing and for duplicates, or why it is refused, which costs this
+   * datagram only.
    */
   add(datagram: Buffer, peer: string): Buffer | SluiceError | undefined;
-  /** To be called about once a second. The sets given up since the last call: too old at `time`, or evicted (1,000 at most are named, all are counted). */
+  /**
+   * To be called about once a second. The sets given up since the last call: too old at `time`, or evicted (1,000 at
+   * most are named, all are counted).
+   */
   expire(time?: number): readonly LostChunkSet[];
   readonly counters: ChunkCounters;
 }
@@ -169,7 +174,10 @@ class Assembler implements ChunkAssembler {
     };
   }
 
-  /** The same sender begins another message with an id that is still known: its old set is complete, or its time is over. */
+  /**
+   * The same sender begins another message with an id that is still known: its old set is complete, or its time is
+   * over.
+   */
   #startOver(known: ChunkSet, count: number, time: number): ChunkSet {
     if (known.parts === undefined) this.#complete.remove(known);
     else this.#giveUp(known, 'CHUNK_SET_EXPIRED');

@@ -1,7 +1,7 @@
 /**
  * Cuts a byte stream into frames at NUL or newline. The outcome does not depend on how the stream was cut into reads.
- * A frame that lies within one read is a view of it; one that spans reads is copied piece by piece. Nothing of a read is kept, so read buffers may be reused
- * as soon as the frames are consumed.
+ * A frame that lies within one read is a view of it; one that spans reads is copied piece by piece. Nothing of a read
+ * is kept, so read buffers may be reused as soon as the frames are consumed.
  */
 export type Delimiter = 'null' | 'newline';
 
@@ -29,7 +29,10 @@ export interface FrameSplitter {
   feed(chunk: Buffer, into: CutFrames): void;
   /** The stream has ended: what stands without a delimiter is the last frame. */
   end(into: CutFrames): void;
-  /** Bytes kept of the frame that is not complete yet; never above maxFrameBytes + 1 (or 64 KiB, the head of one that is skipped). */
+  /**
+   * Bytes kept of the frame that is not complete yet; never above maxFrameBytes + 1 (or 64 KiB, the head of one that is
+   * skipped).
+   */
   readonly waitingBytes: number;
   /** Frames that held nothing, or white space only. */
   readonly emptyFrames: number;

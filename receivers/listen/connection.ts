@@ -41,7 +41,10 @@ interface UnfinishedFrames {
   readonly maxBytes: number;
 }
 
-/** A read is taken in pieces of this size, smaller ones from a sender whose input was refused, and no further than this many refusals: no read may hold all others up. */
+/**
+ * A read is taken in pieces of this size, smaller ones from a sender whose input was refused, and no further than this
+ * many refusals: no read may hold all others up.
+ */
 const pieceBytes = 8 * 1024;
 const suspectPieceBytes = 256;
 const maxRefusalsInRead = 64;
@@ -270,7 +273,10 @@ export class Connection implements Waiting {
     this.#parts.backpressure.add(this);
   }
 
-  /** The first read without a whole frame may be from a sender that waits for an answer, or that never sends the delimiter. */
+  /**
+   * The first read without a whole frame may be from a sender that waits for an answer, or that never sends the
+   * delimiter.
+   */
   #examine(data: Buffer): void {
     this.#examined = true;
     const { diagnoser, nullDelimiter } = this.#parts;

@@ -1,7 +1,8 @@
 /**
- * Shares the event loop between senders. One turn of it serves every socket that is ready, up to two megabytes each: with hundreds of busy ones, or
- * hundreds that close in the middle of a large frame, everybody else would wait for all of them. What waits takes turns by address, so that a sender of
- * one connection does not stand behind all connections of another.
+ * Shares the event loop between senders. One turn of it serves every socket that is ready, up to two megabytes each:
+ * with hundreds of busy ones, or hundreds that close in the middle of a large frame, everybody else would wait for all
+ * of them. What waits takes turns by address, so that a sender of one connection does not stand behind all connections
+ * of another.
  */
 
 import { at } from '../../core/at.js';
@@ -15,7 +16,10 @@ const shareMs = 4;
 export interface FairScheduler {
   /** True: this turn's share is used up, or others of this address wait already; use `later`. */
   over(address: string): boolean;
-  /** Runs in order within an address, when a turn has time for it. Never lost: `stop` runs what waits. `bytes`: what the work holds until then. */
+  /**
+   * Runs in order within an address, when a turn has time for it. Never lost: `stop` runs what waits. `bytes`: what the
+   * work holds until then.
+   */
   later(address: string, bytes: number, work: () => void): void;
   /** Runs all that waits now. */
   stop(): void;

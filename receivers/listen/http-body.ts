@@ -109,7 +109,10 @@ export interface BodyParts {
   readonly checker: MessageChecker;
 }
 
-/** Cuts a plain or compressed body into messages: one object, lines, several objects, or an array. Their bytes stay as they came. */
+/**
+ * Cuts a plain or compressed body into messages: one object, lines, several objects, or an array. Their bytes stay as
+ * they came.
+ */
 export function splitBody(
   bytes: Buffer,
   encodings: readonly string[],

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isIP } from 'node:net';
 
 /**
- * Undefined where the kernel does not tell. `port` is the bound one; sockets of other addresses on it are told apart by address, and
- * several of one address (SO_REUSEPORT) by inode.
+ * Undefined where the kernel does not tell. `port` is the bound one; sockets of other addresses on it are told apart by
+ * address, and several of one address (SO_REUSEPORT) by inode.
  */
 export function readKernelDrops(host: string, port: number, root = '/proc/net', inode?: string): number | undefined {
   const columns = socketsAt(host, port, root).find((socket) => inode === undefined || socket[inodeColumn] === inode);
@@ -12,7 +12,10 @@ export function readKernelDrops(host: string, port: number, root = '/proc/net', 
   return Number.isFinite(drops) ? drops : undefined;
 }
 
-/** The inode of this process's own socket at an address that several processes share. Reads all open files: too slow to ask often. */
+/**
+ * The inode of this process's own socket at an address that several processes share. Reads all open files: too slow to
+ * ask often.
+ */
 export function ownSocketInode(host: string, port: number, root = '/proc'): string | undefined {
   const own = new Set<string>();
   try {
@@ -62,7 +65,10 @@ function socketsAt(host: string, port: number, root: string): string[][] {
   return found;
 }
 
-/** 127.0.0.1 is 0100007F: the kernel prints the address as a number of the machine's own byte order (little-endian here). */
+/**
+ * 127.0.0.1 is 0100007F: the kernel prints the address as a number of the machine's own byte order (little-endian
+ * here).
+ */
 function addressOf4(host: string): string | undefined {
   const parts = host.split('.').map(Number);
   if (parts.length !== 4 || parts.some((part) => !(part >= 0 && part <= 255))) return undefined;

@@ -1,6 +1,7 @@
 /**
- * Messages that come round again by way of other hosts. They leave without a mark, byte for byte, and come back as new ones, so what tells them is
- * that many different messages return several times each. Looks at a few of all: the same ones at every return.
+ * Messages that come round again by way of other hosts. They leave without a mark, byte for byte, and come back as new
+ * ones, so what tells them is that many different messages return several times each. Looks at a few of all: the same
+ * ones at every return.
  */
 import { hash } from 'node:crypto';
 
@@ -28,7 +29,10 @@ interface Seen {
 
 export function createLoopWatch(every = oneOf): LoopWatch {
   const seen = new Map<string, Seen>();
-  /** One for ever: a fresh one would have to step over all that was forgotten since the table was last arranged, thousands each time. */
+  /**
+   * One for ever: a fresh one would have to step over all that was forgotten since the table was last arranged,
+   * thousands each time.
+   */
   const oldestFirst = seen.keys();
   let returned = 0;
 

@@ -1,4 +1,7 @@
-/** How many messages go out at once: large enough that a write costs little for each, small enough that a window of many stays fine-grained. */
+/**
+ * How many messages go out at once: large enough that a write costs little for each, small enough that a window of many
+ * stays fine-grained.
+ */
 import { at } from '../../core/at.js';
 import type { OutputRecord } from './contract.js';
 

@@ -7,7 +7,6 @@ import type { OutputKind, OutputTransport } from './define.js';
 import { gelfOutput } from './gelf/output.js';
 import { syslogOutput } from './syslog/output.js';
 
-export type { OutputContext } from './define.js';
 export type { OwnListener } from './senders/addresses.js';
 
 export const outputKinds: readonly OutputKind[] = [gelfOutput, syslogOutput];

@@ -1,7 +1,8 @@
 /**
- * Brings parcels to one destination in order, at least once. A parcel stays in the window until it is confirmed: by an answer where the
- * protocol has one; else once the connection has been sound for a while after the other side's system had acknowledged its bytes, or once so many
- * bytes were written behind it that no buffer can hold it any more. When a connection breaks, the whole window is sent again on the next.
+ * Brings parcels to one destination in order, at least once. A parcel stays in the window until it is confirmed: by an
+ * answer where the protocol has one; else once the connection has been sound for a while after the other side's system
+ * had acknowledged its bytes, or once so many bytes were written behind it that no buffer can hold it any more. When a
+ * connection breaks, the whole window is sent again on the next.
  */
 import { at } from '../../core/at.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
@@ -84,7 +85,10 @@ export class Sender {
     };
   }
 
-  /** Resolves when the parcel is in the window, with false when it was dropped meanwhile; rejects when the sender stops before. */
+  /**
+   * Resolves when the parcel is in the window, with false when it was dropped meanwhile; rejects when the sender stops
+   * before.
+   */
   async send(parcel: Parcel): Promise<boolean> {
     while (!this.#hasRoom()) {
       if (this.#stopping.signal.aborted || this.#failed !== undefined) break;
@@ -111,7 +115,10 @@ export class Sender {
     return true;
   }
 
-  /** Takes parcels out of the window that end at or below the offset and were not written, and takes no such ones any more. Tells how many messages. */
+  /**
+   * Takes parcels out of the window that end at or below the offset and were not written, and takes no such ones any
+   * more. Tells how many messages.
+   */
   drop(below: number): number {
     this.#dropBelow = Math.max(this.#dropBelow, below);
     const first = this.#position + (this.#writing ? 1 : 0);
@@ -284,7 +291,10 @@ export class Sender {
     if (count > 0) this.#confirmFirst(count);
   }
 
-  /** A destination that stopped reading has a full buffer behind it: what lies there is lost when it is killed, although its system has acknowledged it. */
+  /**
+   * A destination that stopped reading has a full buffer behind it: what lies there is lost when it is killed, although
+   * its system has acknowledged it.
+   */
   #stands(unacknowledged: number): boolean {
     const acknowledged = this.#written - unacknowledged;
     if (acknowledged !== this.#acknowledged || unacknowledged === 0) {

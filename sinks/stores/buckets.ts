@@ -12,7 +12,10 @@ function compareKeys(left: Key, right: Key): number {
   return compareCodePoints(String(left), String(right));
 }
 
-/** Orders the buckets of one grouping within one outer bucket: times ascend, values follow the request. Missing measures come last. */
+/**
+ * Orders the buckets of one grouping within one outer bucket: times ascend, values follow the request. Missing measures
+ * come last.
+ */
 export function bucketOrder(
   request: Pick<AggregateRequest, 'groups' | 'sort'>,
   level: number,

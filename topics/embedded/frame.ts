@@ -10,13 +10,15 @@
  *            f64 max timestamp   milliseconds since the epoch
  *            u32 lead            bytes between the begin of the write that this frame was part of and this frame
  *            record * count
- *   record = u8  flags           1: origin follows, 2: timestamp follows; else they are the record's before in this frame
+ *   record = u8  flags           1: origin follows, 2: timestamp follows; else they are the record's before in this
+ *   frame
  *            u8  key length, u32 value length
  *            [u16 origin length, origin UTF-8] [f64 timestamp]
  *            key ASCII, value
  *
- * One write is one or more frames and is synced as a whole before the next write begins. So a bad frame that is followed
- * by a good frame of a later write (lead tells) was acknowledged and is damaged; any other bad frame was never acknowledged.
+ * One write is one or more frames and is synced as a whole before the next write begins. So a bad frame that is
+ * followed by a good frame of a later write (lead tells) was acknowledged and is damaged; any other bad frame was never
+ * acknowledged.
  */
 import { crc32 } from 'node:zlib';
 import { at } from '../../core/at.js';
@@ -24,7 +26,9 @@ import type { ConsumedRecord, TopicRecord } from '../contract.js';
 
 const frameVersion = 1;
 export const headerBytes = 36;
-/** A frame is closed at this size: readers check and decode whole frames, 1 MiB keeps that under a millisecond or two. */
+/**
+ * A frame is closed at this size: readers check and decode whole frames, 1 MiB keeps that under a millisecond or two.
+ */
 const maxFrameBytes = 2 ** 20;
 
 const lengthBytes = 8;
@@ -45,7 +49,9 @@ export interface FrameHeader {
 export const recordBound = (record: TopicRecord): number =>
   recordOverhead + record.key.length + record.value.length + 3 * record.origin.length;
 
-/** Encodes one write: as many frames as needed, from the begin of `target`, which is large enough. Returns its length. */
+/**
+ * Encodes one write: as many frames as needed, from the begin of `target`, which is large enough. Returns its length.
+ */
 export function encodeFrames(target: Buffer, records: readonly TopicRecord[], baseOffset: number): number {
   let position = 0;
   let index = 0;
@@ -105,7 +111,10 @@ function encodeHeader(target: Buffer, start: number, end: number, header: Omit<F
   target.writeUInt32LE(crc32(target.subarray(start + lengthBytes, end)), start + 4);
 }
 
-/** The header at `start`, when the bytes up to `end` can begin a frame; its checksum is not checked. `headerBytes` must be there. */
+/**
+ * The header at `start`, when the bytes up to `end` can begin a frame; its checksum is not checked. `headerBytes` must
+ * be there.
+ */
 export function decodeHeader(buffer: Buffer, start: number): FrameHeader | undefined {
   const length = buffer.readUInt32LE(start);
   const baseOffset = buffer.readDoubleLE(start + 16);
@@ -128,7 +137,10 @@ export function decodeHeader(buffer: Buffer, start: number): FrameHeader | undef
   };
 }
 
-/** The version of a sound frame of another program: length, checksum and version stand at the same place in every version. Undefined for anything else. */
+/**
+ * The version of a sound frame of another program: length, checksum and version stand at the same place in every
+ * version. Undefined for anything else.
+ */
 export function foreignFrameVersion(buffer: Buffer, start: number, end: number): number | undefined {
   const bytes = buffer.readUInt32LE(start) + lengthBytes;
   const version = buffer[start + lengthBytes] ?? 0;

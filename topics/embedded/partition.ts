@@ -1,4 +1,7 @@
-/** One partition as its writer: appends wait in order and are committed in groups, one write and one sync for all that wait. */
+/**
+ * One partition as its writer: appends wait in order and are committed in groups, one write and one sync for all that
+ * wait.
+ */
 import { at } from '../../core/at.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
@@ -9,7 +12,10 @@ import { hasCode } from './files.js';
 import { encodeFrames, headerBytes, recordBound } from './frame.js';
 import type { SegmentFiles } from './segment-files.js';
 
-/** One write takes at most about this much: it bounds the memory of a write and how long the first of it waits for the last. */
+/**
+ * One write takes at most about this much: it bounds the memory of a write and how long the first of it waits for the
+ * last.
+ */
 const maxGroupBytes = 4 * 2 ** 20;
 const firstPauseMs = 100;
 const longestPauseMs = 1000;

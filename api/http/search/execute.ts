@@ -16,7 +16,7 @@ import { askedBy, type Context } from './questions.js';
 
 export type QueryResults = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-interface TypeError {
+interface SearchTypeError {
   readonly type: string;
   readonly description: string;
   readonly query_id: string;
@@ -70,7 +70,7 @@ async function executeQuery(
   const types = (query.search_types ?? [])
     .filter((type) => keep === undefined || keep.includes(type.id ?? ''))
     .map((type) => ({ ...type, ...overrideOf(type) }));
-  const errors: TypeError[] = [];
+  const errors: SearchTypeError[] = [];
   // A chart counts all messages of its question: a list of the same need not.
   const counting = new Map<string, Promise<number | undefined>>();
   const start = (type: SearchTypeBody): Promise<Result> => {
@@ -127,7 +127,7 @@ function given({ timerange, limit, offset }: TypeOverride): ExecuteBody['global_
   };
 }
 
-function problem({ services: { log } }: Context, error: unknown, queryId: string, typeId: string): TypeError {
+function problem({ services: { log } }: Context, error: unknown, queryId: string, typeId: string): SearchTypeError {
   const known = isForAsker(error);
   if (!known) log.error({ error: errorText(error) }, 'a search failed');
   const type = isSluiceError(error) && error.code === 'SEARCH_LIMIT' ? 'result_window_limit' : 'query';

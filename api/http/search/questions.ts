@@ -5,11 +5,11 @@ import type { SearchQuestion } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import type { ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
-import { effectiveRange, resolveRange } from './times/time-ranges.js';
+import { effectiveRange, resolveRange, type EffectiveRange } from './times/time-ranges.js';
 
 export interface Asked {
   readonly question: SearchQuestion;
-  readonly effective: ReturnType<typeof effectiveRange>;
+  readonly effective: EffectiveRange;
 }
 
 export interface Context {

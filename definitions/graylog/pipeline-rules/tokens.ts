@@ -17,7 +17,7 @@ const space = /\s+/y;
 const comment = /\/\/[^\r\n]*/y;
 const number = /0[xX][0-9A-Fa-f_]+[lL]?|0[bB][01_]+[lL]?|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?[lLfFdD]?/y;
 const sign = /&&|\|\||[=!<>]=|[()[\]{},;:.!<>=+\-*/%]/y;
-const escape = /\\(?:([btnfr"'\\])|u+([0-9A-Fa-f]{4})|([0-3]?[0-7]{1,2}))/y;
+const escapeSequence = /\\(?:([btnfr"'\\])|u+([0-9A-Fa-f]{4})|([0-3]?[0-7]{1,2}))/y;
 const escapes: Readonly<Record<string, string>> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r' };
 
 export function tokensOf(source: string): readonly Token[] {
@@ -97,8 +97,8 @@ function textAt(
       index += 1;
       continue;
     }
-    escape.lastIndex = index;
-    const match = escape.exec(source);
+    escapeSequence.lastIndex = index;
+    const match = escapeSequence.exec(source);
     if (match === null)
       throw wrongAt(
         where(index),

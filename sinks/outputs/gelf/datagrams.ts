@@ -1,6 +1,6 @@
 /**
- * GELF over UDP: each message compressed for itself, in one datagram or in chunks. A chunk (GELF 1.1): 0x1e 0x0f, message id of 8 bytes,
- * number of the chunk from 0, number of chunks; 128 at most.
+ * GELF over UDP: each message compressed for itself, in one datagram or in chunks. A chunk (GELF 1.1): 0x1e 0x0f,
+ * message id of 8 bytes, number of the chunk from 0, number of chunks; 128 at most.
  */
 import { randomBytes } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
@@ -25,7 +25,10 @@ const compressors: Readonly<Record<GelfOutputSettings['compression'], (value: Bu
 
 type NextId = () => Buffer;
 
-/** Ids that no other sender behind the same address is likely to use at the same time. The first bytes change first: some receivers look at no more. */
+/**
+ * Ids that no other sender behind the same address is likely to use at the same time. The first bytes change first:
+ * some receivers look at no more.
+ */
 export function createChunkIds(): NextId {
   const id = randomBytes(8);
   return () => {

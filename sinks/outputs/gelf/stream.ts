@@ -6,7 +6,10 @@ import { nextOffsetOf, parcelEnd } from '../parcels.js';
 const nul = 0;
 const escapedNul = Buffer.from('\\u0000');
 
-/** A raw NUL can only stand within a text (some senders write it there); the destination would take it for the end of the message. */
+/**
+ * A raw NUL can only stand within a text (some senders write it there); the destination would take it for the end of
+ * the message.
+ */
 function withoutNul(value: Buffer): Buffer {
   if (value.indexOf(nul) < 0) return value;
   const parts: Buffer[] = [];

@@ -1,4 +1,7 @@
-/** TCP to a destination, with TLS where asked for: one connection, kept; every address tried; silence in either direction noticed. */
+/**
+ * TCP to a destination, with TLS where asked for: one connection, kept; every address tried; silence in either
+ * direction noticed.
+ */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { at } from '../../../core/at.js';
@@ -24,7 +27,9 @@ export interface TcpLinkOptions {
   readonly lookUp?: LookUp | undefined;
 }
 
-/** Idle connections are probed by the system, so that a firewall does not forget them and a vanished host is noticed. */
+/**
+ * Idle connections are probed by the system, so that a firewall does not forget them and a vanished host is noticed.
+ */
 const keepAliveMs = 30_000;
 /** Between two acknowledgements nothing is acknowledged, without anybody hanging. */
 const hangShownAfterMs = 1_000;
@@ -140,7 +145,8 @@ class TcpConnection implements Connection {
       },
       after: (look) => this.#observe(look),
     });
-    // Judged right after a look, since a process that was busy for long has not looked for long either; this is for systems without looks.
+    // Judged right after a look, since a process that was busy for long has not looked for long either; this is for
+    // systems without looks.
     this.#timer = setInterval(
       () => this.#checkProgress(this.#acknowledged === undefined ? 1 : 2),
       Math.min(1_000, options.writeTimeoutMs / 4),
@@ -204,8 +210,9 @@ class TcpConnection implements Connection {
   }
 
   /**
-   * A write that hangs, or bytes that nobody acknowledges. While the other side's system answers, a second connection would help nobody: its program would read both
-   * in any order, and what was acknowledged and not read yet could come behind what follows it.
+   * A write that hangs, or bytes that nobody acknowledges. While the other side's system answers, a second connection
+   * would help nobody: its program would read both in any order, and what was acknowledged and not read yet could come
+   * behind what follows it.
    */
   #checkProgress(times: number): void {
     const { writeTimeoutMs, hangTimeoutMs } = this.#options;

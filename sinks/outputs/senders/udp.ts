@@ -1,6 +1,6 @@
 /**
- * UDP to a destination. The socket is connected, so that the system reports a closed port: then the messages wait, although nothing but that
- * report ever tells whether a datagram arrived.
+ * UDP to a destination. The socket is connected, so that the system reports a closed port: then the messages wait,
+ * although nothing but that report ever tells whether a datagram arrived.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { at } from '../../../core/at.js';
@@ -18,7 +18,10 @@ interface UdpLinkOptions {
   readonly lookUp?: LookUp | undefined;
 }
 
-/** How long the report of a closed port may take on the way back, after the first datagram to a destination that was away. */
+/**
+ * How long the report of a closed port may take on the way back, after the first datagram to a destination that was
+ * away.
+ */
 const reportMs = 250;
 const notAnswered: WriteAnswer = { answered: false };
 

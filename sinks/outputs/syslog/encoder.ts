@@ -1,6 +1,6 @@
 /**
- * SYSLOG messages from documents. Over TCP each is framed (RFC 6587): by its length in bytes and a space before it, or by a newline behind it.
- * Over UDP each is a datagram.
+ * SYSLOG messages from documents. Over TCP each is framed (RFC 6587): by its length in bytes and a space before it, or
+ * by a newline behind it. Over UDP each is a datagram.
  */
 import { at } from '../../../core/at.js';
 import type { LogDocument } from '../../../schemas/messages.js';

@@ -1,11 +1,17 @@
-/** Texts of syslog: what a field may hold, and control characters that a receiver could take for the beginning of another message. */
+/**
+ * Texts of syslog: what a field may hold, and control characters that a receiver could take for the beginning of
+ * another message.
+ */
 
 /** Not C0 but the tab, not DEL, C1, and the line and paragraph separators. */
 const withoutControl = /^[\t -~\u00a0-\u2027\u202a-\uffff]*$/;
 const controls = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/g;
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\0': '\\0' };
 
-/** Nothing that structured data escapes and no control character. One look instead of two; with anchors it costs the least. */
+/**
+ * Nothing that structured data escapes and no control character. One look instead of two; with anchors it costs the
+ * least.
+ */
 const plainValue = /^[\t !#-[^-~\u00a0-\u2027\u202a-\uffff]*$/;
 const specials = /["\\\]]/g;
 
@@ -17,10 +23,10 @@ export function parameterValue(text: string): string {
 /** Visible escapes instead of control characters: `\n`, `\x1b`, `\u2028`. */
 export function withoutControls(text: string): string {
   if (withoutControl.test(text)) return text;
-  return text.replace(controls, (character) => short[character] ?? escape(character.charCodeAt(0)));
+  return text.replace(controls, (character) => short[character] ?? escaped(character.charCodeAt(0)));
 }
 
-function escape(code: number): string {
+function escaped(code: number): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 

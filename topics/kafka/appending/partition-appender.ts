@@ -1,8 +1,9 @@
 /**
  * Appends to one partition: a queue, one outstanding request, its retries included, and a producer id of its own.
  *
- * A batch that got no answer is sent again as it was, under the same id and sequence, so the broker knows it. When the broker has lost
- * track of the numbering a new id is taken and the same records are sent under it: they may then stand twice, which consumers skip by key.
+ * A batch that got no answer is sent again as it was, under the same id and sequence, so the broker knows it. When the
+ * broker has lost track of the numbering a new id is taken and the same records are sent under it: they may then stand
+ * twice, which consumers skip by key.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at } from '../../../core/at.js';
@@ -130,7 +131,10 @@ export class PartitionAppender {
     this.#running = false;
   }
 
-  /** The records at the head of the queue that fit into one batch, of one append or of several. They stay in the queue until durable. */
+  /**
+   * The records at the head of the queue that fit into one batch, of one append or of several. They stay in the queue
+   * until durable.
+   */
   #nextChunk(): Chunk {
     const limit = Math.min(this.#settings.batchBytes(), this.#shrunkBatchBytes);
     const records: TopicRecord[] = [];

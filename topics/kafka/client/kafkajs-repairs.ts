@@ -46,8 +46,8 @@ export function repairKafkajs(): void {
 }
 
 /**
- * It sets a timer with a negative delay after every answer although nothing waits: Node.js 24 warns about it (kafkajs issue 1751).
- * The timer is only needed while requests wait, and then with the delay that it would have.
+ * It sets a timer with a negative delay after every answer although nothing waits: Node.js 24 warns about it (kafkajs
+ * issue 1751). The timer is only needed while requests wait, and then with the delay that it would have.
  */
 function repairRequestQueue(): void {
   const { prototype } = load('kafkajs/src/network/requestQueue') as { prototype: RequestQueue };
@@ -64,7 +64,10 @@ function repairRequestQueue(): void {
 /** Looks at the deadlines of requests this often at least; so much later than asked a request may end. */
 const deadlinesEveryMs = 100;
 
-/** Its deadlines are times of day: a clock set back by hours would hold a throttled connection, or one that never answers, for hours. */
+/**
+ * Its deadlines are times of day: a clock set back by hours would hold a throttled connection, or one that never
+ * answers, for hours.
+ */
 function repairDeadlines(): void {
   const { prototype } = load('kafkajs/src/network/requestQueue') as { prototype: RequestQueue };
   prototype.maybeThrottle = function throttle(this: RequestQueue, forMs: number | null): void {
@@ -97,7 +100,10 @@ function repairDeadlines(): void {
   };
 }
 
-/** Requests that find a connection closed each open a socket of their own, and all but the last are left open and forgotten. */
+/**
+ * Requests that find a connection closed each open a socket of their own, and all but the last are left open and
+ * forgotten.
+ */
 function repairConnectionPool(): void {
   const { prototype } = load('kafkajs/src/network/connectionPool') as { prototype: ConnectionPool };
   const opening = new WeakMap<Connection, Promise<unknown>>();

@@ -1,4 +1,7 @@
-/** Record batches of format 2 as the contract's records, without a step between. The grammar stands in `record-batch.ts`. */
+/**
+ * Record batches of format 2 as the contract's records, without a step between. The grammar stands in
+ * `record-batch.ts`.
+ */
 import { formatVersions } from '../../../core/formats/versions.js';
 import { assertVersion } from '../../../core/formats/stamp.js';
 import { idWidth, prefixWidth, sequenceIn } from '../../../core/message-ids.js';
@@ -148,7 +151,10 @@ class RecordReader {
 
 const newerPrefix = 'origin.';
 
-/** A header of another name is a foreign producer's, or says that a newer program's record must not be read as one of ours: throws FORMAT_NEWER. */
+/**
+ * A header of another name is a foreign producer's, or says that a newer program's record must not be read as one of
+ * ours: throws FORMAT_NEWER.
+ */
 export function assertOurs(name: string): void {
   if (!name.startsWith(newerPrefix)) return;
   const version = Number(name.slice(newerPrefix.length));

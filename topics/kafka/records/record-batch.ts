@@ -2,8 +2,9 @@
  * Records as Kafka's record batch of format 2 and as a Produce request of version 7, each written once into one buffer.
  * kafkajs' own encoder makes three buffers a record and copies the list of records for every record of it.
  *
- * Record => length:varint attributes:int8 timestampDelta:varlong offsetDelta:varint key:varint-bytes value:varint-bytes headers:[key value]
- * Batch  => baseOffset:int64 length:int32 leaderEpoch:int32 magic:int8 crc:uint32 attributes:int16 lastOffsetDelta:int32
+ * Record => length:varint attributes:int8 timestampDelta:varlong offsetDelta:varint key:varint-bytes value:varint-bytes
+ * headers:[key value] Batch  => baseOffset:int64 length:int32 leaderEpoch:int32 magic:int8 crc:uint32 attributes:int16
+ * lastOffsetDelta:int32
  *           firstTimestamp:int64 maxTimestamp:int64 producerId:int64 producerEpoch:int16 baseSequence:int32 [record]
  * Grammar: https://kafka.apache.org/documentation/#messageformat
  */
@@ -139,8 +140,8 @@ export function nextSequence(sequence: number, count: number): number {
 }
 
 /**
- * Produce v7 => transactionalId:nullable-string acks:int16 timeout:int32 [topic:string [partition:int32 records:bytes]], here with
- * one topic, one partition, one batch, acks=all.
+ * Produce v7 => transactionalId:nullable-string acks:int16 timeout:int32 [topic:string [partition:int32
+ * records:bytes]], here with one topic, one partition, one batch, acks=all.
  */
 export function encodeProduce(
   target: { topic: string; partition: number; timeoutMs: number },

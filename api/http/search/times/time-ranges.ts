@@ -76,9 +76,13 @@ function invalid(place: string, got: string, allowed: string): Error {
 export const iso = (time: number): string => new Date(time).toISOString();
 
 /** As results say what was searched. */
-export function effectiveRange(
-  { from, to }: ResolvedRange,
-  now: number,
-): { readonly type: 'absolute'; readonly from: string; readonly to: string } {
+/** A range as answers tell it: both ends, in ISO 8601. */
+export interface EffectiveRange {
+  readonly type: 'absolute';
+  readonly from: string;
+  readonly to: string;
+}
+
+export function effectiveRange({ from, to }: ResolvedRange, now: number): EffectiveRange {
   return { type: 'absolute', from: iso(from ?? 0), to: iso(to ?? now) };
 }

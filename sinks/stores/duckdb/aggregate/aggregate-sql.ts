@@ -1,6 +1,6 @@
 /**
- * One statement for an aggregation over several index files: their documents side by side, grouped at every level at once (`GROUPING SETS`),
- * then cut level by level to the buckets that count.
+ * One statement for an aggregation over several index files: their documents side by side, grouped at every level at
+ * once (`GROUPING SETS`), then cut level by level to the buckets that count.
  */
 import { at } from '../../../../core/at.js';
 import {

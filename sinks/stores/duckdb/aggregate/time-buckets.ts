@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { maxBuckets, type AggregateRequest, type Bucket } from '../../../../schemas/query.js';
 import { leafBuckets } from '../../buckets.js';
-import { bucketWidth, defaultInterval } from '../sql/bucket-sql.js';
+import { bucketWidth, defaultInterval, type BucketWidth } from '../sql/bucket-sql.js';
 import { countParts } from '../search/count-rows.js';
 import { storeError } from '../failures.js';
 import type { SearchedIndex } from '../search/found.js';
@@ -64,11 +64,11 @@ export function listBuckets(leased: readonly RowsLease[], request: Charted): Buc
 
 class BucketSums {
   /** Undefined: one bucket for all. */
-  readonly interval: ReturnType<typeof bucketWidth>;
+  readonly interval: BucketWidth | undefined;
   total = 0;
   readonly #rows = new Map<number, number>();
 
-  private constructor(interval: ReturnType<typeof bucketWidth>) {
+  private constructor(interval: BucketWidth | undefined) {
     this.interval = interval;
   }
 

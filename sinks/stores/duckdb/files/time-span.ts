@@ -22,8 +22,10 @@ export function widened({ least, most }: TimeSpan, cells: readonly unknown[]): T
   return { least, most };
 }
 
+export type TimeRange = Pick<Condition, 'from' | 'to'>;
+
 /** False: no row can match. Rows without a timestamp match no range. */
-export function mayMatch(span: TimeSpan | undefined, { from, to }: Pick<Condition, 'from' | 'to'>): boolean {
+export function mayMatch(span: TimeSpan | undefined, { from, to }: TimeRange): boolean {
   if (span === undefined) return true;
   return (
     (from === undefined || span.most >= from) &&

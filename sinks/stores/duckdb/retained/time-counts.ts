@@ -1,4 +1,7 @@
-/** How many rows match a condition in each second or minute of their timestamps: what a count, a chart, and the place of the newest hundred rows need. */
+/**
+ * How many rows match a condition in each second or minute of their timestamps: what a count, a chart, and the place of
+ * the newest hundred rows need.
+ */
 import type { Condition } from '../sql/condition-sql.js';
 
 type Span = Pick<Condition, 'from' | 'to'>;
@@ -109,8 +112,8 @@ export class TimeCounts {
   }
 
   /**
-   * A span that ends with the given one (`desc`; `asc`: begins with it) and holds so many rows in its whole stretches, or all of it.
-   * Rows of the same time as its end are in it.
+   * A span that ends with the given one (`desc`; `asc`: begins with it) and holds so many rows in its whole stretches,
+   * or all of it. Rows of the same time as its end are in it.
    */
   nearest(span: Span, direction: 'asc' | 'desc', rows: number): Span {
     const [first, end] = this.#whole(span);

@@ -25,10 +25,13 @@ export function bucketSql(column: string, { unit, count }: BucketInterval): stri
 }
 
 /** Milliseconds of one bucket, and where one of them begins; undefined where they are not all as long. */
-export function bucketWidth({
-  unit,
-  count,
-}: BucketInterval): { readonly width: number; readonly start: number } | undefined {
+/** Buckets of one width, in milliseconds; `start` is where one of them begins. */
+export interface BucketWidth {
+  readonly width: number;
+  readonly start: number;
+}
+
+export function bucketWidth({ unit, count }: BucketInterval): BucketWidth | undefined {
   if (unit === 'month' || unit === 'year') return undefined;
   return { width: widths[unit] * count, start: unit === 'week' ? firstMonday : 0 };
 }

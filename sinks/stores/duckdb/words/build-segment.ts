@@ -9,7 +9,10 @@ import { maxTextLength, SegmentBuilder, wordFields, type Texts } from './segment
 import type { RowRange, WordSegment } from './segments.js';
 import { wordHash } from './word-hash.js';
 
-/** Rows of one statement; fewer where texts are long. They are cut into words a chunk of the engine at a time, some milliseconds, with turns for the others in between. */
+/**
+ * Rows of one statement; fewer where texts are long. They are cut into words a chunk of the engine at a time, some
+ * milliseconds, with turns for the others in between.
+ */
 const firstPageRows = 512;
 const mostPageRows = 8_192;
 const pageCharacters = 4 * 2 ** 20;
@@ -83,7 +86,10 @@ function addChunk(builder: SegmentBuilder, chunk: DuckDBDataChunk, firstRow: num
   return times.slice(0, added);
 }
 
-/** Returns about how many bytes they take in an index file: the engine's compression and its blocks make up for each other, to within a third. */
+/**
+ * Returns about how many bytes they take in an index file: the engine's compression and its blocks make up for each
+ * other, to within a third.
+ */
 async function writeWords(
   connection: DuckDBConnection,
   builder: SegmentBuilder,

@@ -1,6 +1,6 @@
 /**
- * Where a word stands, as bytes: by row, ascending, eight times the distance to the row before (the first: to row 0) plus the fields that have it, as variable-length
- * numbers of seven bits a byte, the lowest first.
+ * Where a word stands, as bytes: by row, ascending, eight times the distance to the row before (the first: to row 0)
+ * plus the fields that have it, as variable-length numbers of seven bits a byte, the lowest first.
  */
 
 export const fieldBits = 3;

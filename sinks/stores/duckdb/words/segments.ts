@@ -1,6 +1,6 @@
 /** Which rows of an index file have their words in its table of words: segments of rows, each with words of its own. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { mayMatch, type TimeSpan } from '../files/time-span.js';
+import { mayMatch, type TimeRange, type TimeSpan } from '../files/time-span.js';
 
 export interface WordSegment {
   /** Rows of the file. */
@@ -120,7 +120,7 @@ export function uncovered(segments: readonly WordSegment[], { firstRow, endRow }
 export function segmentsOf(
   segments: readonly WordSegment[],
   { firstRow, endRow }: RowRange,
-  range: Parameters<typeof mayMatch>[1],
+  range: TimeRange,
 ): WordSegment[] {
   return segments.filter(
     (segment) => segment.endRow > firstRow && segment.firstRow < endRow && mayMatch(segment.times, range),

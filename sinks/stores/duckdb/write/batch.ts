@@ -1,4 +1,7 @@
-/** Turns parsed documents into columns: known fields into theirs, frequent new ones into new columns, the rest into `other_fields`. */
+/**
+ * Turns parsed documents into columns: known fields into theirs, frequent new ones into new columns, the rest into
+ * `other_fields`.
+ */
 import { at } from '../../../../core/at.js';
 import {
   baseFields,

@@ -1,6 +1,6 @@
 /**
- * Rows for an appender, chunk by chunk. The library stores text by text, one call into the engine each; here all texts of
- * a column go over in one call, and each row refers to its part of them.
+ * Rows for an appender, chunk by chunk. The library stores text by text, one call into the engine each; here all texts
+ * of a column go over in one call, and each row refers to its part of them.
  */
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import {
@@ -18,11 +18,15 @@ import type { Cell } from './batch.js';
 /** Rows of one chunk, fixed by the engine. */
 const chunkRows = 2048;
 /**
- * Columns of the chunks that are kept for the next rows of the same types, 32 KiB each. A chunk's memory is the engine's and is given back when its
- * JavaScript object is collected, which that memory does not hasten: with a new chunk for each append it grew by hundreds of megabytes.
+ * Columns of the chunks that are kept for the next rows of the same types, 32 KiB each. A chunk's memory is the
+ * engine's and is given back when its JavaScript object is collected, which that memory does not hasten: with a new
+ * chunk for each append it grew by hundreds of megabytes.
  */
 const maxReusedColumns = 1024;
-/** UTF-16 units of one column of a chunk that go over in one call; a column with more goes text by text, so that the buffer stays small. */
+/**
+ * UTF-16 units of one column of a chunk that go over in one call; a column with more goes text by text, so that the
+ * buffer stays small.
+ */
 const maxJoinedLength = 32 * 2 ** 20;
 /** A buffer up to this size is kept for the next column. */
 const reusedTextBytes = 8 * 2 ** 20;

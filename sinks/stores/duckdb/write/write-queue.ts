@@ -1,4 +1,7 @@
-/** Writes that wait: those for one index are joined into one transaction; what a failed one really did is read from the file. */
+/**
+ * Writes that wait: those for one index are joined into one transaction; what a failed one really did is read from the
+ * file.
+ */
 import { at } from '../../../../core/at.js';
 import type { DocumentUpdate, WriteRequest, WriteResult } from '../../contract.js';
 import { updateDocuments, writeById } from './by-id.js';
@@ -78,7 +81,10 @@ export class WriteQueue {
     return entry.exclusive(() => this.#change(entry, (file) => updateDocuments(file, updates)));
   }
 
-  /** One transaction of its own. One whose outcome is unknown is for the caller to repeat: what it did before is found again by id or revision. */
+  /**
+   * One transaction of its own. One whose outcome is unknown is for the caller to repeat: what it did before is found
+   * again by id or revision.
+   */
   #change<Result>(entry: IndexEntry, work: (file: IndexFile) => Promise<Result>): Promise<Result> {
     return this.#catalog.inTurn(async () => {
       const file = await this.#attach(entry);

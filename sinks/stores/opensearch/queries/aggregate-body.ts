@@ -1,4 +1,6 @@
-/** An aggregation as the engine's language has it: one level inside of the other, `g` for groupings, `m<n>` for metrics. */
+/**
+ * An aggregation as the engine's language has it: one level inside of the other, `g` for groupings, `m<n>` for metrics.
+ */
 import { at } from '../../../../core/at.js';
 import {
   defaultBucketLimit,
@@ -9,13 +11,19 @@ import {
 } from '../../../../schemas/query.js';
 import { compileQuery, type Clause, type TypeOf } from './query.js';
 
-/** Buckets that each shard names, so that the most frequent of all are among them: exact up to so many values of a field on a shard. */
+/**
+ * Buckets that each shard names, so that the most frequent of all are among them: exact up to so many values of a field
+ * on a shard.
+ */
 const shardBuckets = 20_000;
 /** The same of an inner grouping, for each outer bucket. */
 const innerShardBuckets = 1_000;
 /** Up to so many values a cardinality is practically exact; the engine takes no more. */
 const exactCardinality = 40_000;
-/** Compression of the digest that stands for the values of a percentile: the larger the closer. Below a thousand values each counts for itself. */
+/**
+ * Compression of the digest that stands for the values of a percentile: the larger the closer. Below a thousand values
+ * each counts for itself.
+ */
 const digestCompression = 2_000;
 /** Nearest rank: at a whole rank the digest steps to the next value one step too early. */
 const justBelow = 1 - 1e-10;

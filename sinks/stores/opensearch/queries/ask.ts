@@ -1,6 +1,9 @@
-/** One search request to several indices: those that are closed or gone are left out and named, and of failing shards the rest answers where that is asked for. */
+/**
+ * One search request to several indices: those that are closed or gone are left out and named, and of failing shards
+ * the rest answers where that is asked for.
+ */
 import { at } from '../../../../core/at.js';
-import { faultOf } from '../../../../core/opensearch-client.js';
+import { faultOf, type OpenSearchFault } from '../../../../core/opensearch-client.js';
 import type { IndexFailure, SearchRequest } from '../../../../schemas/query.js';
 import { storeErrors } from '../../errors.js';
 import { wholeError } from '../bulk.js';
@@ -83,14 +86,15 @@ function unavailableIndex(
   return indices.find((index) => index === fault.index);
 }
 
-export function searchError(status: number, fault: ReturnType<typeof faultOf>, indices: readonly string[]): Error {
+export function searchError(status: number, fault: OpenSearchFault, indices: readonly string[]): Error {
   if (status !== 400) return wholeError(status, fault, indices.join(','));
   return storeErrors.create('STORE_QUERY_INVALID', { got: `${fault.type}: ${fault.reason}`.slice(0, 500) });
 }
 
 /**
- * The condition of a search: its query and range of time, tombstones left out. These have no time, so a range leaves them out by itself, and alone it is a
- * question that the engine answers from its index of times without a look at the documents.
+ * The condition of a search: its query and range of time, tombstones left out. These have no time, so a range leaves
+ * them out by itself, and alone it is a question that the engine answers from its index of times without a look at the
+ * documents.
  */
 export function queryClause(
   request: Pick<SearchRequest, 'query' | 'from' | 'to'>,

@@ -1,7 +1,7 @@
 /**
- * Query trees as the query language of OpenSearch, after the matching rules of `schemas/query.ts`. The clauses of a field
- * depend on its type, since OpenSearch fails a whole search for a word asked of a number: indices that type the fields of
- * a query differently are therefore searched apart (`search.ts`).
+ * Query trees as the query language of OpenSearch, after the matching rules of `schemas/query.ts`. The clauses of a
+ * field depend on its type, since OpenSearch fails a whole search for a word asked of a number: indices that type the
+ * fields of a query differently are therefore searched apart (`search.ts`).
  */
 import { at } from '../../../../core/at.js';
 import type { QueryNode, RangeEnd } from '../../../../schemas/query.js';
@@ -51,7 +51,10 @@ export function compileQuery(node: QueryNode, typeOf: TypeOf): Clause {
   }
 }
 
-/** One clause for all the streams that somebody may read: the engine counts clauses, and there may be more of them than it takes. */
+/**
+ * One clause for all the streams that somebody may read: the engine counts clauses, and there may be more of them than
+ * it takes.
+ */
 function membersOf(nodes: readonly QueryNode[]): Readonly<Record<string, readonly string[]>> | undefined {
   const ids = nodes.flatMap((node) => (node.kind === 'term' && node.field === 'streams' ? [node.text] : []));
   return nodes.length > 0 && ids.length === nodes.length ? { streams: ids } : undefined;
@@ -76,7 +79,10 @@ function eachField(field: string | undefined, clause: (field: string) => Clause)
   return field === undefined ? anyOf(defaultFields.map(clause)) : clause(field);
 }
 
-/** A field past the limit of an index is kept as `name=value` in `other_fields` (`sinks/index-sets/mapping-coercion.ts`). */
+/**
+ * A field past the limit of an index is kept as `name=value` in `other_fields`
+ * (`sinks/index-sets/mapping-coercion.ts`).
+ */
 function withOthers(field: string, clause: Clause, other: Clause): Clause {
   return standardFields.has(field) ? clause : anyOf([clause, other]);
 }
