@@ -1,5 +1,6 @@
 /** Compares what a load sent with what the topic and the store hold. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { indexPrefix } from '../schemas/index-names.js';
 import type { LoadRun } from './contract.js';
 import { createReader } from './generator.js';
 import { createBitSet, createIdTable, type BitSet } from './id-table.js';
@@ -188,7 +189,7 @@ async function readStored(topic: Accepted, sources: VerifySources): Promise<Stor
   const result: Stored = { stored: createBitSet(), doubled: 0, examples: [] };
   const sets = new Map<string, BitSet>();
   await sources.scanStore((index, ids) => {
-    const name = index.replace(/_\d+$/, '');
+    const name = indexPrefix(index) ?? index;
     let set = sets.get(name);
     if (set === undefined) sets.set(name, (set = createBitSet()));
     for (const id of ids) {

@@ -4,6 +4,7 @@
  */
 import type { Log } from '../../core/log.js';
 import type { RuleSet } from '../../rules/contract.js';
+import { indexName, indexNumber } from '../../schemas/index-names.js';
 import type { IndexSetDefinition } from '../../schemas/index-sets.js';
 import type { IndexRotation, IndexState } from '../../sinks/index-sets/contract.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
@@ -104,9 +105,9 @@ async function createNextIndex(options: EpochsOptions, set: IndexSetDefinition):
     const taken = [...(await ledger.indexStates()).values()]
       .filter(({ value }) => value.indexSet === set.id)
       .map(({ value }) => value.number);
-    const there = (await store.indices.list(set.id)).map((info) => Number(info.name.slice(set.id.length + 1)));
+    const there = (await store.indices.list(set.id)).map((info) => indexNumber(info.name, set.id) ?? -1);
     const number = Math.max(-1, ...taken, ...there) + 1;
-    const name = `${set.id}_${number}`;
+    const name = indexName(set.id, number);
     const state: IndexState = { indexSet: set.id, number, state: 'open', createdAt: now() };
     if (!(await ledger.writeIndexState(name, state, undefined))) continue;
     await store.indices.create(name, {

@@ -1,5 +1,6 @@
 /** Index sets of the rule files: sizes, durations, and names that do not run into each other. */
 import type { RuleFileIndexSet, RuleFileSize } from '../../schemas/rule-files.js';
+import { namesCanMeet } from '../../schemas/index-names.js';
 import type { IndexSetDefinition, RetentionSettings, RotationSettings } from '../../schemas/index-sets.js';
 import type { Definition } from '../language/join.js';
 import { shown, type Place } from '../problems.js';
@@ -57,7 +58,7 @@ const fallbackSet: IndexSetDefinition = {
 export function buildIndexSets(definitions: readonly Definition<RuleFileIndexSet>[]): readonly IndexSetDefinition[] {
   if (definitions.length === 0) return [fallbackSet];
   for (const { id, placeOf } of definitions) {
-    const longer = definitions.find((other) => other.id.startsWith(`${id}_`));
+    const longer = definitions.find((other) => namesCanMeet(id, other.id));
     if (longer !== undefined)
       placeOf('id').report(
         "The name of one index set may not begin another's followed by `_`: their indices could not be told apart.",

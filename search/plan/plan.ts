@@ -6,6 +6,7 @@ import type { SearchQuestion, SortOrder } from '../contract.js';
 import type { SearchScope } from '../../schemas/access.js';
 import type { SearchSettings } from '../../schemas/config/search.js';
 import { standardFields } from '../../schemas/index-fields.js';
+import { indexPrefix } from '../../schemas/index-names.js';
 import type { QueryNode } from '../../schemas/query.js';
 import { parseQuery } from '../language/parser.js';
 import { queryOptions } from '../language/options.js';
@@ -66,7 +67,7 @@ function searchedSets(
 
 /** Whether the index belongs to a set that the scope may search. */
 export function mayHold(context: PlanContext, index: string, scope: SearchScope): boolean {
-  const set = /^(.+)_\d{1,15}$/.exec(index)?.[1];
+  const set = indexPrefix(index);
   return set !== undefined && searchedSets(context, [set], scope).length > 0;
 }
 

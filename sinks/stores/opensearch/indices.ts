@@ -3,20 +3,17 @@ import { formatVersions } from '../../../core/formats/versions.js';
 import { judgeStamp, readStamp } from '../../../core/formats/stamp.js';
 import { faultOf } from '../../../core/opensearch-client.js';
 import { storeErrors } from '../errors.js';
-import { indexNumber } from '../index-names.js';
+import { indexNameRule, indexPattern, indicesOf, isIndexName } from '../../../schemas/index-names.js';
 import type { FieldType, IndexInfo, IndexOptions } from '../contract.js';
 import { flatTypes, indexBody, tombstoneField, writeAlias, type IndexLimits, type MappedField } from './mapping.js';
 import { pathOf, sendExpecting, type Send } from './requests.js';
 import { wholeError } from './bulk.js';
 
-const indexName = /^[a-z0-9][a-z0-9_+.-]*_\d+$/;
-const maxNameLength = 200;
-
 export async function createIndex(send: Send, name: string, options: IndexOptions, limits: IndexLimits): Promise<void> {
-  if (!indexName.test(name) || name.length > maxNameLength)
+  if (!isIndexName(name))
     throw storeErrors.create('STORE_INDEX_NAME_INVALID', {
       got: name,
-      allowed: '<prefix>_<number> of small letters, digits, _, - and +',
+      allowed: indexNameRule,
     });
   const reply = await send({ method: 'PUT', path: pathOf(name), body: indexBody(name, options, limits) }, name);
   if (reply.status >= 300) {
@@ -72,7 +69,7 @@ interface CatIndex {
 }
 
 export async function listIndices(send: Send, prefix: string): Promise<IndexInfo[]> {
-  const pattern = `${prefix}_*`;
+  const pattern = indexPattern(prefix);
   const reply = await sendExpecting(
     send,
     {
@@ -89,25 +86,19 @@ export async function listIndices(send: Send, prefix: string): Promise<IndexInfo
     [404],
   );
   if (reply.status === 404) return [];
-  const numberOf = (name: string) =>
-    name.startsWith(`${prefix}_`) && /^\d+$/.test(name.slice(prefix.length + 1))
-      ? Number(name.slice(prefix.length + 1))
-      : undefined;
-  const found = (reply.body as readonly CatIndex[]).filter((one) => numberOf(one.index) !== undefined);
+  const found = indicesOf(prefix, reply.body as readonly CatIndex[], (one) => one.index);
   if (found.length === 0) return [];
   const tombstones = await countTombstones(send, pattern);
   const closed = found.some((one) => one.status !== 'open')
     ? await closedBytes(send, pattern)
     : new Map<string, number>();
-  return found
-    .map((one) => ({
-      name: one.index,
-      open: one.status === 'open',
-      bytes: Number(one['pri.store.size'] ?? closed.get(one.index) ?? 0),
-      createdAt: Number(one['creation.date']),
-      documents: Math.max(0, Number(one['docs.count'] ?? 0) - (tombstones.get(one.index) ?? 0)),
-    }))
-    .sort((left, right) => (numberOf(left.name) ?? 0) - (numberOf(right.name) ?? 0));
+  return found.map((one) => ({
+    name: one.index,
+    open: one.status === 'open',
+    bytes: Number(one['pri.store.size'] ?? closed.get(one.index) ?? 0),
+    createdAt: Number(one['creation.date']),
+    documents: Math.max(0, Number(one['docs.count'] ?? 0) - (tombstones.get(one.index) ?? 0)),
+  }));
 }
 
 /** By the names alone: what searches ask before each of them. */
@@ -117,7 +108,7 @@ export async function openIndices(send: Send, prefixes: readonly string[]): Prom
     send,
     {
       method: 'GET',
-      path: `/_resolve/index/${prefixes.map((prefix) => encodeURIComponent(`${prefix}_*`)).join(',')}`,
+      path: `/_resolve/index/${prefixes.map((prefix) => encodeURIComponent(indexPattern(prefix))).join(',')}`,
       query: { expand_wildcards: 'open' },
     },
     prefixes.join(','),
@@ -127,11 +118,7 @@ export async function openIndices(send: Send, prefixes: readonly string[]): Prom
   const names = (reply.body as { readonly indices: readonly { readonly name: string }[] }).indices.map(
     ({ name }) => name,
   );
-  return prefixes.flatMap((prefix) =>
-    names
-      .filter((name) => indexNumber(name, prefix) !== undefined)
-      .sort((left, right) => (indexNumber(left, prefix) ?? 0) - (indexNumber(right, prefix) ?? 0)),
-  );
+  return prefixes.flatMap((prefix) => indicesOf(prefix, names, (name) => name));
 }
 
 /** The list knows no sizes of closed indices; the statistics do, once their shards have been closed. */

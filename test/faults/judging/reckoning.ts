@@ -7,6 +7,7 @@ import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
 import { loadConfig } from '../../../program/settings.js';
 import { createTopicLog } from '../../../program/topic-log.js';
+import { indexPrefix } from '../../../schemas/index-names.js';
 import type { Program } from '../../program.js';
 
 export interface Reckoning {
@@ -156,7 +157,7 @@ function countPlaces(found: ReadonlyMap<string, readonly string[]>): {
     counts.set(id, (counts.get(id) ?? 0) + 1);
   };
   for (const [index, ids] of found) {
-    const set = index.replace(/_\d+$/, '');
+    const set = indexPrefix(index) ?? index;
     if (set === deadLetterSet) {
       deadLetters += ids.length;
       for (const deadLetter of ids) {

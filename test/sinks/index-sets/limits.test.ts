@@ -1,5 +1,4 @@
 import t from 'tap';
-import { checkPrefixes, indexName, indexNumber, nextNumber } from '../../../sinks/index-sets/names.js';
 import { expiredIndices, retentions } from '../../../sinks/index-sets/retention/registry.js';
 import type { RetentionSettings, RotationSettings } from '../../../schemas/index-sets.js';
 import { rotations, shouldRotate } from '../../../sinks/index-sets/rotation/registry.js';
@@ -108,30 +107,4 @@ t.test('retention', async (suite) => {
     Object.entries(retentions).map(([type, retention]) => type === retention.type),
     [true, true, true],
   );
-});
-
-t.test('names', async (test) => {
-  test.equal(indexName('sluice_default', 12), 'sluice_default_12');
-  const numbers: readonly (readonly [string, number | undefined])[] = [
-    ['set_0', 0],
-    ['set_12', 12],
-    ['set_012', undefined],
-    ['set_', undefined],
-    ['set_x', undefined],
-    ['set', undefined],
-    ['set_1_2', undefined],
-    ['other_1', undefined],
-    ['set_-1', undefined],
-  ];
-  for (const [name, number] of numbers) test.equal(indexNumber(name, 'set'), number, name);
-  test.equal(nextNumber('set', []), 0);
-  test.equal(nextNumber('set', ['set_3', 'set_10', 'set_x']), 11);
-  test.equal(nextNumber('set', ['set_3'], 20), 21);
-});
-
-t.test('prefixes whose index names could meet are refused', async (test) => {
-  test.same(checkPrefixes(['sluice_default', 'sluice_audit', 'sluice_auditor']), []);
-  test.match(checkPrefixes(['sluice', 'sluice_audit']), [/sluice_audit begins with sluice_/]);
-  test.match(checkPrefixes(['a', 'a']), [/used by two/]);
-  test.match(checkPrefixes(['Upper', '_x', 'a*b', '']), [/Upper/, /_x/, /a\*b/, /The prefix {2}is not/]);
 });

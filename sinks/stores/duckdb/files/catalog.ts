@@ -1,7 +1,7 @@
 /** All indices of the folder, which of them are attached, and the one engine instance below them. */
 import { isSluiceError, toError } from '../../../../core/errors.js';
 import { createGate, type Gate } from '../../gate.js';
-import { indexNumber, isIndexName } from '../../index-names.js';
+import { indexNameRule, indicesOf, isIndexName } from '../../../../schemas/index-names.js';
 import { Database } from './database.js';
 import { capacityOf } from './capacity.js';
 import { isFatal, storeError } from '../failures.js';
@@ -85,11 +85,7 @@ export class Catalog {
 
   /** Those whose name is `<prefix>_<n>`, by n ascending. */
   ofPrefix(prefix: string): IndexEntry[] {
-    const numbered = [...this.#entries.values()].map((entry) => ({ entry, number: indexNumber(entry.name, prefix) }));
-    return numbered
-      .filter(({ number }) => number !== undefined)
-      .sort((one, other) => (one.number ?? 0) - (other.number ?? 0))
-      .map(({ entry }) => entry);
+    return indicesOf(prefix, this.#entries.values(), (entry) => entry.name);
   }
 
   find(name: string): IndexEntry | undefined {
@@ -105,8 +101,7 @@ export class Catalog {
   }
 
   async create(name: string): Promise<void> {
-    if (!isIndexName(name))
-      throw storeError('STORE_INDEX_NAME_INVALID', name, 'allowed: letters, digits, _ . - and at most 200 of them');
+    if (!isIndexName(name)) throw storeError('STORE_INDEX_NAME_INVALID', name, `allowed: ${indexNameRule}`);
     const known = this.#entries.get(name);
     if (known !== undefined) return;
     const entry = new IndexEntry(name, undefined);
