@@ -1,5 +1,5 @@
 /** Sizes as people write them. GB = 10^9, GiB = 2^30 bytes. */
-const units: Readonly<Record<string, number>> = {
+export const byteUnits: Readonly<Record<string, number>> = {
   b: 1,
   kb: 1e3,
   mb: 1e6,
@@ -16,7 +16,7 @@ export function parseBytes(size: string | number): number | undefined {
   if (typeof size === 'number') return Number.isFinite(size) && size >= 0 ? Math.round(size) : undefined;
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(size);
   if (match === null) return undefined;
-  const unit = units[(match[2] || 'b').toLowerCase()];
+  const unit = byteUnits[(match[2] || 'b').toLowerCase()];
   return unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
 

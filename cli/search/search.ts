@@ -2,6 +2,7 @@
 import { parseQuery, type QueryOptions } from '../../search/language/parser.js';
 import { isQueryProblem, pointAt, problemText } from '../../search/language/problem.js';
 import { parseTimeRange } from '../../search/language/time-range.js';
+import type { ControlClient } from '../../api/control/client.js';
 import type { SearchAnswer, TailLine } from '../../api/control/search.js';
 import type { SearchHit } from '../../schemas/query.js';
 import { namesOf } from '../names.js';
@@ -25,17 +26,6 @@ export interface SearchOptions {
   readonly quiet?: boolean | undefined;
 }
 
-/** The control socket of the running program. */
-export interface SearchConnection {
-  request(method: string, path: string, body?: unknown): Promise<unknown>;
-  stream(
-    path: string,
-    body: unknown,
-    onLine: (value: unknown) => void | Promise<void>,
-    signal?: AbortSignal,
-  ): Promise<void>;
-}
-
 export interface SearchTerminal {
   /** A line of the result. */
   print(line: string): void;
@@ -57,7 +47,7 @@ const newestFirst = { field: 'timestamp', direction: 'desc' } as const;
  */
 export async function runSearch(
   options: SearchOptions,
-  connection: SearchConnection,
+  connection: ControlClient,
   terminal: SearchTerminal,
 ): Promise<0 | 2> {
   const now = terminal.now();
@@ -87,7 +77,7 @@ export async function runSearch(
 }
 
 interface Search {
-  readonly connection: SearchConnection;
+  readonly connection: ControlClient;
   readonly terminal: SearchTerminal;
   readonly line: LineOptions;
   readonly body: Readonly<Record<string, unknown>>;

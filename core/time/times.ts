@@ -161,3 +161,15 @@ function floorTo(time: number, unit: string): number {
   const factor = factors[unit] ?? 1;
   return Math.floor((time + shift) / factor) * factor - shift;
 }
+
+/** Milliseconds of the units that are always as long. */
+export const unitMs = {
+  millisecond: 1,
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+} as const;
+/** 5 January 1970, where weeks are counted from. */
+export const firstMonday = Date.UTC(1970, 0, 5);

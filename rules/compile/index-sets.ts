@@ -1,4 +1,5 @@
 /** Index sets of the rule files: sizes, durations, and names that do not run into each other. */
+import { byteUnits } from '../../core/bytes.js';
 import type { RuleFileIndexSet, RuleFileSize } from '../../schemas/rule-files.js';
 import { namesCanMeet } from '../../schemas/index-names.js';
 import type { IndexSetDefinition, RetentionSettings, RotationSettings } from '../../schemas/index-sets.js';
@@ -7,17 +8,6 @@ import { shown, type Place } from '../problems.js';
 
 export const defaultIndexSet = 'sluice_default';
 
-const units: Readonly<Record<string, number>> = {
-  b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  tb: 1e12,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-  tib: 2 ** 40,
-};
 const day = 86_400_000;
 /** A set of an operator without `rotation` or `retention`. */
 const fallbackRotation: RotationSettings = { type: 'size', max_bytes: 1e9 };
@@ -27,7 +17,7 @@ const fallbackRetention: RetentionSettings = { type: 'delete', max_indices: 4, m
 export function parseSize(value: RuleFileSize): number | undefined {
   if (typeof value === 'number') return value;
   const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$/.exec(value);
-  const unit = units[match?.[2]?.toLowerCase() ?? ''];
+  const unit = byteUnits[match?.[2]?.toLowerCase() ?? ''];
   if (match === null || unit === undefined) return undefined;
   const bytes = Math.round(Number(match[1]) * unit);
   return bytes >= 1 && Number.isSafeInteger(bytes) ? bytes : undefined;

@@ -1,5 +1,6 @@
 /** The reference meaning of an aggregation: what both stores must answer for plain documents. */
 import { at } from '../../core/at.js';
+import { firstMonday, unitMs } from '../../core/time/times.js';
 import { compareCodePoints } from '../../core/values.js';
 import {
   defaultBucketLimit,
@@ -93,16 +94,6 @@ function valuesOf(document: Document, field: string): Key[] {
     );
 }
 
-const widths = {
-  millisecond: 1,
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
-} as const;
-const firstMonday = Date.UTC(1970, 0, 5);
-
 /** The beginning of the bucket that holds a time. */
 function bucketStart(time: number, { unit, count }: BucketInterval): number {
   const date = new Date(time);
@@ -111,7 +102,7 @@ function bucketStart(time: number, { unit, count }: BucketInterval): number {
     const month = Math.floor((date.getUTCFullYear() * 12 + date.getUTCMonth()) / count) * count;
     return Date.UTC(Math.floor(month / 12), month % 12, 1);
   }
-  const width = widths[unit] * count;
+  const width = unitMs[unit] * count;
   const start = unit === 'week' ? firstMonday : 0;
   return Math.floor((time - start) / width) * width + start;
 }
@@ -122,7 +113,7 @@ export function bucketEnd(start: number, { unit, count }: BucketInterval): numbe
   if (unit === 'year') return Date.UTC(date.getUTCFullYear() + count, 0, 1);
   return unit === 'month'
     ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + count, 1)
-    : start + widths[unit] * count;
+    : start + unitMs[unit] * count;
 }
 
 /** Numbers before texts; booleans as their texts. */

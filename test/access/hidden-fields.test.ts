@@ -2,21 +2,17 @@
  * A field that occurs only in messages that may not be read answers as one that occurs nowhere: on both stores, however
  * it is asked for.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
 import type { SearchScope } from '../../schemas/access.js';
 import type { AskedAggregate, Searcher } from '../../search/contract.js';
 import { createSearcher } from '../../search/searcher.js';
 import type { IndexStore } from '../../sinks/stores/contract.js';
-import { createDuckStore } from '../../sinks/stores/duckdb/store.js';
 import { openSearchNode } from '../engines.js';
-import { settings } from '../search/searcher-suite.js';
+import { searchSettings } from '../search/settings.js';
 import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
-import { openStore } from '../sinks/stores/opensearch/open-store.js';
+import { openStore as openDuckStore } from '../sinks/stores/duckdb/support/open-store.js';
+import { openStore as openOpenSearchStore } from '../sinks/stores/opensearch/open-store.js';
 
 const kinds: Readonly<Record<string, unknown>> = {
   text: 'some words',
@@ -128,7 +124,7 @@ function suite(name: string, open: (test: Test) => Promise<IndexStore>): void {
       store,
       indexSets: () => [set],
       deadLetterSet: `${set}-letters`,
-      settings,
+      settings: searchSettings,
       registry: new Registry(),
     });
     for (const [title, scope, hidden] of scopes) {
@@ -147,23 +143,6 @@ function suite(name: string, open: (test: Test) => Promise<IndexStore>): void {
   });
 }
 
-suite('embedded', async (test) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-hidden-'));
-  const store = createDuckStore({
-    folder,
-    memoryBytes: 256 * 2 ** 20,
-    threads: 2,
-    checkpointBytes: 16 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-  });
-  test.teardown(async () => {
-    await store.stop(5_000);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await store.start();
-  return store;
-});
+suite('embedded', (test) => openDuckStore(test));
 if (openSearchNode() === undefined) t.pass('OpenSearch is left out: SLUICE_TEST_OPENSEARCH is not set');
-else suite('opensearch', (test) => openStore(test));
+else suite('opensearch', (test) => openOpenSearchStore(test));

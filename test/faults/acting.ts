@@ -44,6 +44,18 @@ export async function killAgainAndAgain(world: World, program: Process): Promise
   });
 }
 
+/** A fault of the proxy that kills the first processor (-9) in place of an answer; `killed` resolves when it is gone. */
+export function cutByKill({ processors: [processor] }: World): {
+  readonly fault: HttpFault;
+  readonly killed: Promise<void>;
+} {
+  let gone: () => void = () => undefined;
+  const killed = new Promise<void>((resolve) => {
+    gone = resolve;
+  });
+  return { fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(gone) }, killed };
+}
+
 /** Not waited for: seconds to full speed count from here. */
 export async function startAgain(program: Process): Promise<void> {
   const started = program.start();

@@ -1,26 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import t from 'tap';
+import { scrape } from '../endurance/figures.js';
 import { startProgram, until, workedOff } from '../program.js';
-
-type Samples = (name: string, labels?: Readonly<Record<string, string>>) => number;
-
-async function scrape(port: number): Promise<Samples> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  const samples = [...text.matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm)].map(([, name, labels, value]) => ({
-    name,
-    labels: labels ?? '',
-    value: Number(value),
-  }));
-  return (name, labels = {}) =>
-    samples
-      .filter(
-        (sample) =>
-          sample.name === name &&
-          Object.entries(labels).every(([key, value]) => sample.labels.includes(`${key}="${value}"`)),
-      )
-      .reduce((sum, sample) => sum + sample.value, 0);
-}
 
 t.test('the counts of one run reconcile exactly, good and bad input mixed', async (t) => {
   const program = await startProgram(t);

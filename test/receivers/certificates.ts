@@ -34,44 +34,17 @@ export function createCertificates(t: { teardown(handler: () => unknown): void }
     rmSync(folder, { recursive: true, force: true });
   });
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+  const newKey = (name: string): string[] =>
+    '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout'.split(' ').concat(`${name}.key`);
+  const pair = (name: string): Pair => ({ cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) });
   const selfSigned = (name: string): Pair => {
-    openssl(
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.pem`,
-      '-days',
-      '2',
-      '-subj',
-      `/CN=${name}`,
-    );
-    return { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
+    openssl('req', '-x509', ...newKey(name), '-out', `${name}.pem`, '-days', '2', '-subj', `/CN=${name}`);
+    return pair(name);
   };
   const authority = selfSigned('authority');
   const issue = (name: string): Pair => {
     writeFileSync(join(folder, 'names.txt'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
-    openssl(
-      'req',
-      '-new',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.csr`,
-      '-subj',
-      `/CN=${name}`,
-    );
+    openssl('req', '-new', ...newKey(name), '-out', `${name}.csr`, '-subj', `/CN=${name}`);
     openssl(
       'x509',
       '-req',
@@ -89,7 +62,7 @@ export function createCertificates(t: { teardown(handler: () => unknown): void }
       '-extfile',
       'names.txt',
     );
-    return { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
+    return pair(name);
   };
   return {
     folder,

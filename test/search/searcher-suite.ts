@@ -4,7 +4,6 @@ import t, { type Test } from 'tap';
 import { Registry } from '../../core/metrics.js';
 import { apiIdOf } from '../../core/object-ids.js';
 import { unrestrictedScope, type SearchScope } from '../../schemas/access.js';
-import type { SearchSettings } from '../../schemas/config/search.js';
 import type { SearchHit } from '../../schemas/query.js';
 import { aggregateDocuments } from '../../search/reference/aggregate.js';
 import type { AskedAggregate, Searcher, SearchOptions } from '../../search/contract.js';
@@ -13,17 +12,8 @@ import type { IndexStore } from '../../sinks/stores/contract.js';
 import { storeErrors } from '../../sinks/stores/errors.js';
 import { batchOf, indexOptions, type StoredDocument } from '../sinks/stores/contract/contract.js';
 import { fuzzes } from './fuzz-suite.js';
+import { searchSettings } from './settings.js';
 
-export const settings: SearchSettings = {
-  concurrent: 2,
-  queue_length: 50,
-  deadline_ms: 60_000,
-  leading_wildcards: true,
-  max_query_length: 65_536,
-  max_clauses: 1_000,
-  max_depth: 16,
-  tail_poll_ms: 20,
-};
 const start = Date.UTC(2026, 0, 1);
 
 /** A few seconds each. */
@@ -69,7 +59,7 @@ async function fill(store: IndexStore): Promise<Filled> {
       indexSets: () => [main, letters],
       streams: () => ['a', 'b', 'audit'],
       deadLetterSet: letters,
-      settings,
+      settings: searchSettings,
       registry: new Registry(),
       ...more,
     });
@@ -352,7 +342,7 @@ async function answers(test: Test, { searcher, create }: Filled): Promise<void> 
       await t.rejects(ask({ after }), { code: 'SEARCH_CURSOR_INVALID' });
     const { next } = await searcher.messages({ query: '', limit: 1 }, everything);
     await t.rejects(ask({ after: next, sort: oldestFirst }), { code: 'SEARCH_CURSOR_INVALID' });
-    const strict = create({ settings: { ...settings, leading_wildcards: false, max_clauses: 10 } });
+    const strict = create({ settings: { ...searchSettings, leading_wildcards: false, max_clauses: 10 } });
     await t.rejects(strict.messages({ query: 'message:*rror', limit: 1 }, everything), {
       code: 'SEARCH_QUERY_INVALID',
       place: 'character 9',
@@ -464,7 +454,7 @@ async function ends(test: Test, { searcher, create }: Filled): Promise<void> {
   });
   await test.test('a search past its deadline says so, also one that waits', async (t) => {
     const hanging = create({
-      settings: { ...settings, concurrent: 1, deadline_ms: 50 },
+      settings: { ...searchSettings, concurrent: 1, deadline_ms: 50 },
       store: { ...emptyStore, indices: { ...emptyStore.indices, openNames: () => new Promise(() => {}) } },
     });
     const first = t.rejects(hanging.messages({ query: '', limit: 1 }, everything), {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import kafkajs from 'kafkajs';
 import t, { type Test } from 'tap';
 import { silentLog } from '../../core/log.js';
 import { Registry } from '../../core/metrics.js';
 import { createKafkaTopicLog } from '../../topics/kafka.js';
 import { kafkaBrokers, skipWithoutKafka } from '../engines.js';
 import { testTopicLog, type TopicPlace } from './contract.js';
+import { removeAll } from './kafka/removing.js';
 
 async function createPlace(test: Test): Promise<TopicPlace> {
   const brokers = kafkaBrokers()?.split(',') ?? [];
@@ -18,19 +18,6 @@ async function createPlace(test: Test): Promise<TopicPlace> {
     return log;
   };
   return { open, openReader: open, named: (name) => `test-${name}-${suffix}` };
-}
-
-/** Topics and groups whose name holds the suffix. */
-async function removeAll(brokers: string[], suffix: string): Promise<void> {
-  const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
-  await admin.connect();
-  const topics = (await admin.listTopics()).filter((name) => name.includes(suffix));
-  if (topics.length > 0) await admin.deleteTopics({ topics });
-  const groups = (await admin.listGroups()).groups
-    .map(({ groupId }) => groupId)
-    .filter((name) => name.includes(suffix));
-  if (groups.length > 0) await admin.deleteGroups(groups).catch(() => undefined);
-  await admin.disconnect();
 }
 
 await t.test('Kafka', { ...skipWithoutKafka(), timeout: 120_000 }, (test) =>

@@ -2,39 +2,15 @@
  * A dead letter that is appended twice (a crash between the append and the commit) is in its index set once, on the
  * embedded store too.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { silentLog } from '../../../core/log.js';
+import t from 'tap';
 import { buildMetrics, Registry } from '../../../core/metrics.js';
 import { createDeadLetterDeduplicator } from '../../../pipeline/dead-letters/deduplicator.js';
 import { deadLetterMetrics } from '../../../pipeline/dead-letters/metrics.js';
 import { deadLetterSet } from '../../../schemas/index-sets.js';
 import type { IndexBatch } from '../../../pipeline/index-batch.js';
-import type { IndexStore } from '../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
+import { openStore } from '../../sinks/stores/duckdb/support/open-store.js';
 
 const options = { alias: deadLetterSet, shards: 1, replicas: 0, refreshIntervalMs: 1_000 };
-
-async function openStore(t: Test): Promise<IndexStore> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice letters '));
-  const store = createDuckStore({
-    folder,
-    memoryBytes: 256 * 2 ** 20,
-    threads: 1,
-    checkpointBytes: 16 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-  });
-  t.teardown(async () => {
-    await store.stop(5_000);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await store.start();
-  return store;
-}
 
 function batchOf(index: string, ids: readonly string[], first: number, code = 'STORE_DOCUMENT_REFUSED'): IndexBatch {
   const places = ids.map((_, at) => at);
@@ -50,7 +26,7 @@ function batchOf(index: string, ids: readonly string[], first: number, code = 'S
 }
 
 t.test('dead letters that are there already are left out, whichever index has them', async (t) => {
-  const store = await openStore(t);
+  const store = await openStore(t, { threads: 1 });
   const registry = new Registry();
   const known = createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics));
   const [older, newer] = ['sluice_dead_letters_0', 'sluice_dead_letters_1'];
@@ -83,7 +59,7 @@ t.test('dead letters that are there already are left out, whichever index has th
 });
 
 t.test('what a foreign producer calls a code does not make a metric each', async (t) => {
-  const store = await openStore(t);
+  const store = await openStore(t, { threads: 1 });
   const registry = new Registry();
   const known = createDeadLetterDeduplicator(store, buildMetrics(registry, deadLetterMetrics));
   for (let number = 0; number < 300; number += 1)

@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import kafkajs from 'kafkajs';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../../program/settings.js';
 import { buildMetrics, Registry } from '../../../core/metrics.js';
@@ -21,6 +20,7 @@ import { until } from '../../program.js';
 import { compiled } from '../../rules/support.js';
 import { createStreamDestination, type StreamDestination } from '../../sinks/outputs/receivers.js';
 import { metricValue } from '../../topics/embedded/folder.js';
+import { removeAll } from '../../topics/kafka/removing.js';
 import { createWorld, firstNumbers, numbered, type Settings, type World } from './world.js';
 
 const waitMostMs = 60_000;
@@ -73,18 +73,6 @@ async function onKafka(t: Test, output: Settings): Promise<OnKafka> {
     );
   };
   return { world, destination, topics, topic, settings, offsets, arrived };
-}
-
-async function removeAll(brokers: string[], suffix: string): Promise<void> {
-  const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
-  await admin.connect();
-  const topics = (await admin.listTopics()).filter((name) => name.includes(suffix));
-  if (topics.length > 0) await admin.deleteTopics({ topics });
-  const groups = (await admin.listGroups()).groups
-    .map(({ groupId }) => groupId)
-    .filter((name) => name.includes(suffix));
-  if (groups.length > 0) await admin.deleteGroups(groups).catch(() => undefined);
-  await admin.disconnect();
 }
 
 const ascending = (numbers: readonly number[]): boolean =>

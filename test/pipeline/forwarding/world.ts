@@ -5,8 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { loadConfig } from '../../../program/settings.js';
 import { Registry } from '../../../core/metrics.js';
 import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
@@ -19,6 +17,7 @@ import type { TopicLog } from '../../../topics/contract.js';
 import { createDecoder } from '../../../gelf/decoder.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { OwnListener } from '../../../sinks/outputs/registry.js';
+import { captureLog } from '../../core/captured-log.js';
 import { until } from '../../program.js';
 import { createFeed } from '../../rules/feed.js';
 import { compiled } from '../../rules/support.js';
@@ -73,16 +72,7 @@ export const inOrder = (numbers: readonly number[], count: number): boolean =>
 
 export async function createWorld(t: Teardown, first: readonly Settings[], options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-outputs-'));
-  const logged: Record<string, unknown>[] = [];
-  const log = pino(
-    { level: 'info' },
-    new Writable({
-      write: (line: Buffer, _, done) => {
-        logged.push(JSON.parse(line.toString()) as Record<string, unknown>);
-        done();
-      },
-    }),
-  );
+  const { log, logged } = captureLog();
   const registry = new Registry();
   const { config } = loadConfig({ folder, environment: {}, overrides: { ...options.settings } });
   const topics =

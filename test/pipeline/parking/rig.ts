@@ -2,25 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../../program/settings.js';
-import { Registry } from '../../../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
+import type { Registry } from '../../../core/metrics.js';
 import { Processor } from '../../../program/processor.js';
-import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
 import type { TopicLog } from '../../../topics/contract.js';
-import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile/compile.js';
 import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { IndexStore, StoreDocuments } from '../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
 import { storeErrors } from '../../../sinks/stores/errors.js';
-import { createLevelState } from '../../../state/leveldb.js';
 import { withFaults } from '../../sinks/stores/support/with-faults.js';
 import { until } from '../../program.js';
+import { createEmbeddedEngines, processorSettings } from '../../program/embedded-engines.js';
 
 const never = 3_600_000;
 const large = { type: 'size', max_size: '1 GB' };
@@ -77,25 +71,14 @@ export function parkingFolder(t: Teardown): string {
   return folder;
 }
 
-let starts = 0;
-
 export async function startParkingRig(
   t: Teardown,
   folder: string,
   rules: RuleSet = parkingRules(),
   parkAfterMs = 300,
 ): Promise<ParkingRig> {
-  const logged: Record<string, unknown>[] = [];
-  const log = pino(
-    { level: 'info' },
-    new Writable({
-      write: (line: Buffer, _, done) => {
-        logged.push(JSON.parse(line.toString()) as Record<string, unknown>);
-        done();
-      },
-    }),
-  );
-  const registry = new Registry();
+  const engines = createEmbeddedEngines(folder);
+  const { logged, log, registry, topics, state, store } = engines;
   const { config } = loadConfig({
     folder,
     environment: {},
@@ -108,23 +91,6 @@ export async function startParkingRig(
       },
     },
   });
-  const topics = createEmbeddedTopicLog({
-    folder: join(folder, 'topics'),
-    segmentBytes: 2 ** 24,
-    reserveBytes: 0,
-    log,
-    registry,
-  });
-  const state = createLevelState({ folder: join(folder, 'state'), log });
-  const store = createDuckStore({
-    folder: join(folder, 'store'),
-    memoryBytes: 2 ** 29,
-    threads: 1,
-    checkpointBytes: 2 ** 28,
-    reserveBytes: 0,
-    log,
-    registry,
-  });
   const blocked = new Set<string>();
   const write: StoreDocuments['write'] = (request) =>
     blocked.has(request.index)
@@ -136,11 +102,7 @@ export async function startParkingRig(
     topics,
     store: guarded,
     state,
-    decoder: createDecoder(),
-    logsTopic: 'logs',
-    deadLettersTopic: 'dead-letters',
-    largestRecordBytes: 2 ** 20,
-    largestMessage: () => 8 * 2 ** 20,
+    ...processorSettings(),
     registry,
     log,
     maxTotalBytes: undefined,
@@ -154,28 +116,17 @@ export async function startParkingRig(
       logged.push({ fatal: String(error) });
     },
   });
-  const parts = [state, store, topics];
-  for (const part of parts) await part.start();
-  await topics.ensureTopics(
-    ['logs', 'dead-letters'].map((name) => ({
-      name,
-      partitions: 1,
-      retentionBytes: undefined,
-      retentionMs: undefined,
-      maxMessageBytes: 2 ** 20,
-    })),
-  );
+  await engines.start();
   await processor.start();
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
       await processor.stop(5_000);
-      for (const part of [...parts].reverse()) await part.stop(5_000);
+      await engines.stop();
     })();
     return stopping;
   };
   t.teardown(stop);
-  const prefix = idPrefix(createRun(Date.now() + (starts += 1)), 0);
   let sequence = 0;
   const explain = (): string => JSON.stringify(logged.slice(-8), undefined, 1);
   return {
@@ -188,16 +139,11 @@ export async function startParkingRig(
     blocked,
     stop,
     explain,
-    async send(messages, set = 'default') {
-      const records = Array.from({ length: messages }, () => {
-        const value = Buffer.from(
-          JSON.stringify({ version: '1.1', host: 'h', short_message: `message ${sequence}`, _set: set }),
-        );
-        return { key: mintId(prefix, sequence++), value, timestamp: Date.now(), origin: 'test 127.0.0.1:1' };
-      });
-      await topics.append('logs', 0, records);
-      return records.map(({ key }) => key);
-    },
+    send: (messages, set = 'default') =>
+      engines.send(
+        Array.from({ length: messages }, () => `message ${sequence++}`),
+        set,
+      ),
     async ids(set = 'sluice_default') {
       const found: string[] = [];
       const open = (await store.indices.list(set)).filter((info) => info.open).map(({ name }) => name);

@@ -3,22 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../../program/settings.js';
-import { Registry } from '../../../core/metrics.js';
-import { createRun, idPrefix, mintId } from '../../../core/message-ids.js';
+import type { Registry } from '../../../core/metrics.js';
 import { Processor } from '../../../program/processor.js';
-import { createEmbeddedTopicLog } from '../../../topics/embedded.js';
-import { createDecoder } from '../../../gelf/decoder.js';
 import { compileRules } from '../../../rules/compile/compile.js';
 import { createFeed } from '../../rules/feed.js';
 import type { RuleSet } from '../../../rules/contract.js';
 import type { IndexInfo, IndexStore, StoreDocuments, StoreIndices } from '../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../sinks/stores/duckdb/store.js';
-import { createLevelState } from '../../../state/leveldb.js';
+import type { DuckStoreOptions } from '../../../sinks/stores/duckdb/store.js';
 import { until } from '../../program.js';
+import { createEmbeddedEngines, processorSettings } from '../../program/embedded-engines.js';
 import { withFaults } from '../stores/support/with-faults.js';
 
 type Limits = Readonly<Record<string, unknown>>;
@@ -88,39 +83,12 @@ export async function start(
   { maxTotalBytes, words = { segmentRows: 0 } }: RigOptions = {},
 ): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-index-sets-'));
-  const logged: Record<string, unknown>[] = [];
-  const log = pino(
-    { level: 'info' },
-    new Writable({
-      write: (line: Buffer, _, done) => {
-        logged.push(JSON.parse(line.toString()) as Record<string, unknown>);
-        done();
-      },
-    }),
-  );
-  const registry = new Registry();
+  const engines = createEmbeddedEngines(folder, { words });
+  const { logged, log, registry, topics, state, store } = engines;
   const { config } = loadConfig({
     folder,
     environment: {},
     overrides: { processing: { rotation_check_ms: never, retention_check_ms: never } },
-  });
-  const topics = createEmbeddedTopicLog({
-    folder: join(folder, 'topics'),
-    segmentBytes: 2 ** 24,
-    reserveBytes: 0,
-    log,
-    registry,
-  });
-  const state = createLevelState({ folder: join(folder, 'state'), log });
-  const store = createDuckStore({
-    folder: join(folder, 'store'),
-    memoryBytes: 2 ** 29,
-    threads: 1,
-    checkpointBytes: 2 ** 28,
-    reserveBytes: 0,
-    words,
-    log,
-    registry,
   });
   const faults: StoreFaults = { indices: {}, documents: {} };
   const faulty = withFaults(store, {
@@ -134,11 +102,7 @@ export async function start(
     topics,
     store: faulty,
     state,
-    decoder: createDecoder(),
-    logsTopic: 'logs',
-    deadLettersTopic: 'dead-letters',
-    largestRecordBytes: 2 ** 20,
-    largestMessage: () => 8 * 2 ** 20,
+    ...processorSettings(),
     registry,
     log,
     maxTotalBytes,
@@ -148,25 +112,13 @@ export async function start(
       throw error;
     },
   });
-  const parts = [state, store, topics];
-  for (const part of parts) await part.start();
-  await topics.ensureTopics(
-    ['logs', 'dead-letters'].map((name) => ({
-      name,
-      partitions: 1,
-      retentionBytes: undefined,
-      retentionMs: undefined,
-      maxMessageBytes: 2 ** 20,
-    })),
-  );
+  await engines.start();
   await processor.start();
   t.teardown(async () => {
     await processor.stop(5_000);
-    for (const part of parts.reverse()) await part.stop(5_000);
+    await engines.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  const prefix = idPrefix(createRun(Date.now()), 0);
-  let sequence = 0;
   const rig: Rig = {
     processor,
     store,
@@ -174,18 +126,8 @@ export async function start(
     faults,
     logged,
     async send(messages, bytes = 10, set = 'default') {
-      const records = Array.from({ length: messages }, () => {
-        const value = Buffer.from(
-          JSON.stringify({
-            version: '1.1',
-            host: 'h',
-            short_message: randomBytes(bytes).toString('base64'),
-            _set: set,
-          }),
-        );
-        return { key: mintId(prefix, sequence++), value, timestamp: Date.now(), origin: 'test 127.0.0.1:1' };
-      });
-      await topics.append('logs', 0, records);
+      const texts = Array.from({ length: messages }, () => randomBytes(bytes).toString('base64'));
+      await engines.send(texts, set);
     },
     async deliver(messages, bytes, set) {
       await rig.send(messages, bytes, set);

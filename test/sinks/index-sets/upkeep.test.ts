@@ -3,6 +3,14 @@ import t from 'tap';
 import { until } from '../../program.js';
 import { keepAll, large, rotate, rules, start } from './rig.js';
 
+function hold(): { readonly held: Promise<void>; readonly release: () => void } {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { held, release };
+}
+
 t.test('a set that fails does not stop the others', async (t) => {
   const limits = { rotation: { type: 'count', max_documents: 3 }, retention: { type: 'delete', max_indices: 1 } };
   const rig = await start(t, rules(limits, limits));
@@ -39,10 +47,7 @@ t.test('an index that was opened again stays open when another process closes it
   const rig = await start(t, rules({ rotation: large, retention: keepAll }));
   const { indexRequests, indexSets } = rig.processor;
   await rotate(rig);
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { held, release } = hold();
   let late: Promise<void> | undefined;
   rig.faults.indices.close = (index) => {
     delete rig.faults.indices.close;
@@ -86,10 +91,7 @@ t.test('an index that is being deleted is not closed instead', async (t) => {
   const rig = await start(t, rules({ rotation: large, retention: keepAll }));
   const { indexRequests, indexSets } = rig.processor;
   await rotate(rig);
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { held, release } = hold();
   rig.faults.indices.delete = (index) => held.then(() => rig.store.indices.delete(index));
   await indexRequests.retire('sluice_default_0', 'delete');
   await t.rejects(indexRequests.retire('sluice_default_0', 'close'), { code: 'PIPELINE_INDEX_CHANGED' });

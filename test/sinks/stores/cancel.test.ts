@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { silentLog } from '../../../core/log.js';
 import { Registry } from '../../../core/metrics.js';
-import { createDuckStore } from '../../../sinks/stores/duckdb/store.js';
 import { createOpenSearchStore } from '../../../sinks/stores/opensearch/store.js';
 import { createFilled, samples } from './contract/contract.js';
+import { openStore } from './duckdb/support/open-store.js';
 
 t.test('OpenSearch: a cancelled search gives its connection up, which ends its task there', async (t) => {
   const searches: IncomingMessage[] = [];
@@ -53,21 +50,7 @@ t.test('OpenSearch: a cancelled search gives its connection up, which ends its t
 });
 
 t.test('embedded: a cancelled search is interrupted, and the next ones run', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-cancel-'));
-  const store = createDuckStore({
-    folder,
-    memoryBytes: 256 * 2 ** 20,
-    threads: 2,
-    checkpointBytes: 16 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-  });
-  t.teardown(async () => {
-    await store.stop(5_000);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await store.start();
+  const store = await openStore(t);
   const indices = [
     await createFilled(
       store,

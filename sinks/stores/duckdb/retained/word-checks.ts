@@ -4,7 +4,7 @@ import { containsPhrase, lowerCase, textFields, wordsOf } from '../../../../sche
 import { readsTexts } from '../sql/condition-sql.js';
 import type { FieldTable } from '../files/fields.js';
 import { defaultFields } from '../sql/query-sql.js';
-import { mayBeInOtherFields } from '../sql/value-sql.js';
+import { isPlainText } from '../sql/value-sql.js';
 
 interface WordCheck {
   /** The fields that it reads. */
@@ -43,7 +43,7 @@ export function wordChecks(query: QueryNode, fields: FieldTable): WordCheck[] | 
   if (!readsTexts(query)) return [];
   if (query.kind !== 'term' && query.kind !== 'phrase') return undefined;
   const names = query.field === undefined ? defaultFields : [query.field];
-  if (!names.every((name) => isPlain(fields, name))) return undefined;
+  if (!names.every((name) => isPlainText(fields, name))) return undefined;
   const [words, whole] = [wordsOf(query.text), lowerCase(query.text)];
   return [
     {
@@ -54,14 +54,4 @@ export function wordChecks(query: QueryNode, fields: FieldTable): WordCheck[] | 
         ),
     },
   ];
-}
-
-/** Every value of the field is a text in its column. */
-function isPlain(fields: FieldTable, name: string): boolean {
-  const field = fields.get(name);
-  return (
-    field?.slot !== undefined &&
-    !mayBeInOtherFields(fields, field) &&
-    (field.kind === 'text' || field.kind === 'string')
-  );
 }

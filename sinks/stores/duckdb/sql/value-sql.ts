@@ -62,6 +62,16 @@ export function mayBeInOtherFields(fields: FieldTable, field: Field | undefined)
   return field === undefined ? fields.size >= maxKnownFields : field.spills;
 }
 
+/** Every value of the field is a text in its column. */
+export function isPlainText(fields: FieldTable, name: string): boolean {
+  const field = fields.get(name);
+  return (
+    field?.slot !== undefined &&
+    !mayBeInOtherFields(fields, field) &&
+    (field.kind === 'text' || field.kind === 'string')
+  );
+}
+
 /** Path into the JSON of `other_fields` (RFC 6901). */
 export function pointerTo(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

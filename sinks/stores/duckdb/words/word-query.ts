@@ -4,7 +4,7 @@ import { lowerCase, wordsOf } from '../../../../schemas/words.js';
 import { readsTexts } from '../sql/condition-sql.js';
 import type { FieldTable } from '../files/fields.js';
 import { defaultFields, expressionHints, wildcardExpression } from '../sql/query-sql.js';
-import { mayBeInOtherFields } from '../sql/value-sql.js';
+import { isPlainText } from '../sql/value-sql.js';
 import { wordFields, wholeField } from './segment-builder.js';
 
 export type WordTest =
@@ -93,17 +93,8 @@ function inFields(
   test: (field: number) => WordTest,
 ): WordTest | undefined {
   const names: readonly string[] = name === undefined ? defaultFields : [name];
-  const places = names.map((one) => (isPlain(fields, one) ? (wordFields as readonly string[]).indexOf(one) : -1));
+  const places = names.map((one) => (isPlainText(fields, one) ? (wordFields as readonly string[]).indexOf(one) : -1));
   return places.includes(-1) ? undefined : { kind: 'or', children: places.map(test) };
-}
-
-function isPlain(fields: FieldTable, name: string): boolean {
-  const field = fields.get(name);
-  return (
-    field?.slot !== undefined &&
-    !mayBeInOtherFields(fields, field) &&
-    (field.kind === 'text' || field.kind === 'string')
-  );
 }
 
 const nothing: WordTest = { kind: 'or', children: [] };

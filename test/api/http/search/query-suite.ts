@@ -13,19 +13,11 @@ import type { IndexStore } from '../../../../sinks/stores/contract.js';
 import { storeErrors } from '../../../../sinks/stores/errors.js';
 import { batchOf, indexOptions } from '../../../sinks/stores/contract/contract.js';
 import { until } from '../../../program.js';
+import { searchSettings } from '../../../search/settings.js';
 import { brokenQueries, queryDocuments, queryRows } from './query-rows.js';
 import { basic, createWorld, type World } from '../world.js';
 
-const settings: SearchSettings = {
-  concurrent: 1,
-  queue_length: 10,
-  deadline_ms: 60_000,
-  leading_wildcards: true,
-  max_query_length: 65_536,
-  max_clauses: 1_000,
-  max_depth: 16,
-  tail_poll_ms: 20,
-};
+const settings: SearchSettings = { ...searchSettings, concurrent: 1, queue_length: 10 };
 
 interface Answer {
   readonly total_results: number;

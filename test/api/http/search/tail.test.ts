@@ -13,19 +13,11 @@ import { compileQuery } from '../../../../search/reference/evaluate.js';
 import { createSearcher } from '../../../../search/searcher.js';
 import type { SearchableStore } from '../../../../search/store.js';
 import { until } from '../../../program.js';
+import { searchSettings } from '../../../search/settings.js';
 import { basic, createWorld, fakeAccess, identity, people, type World } from '../world.js';
 
 const { create: denied } = defineErrors({ ACCESS_DENIED: { retryable: false, status: 401, summary: 'Not known.' } });
-const settings: SearchSettings = {
-  concurrent: 4,
-  queue_length: 50,
-  deadline_ms: 60_000,
-  leading_wildcards: true,
-  max_query_length: 65_536,
-  max_clauses: 1_000,
-  max_depth: 16,
-  tail_poll_ms: 20,
-};
+const settings: SearchSettings = { ...searchSettings, concurrent: 4 };
 const padding = 'x'.repeat(1_000);
 
 interface Flood {

@@ -1,4 +1,4 @@
-import { inTime, startAgain } from '../../acting.js';
+import { cutByKill, inTime, startAgain } from '../../acting.js';
 import { isDocuments, isTombstones } from '../../causes/http-proxy.js';
 import type { Row } from '../../row.js';
 
@@ -9,21 +9,17 @@ export const refusedThenTaken: Row = {
   cases: ['C6'],
   answers: 'the processor is started again',
   inject: async (world) => {
-    const [processor] = world.processors;
-    let killed: () => void = () => undefined;
-    const gone = new Promise<void>((resolve) => {
-      killed = resolve;
-    });
+    const { fault, killed } = cutByKill(world);
     world.http.inject({
       fault: { kind: 'item_refused', every: 1, type: 'illegal_argument_exception', reason: 'injected by the proxy' },
       matches: isDocuments,
     });
     world.http.inject({
-      fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) },
+      fault,
       times: 1,
       matches: isTombstones,
     });
-    await inTime(gone, 'a tombstone of a refused document');
+    await inTime(killed, 'a tombstone of a refused document');
     await world.http.heal();
   },
   heal: (world) => startAgain(world.processors[0]),

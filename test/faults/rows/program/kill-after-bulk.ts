@@ -1,4 +1,4 @@
-import { inTime, startAgain } from '../../acting.js';
+import { cutByKill, inTime, startAgain } from '../../acting.js';
 import type { Row } from '../../row.js';
 
 export const killAfterBulk: Row = {
@@ -8,13 +8,9 @@ export const killAfterBulk: Row = {
   cases: ['C5'],
   answers: 'the processor is started again',
   inject: async (world) => {
-    const [processor] = world.processors;
-    let killed: () => void = () => undefined;
-    const gone = new Promise<void>((resolve) => {
-      killed = resolve;
-    });
-    world.http.inject({ fault: { kind: 'cut', act: () => processor.end('SIGKILL').then(killed) }, times: 1 });
-    await inTime(gone, 'a bulk');
+    const { fault, killed } = cutByKill(world);
+    world.http.inject({ fault, times: 1 });
+    await inTime(killed, 'a bulk');
     world.writeRules({ moved: world.random() < 0.5 });
   },
   heal: (world) => startAgain(world.processors[0]),

@@ -5,13 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { silentLog } from '../../../../core/log.js';
-import { Registry } from '../../../../core/metrics.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
 import { capacityOf } from '../../../../sinks/stores/duckdb/files/capacity.js';
 import { Catalog } from '../../../../sinks/stores/duckdb/files/catalog.js';
 import { wordDefaults } from '../../../../sinks/stores/duckdb/words/options.js';
-import { batchOf, idOf, indexOptions, newPrefix } from '../contract/contract.js';
+import { batchOf, idOf } from '../contract/contract.js';
+import { createIndex, openStoreIn } from './support/open-store.js';
 
 t.setTimeout(120_000);
 
@@ -95,20 +93,8 @@ t.test(
 );
 
 t.test('messages of a large index are found by their ids, looked for again and again while others come', async (t) => {
-  const store = createDuckStore({
-    folder: folderOf(t),
-    memoryBytes,
-    threads: 2,
-    checkpointBytes: 16 * mebibyte,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-  });
-  t.teardown(() => store.stop(5_000));
-  await store.start();
-  const prefix = newPrefix();
-  const index = `${prefix}_0`;
-  await store.indices.create(index, indexOptions(prefix));
+  const store = await openStoreIn(t, folderOf(t), { memoryBytes });
+  const index = await createIndex(store);
   const rows = 60_000;
   const batch = 10_000;
   const fill = async (first: number, partition: number): Promise<void> => {

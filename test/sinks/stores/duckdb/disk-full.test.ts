@@ -6,25 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isSluiceError } from '../../../../core/errors.js';
-import { silentLog } from '../../../../core/log.js';
-import { Registry } from '../../../../core/metrics.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
+import type { DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { batchOf, idOf, indexOptions, samples } from '../contract/contract.js';
+import { createSmallStore } from './support/open-store.js';
 
 t.setTimeout(90_000);
 
 function storeIn(folder: string, more: Partial<DuckStoreOptions> = {}): IndexStore {
-  return createDuckStore({
-    folder,
-    memoryBytes: 256 * 2 ** 20,
-    threads: 2,
-    checkpointBytes: 4 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-    ...more,
-  });
+  return createSmallStore(folder, { checkpointBytes: 4 * 2 ** 20, ...more });
 }
 
 async function ids(store: IndexStore, index: string): Promise<string[]> {

@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { silentLog } from '../../../../core/log.js';
-import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode } from '../../../../schemas/query.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
+import type { DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { batchOf, indexOptions, samples } from '../contract/contract.js';
+import { openStoreIn } from './support/open-store.js';
 
 t.setTimeout(90_000);
 
@@ -23,21 +22,8 @@ function temporaryFolder(t: Test): string {
   return folder;
 }
 
-async function startIn(t: Test, folder: string, more: Partial<DuckStoreOptions> = {}): Promise<IndexStore> {
-  const store = createDuckStore({
-    folder,
-    memoryBytes: 512 * 2 ** 20,
-    threads: 2,
-    checkpointBytes: 64 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-    ...more,
-  });
-  t.teardown(() => store.stop(5000));
-  await store.start();
-  return store;
-}
+const startIn = (t: Test, folder: string, more: Partial<DuckStoreOptions> = {}): Promise<IndexStore> =>
+  openStoreIn(t, folder, { memoryBytes: 512 * 2 ** 20, checkpointBytes: 64 * 2 ** 20, ...more });
 
 t.test('a corrupt file blocks its index and no other', async (t) => {
   const folder = temporaryFolder(t);

@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode } from '../../../../schemas/query.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
 import { metricValue } from '../../../topics/embedded/folder.js';
 import { batchOf, idOf, samples } from '../contract/contract.js';
+import { createSmallStore } from './support/open-store.js';
 
 const rounds = 8;
 const seed = Number(process.env['SLUICE_TEST_SEED'] ?? Date.now() % 2 ** 32);
@@ -100,13 +99,8 @@ t.test(`kill -9 of a writer, ${rounds} times`, async (t) => {
     const acknowledged = await writeAndKill(folder, 1 + Math.floor(random() * 30), Math.floor(random() * 40));
     const registry = new Registry();
     // What the killed process knew of the words, and no more.
-    const store = createDuckStore({
-      folder,
-      memoryBytes: 256 * 2 ** 20,
-      threads: 2,
+    const store = createSmallStore(folder, {
       checkpointBytes: 2 ** 20,
-      reserveBytes: 0,
-      log: silentLog,
       registry,
       words: { everyMs: 10, mostPerSecond: -1 },
     });

@@ -1,15 +1,11 @@
 /** Random documents and random query trees: the embedded store finds what the reference evaluation finds. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import type { QueryNode, RangeEnd } from '../../../../schemas/query.js';
 import { compileQuery } from '../../../../search/reference/evaluate.js';
-import { createDuckStore } from '../../../../sinks/stores/duckdb/store.js';
-import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from '../contract/contract.js';
+import { batchOf, idOf, type StoredDocument } from '../contract/contract.js';
+import { createIndex, openStore } from './support/open-store.js';
 import { wordsKnown } from './support/words.js';
 
 t.setTimeout(90_000);
@@ -170,26 +166,9 @@ for (const { name, texts, words } of [
   { name: 'with an index of words', texts: true, words: { segmentRows: 64, idleMs: 0, everyMs: 10 } },
 ])
   t.test(`random queries on random documents answer as the reference evaluation, ${name}`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-queries-'));
     const registry = new Registry();
-    const store = createDuckStore({
-      folder,
-      memoryBytes: 512 * 2 ** 20,
-      threads: 2,
-      checkpointBytes: 16 * 2 ** 20,
-      reserveBytes: 0,
-      log: silentLog,
-      registry,
-      words,
-    });
-    t.teardown(async () => {
-      await store.stop(5000);
-      rmSync(folder, { recursive: true, force: true });
-    });
-    await store.start();
-    const prefix = newPrefix();
-    const index = `${prefix}_0`;
-    await store.indices.create(index, indexOptions(prefix));
+    const store = await openStore(t, { memoryBytes: 512 * 2 ** 20, registry, words });
+    const index = await createIndex(store);
     const documents = fc
       .sample(documentArbitrary(texts), { seed, numRuns: documentCount })
       .map((document): StoredDocument => JSON.parse(JSON.stringify(document)));

@@ -2,19 +2,16 @@
  * The same searches again and again while messages come in: what is kept of the searches before never shows in an
  * answer.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
-import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import { createRandom, pick } from '../../../../load/random.js';
 import type { QueryNode, SearchAfter, SearchRequest } from '../../../../schemas/query.js';
 import { compileQuery } from '../../../../search/reference/evaluate.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
+import type { DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { metricValue } from '../../../topics/embedded/folder.js';
-import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from '../contract/contract.js';
+import { batchOf, idOf, type StoredDocument } from '../contract/contract.js';
+import { createIndex, openStore } from './support/open-store.js';
 
 t.setTimeout(90_000);
 
@@ -68,7 +65,7 @@ for (const retainedBytes of [2 ** 20, 2 ** 15, 2 ** 12])
     `repeated searches answer as plain code does, in pages, backwards and by groups, with ${retainedBytes} bytes for what is kept`,
     async (t) => {
       const registry = new Registry();
-      const { store, index } = await openStore(t, { retainedBytes, registry });
+      const { store, index } = await openIndex(t, { retainedBytes, registry });
       const kept = async (): Promise<number> => metricValue(registry, 'sluice_store_kept_bytes', { store: 'embedded' });
       let most = 0;
       const random = createRandom(5);
@@ -135,7 +132,7 @@ for (const retainedBytes of [2 ** 20, 2 ** 15, 2 ** 12])
   );
 
 t.test('a document that is replaced is found by what it says now', async (t) => {
-  const { store, index } = await openStore(t);
+  const { store, index } = await openIndex(t);
   await store.documents.write(
     batchOf(index, [{ message: 'alpha', source: 'h', timestamp: new Date(start).toISOString() }], 0),
   );
@@ -191,28 +188,10 @@ async function pages(
   return { ids, totals: [...totals] };
 }
 
-async function openStore(
+async function openIndex(
   t: { teardown(action: () => Promise<void>): void },
   more: Partial<DuckStoreOptions> = {},
 ): Promise<{ readonly store: IndexStore; readonly index: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-kept-'));
-  const store = createDuckStore({
-    folder,
-    memoryBytes: 512 * 2 ** 20,
-    threads: 2,
-    checkpointBytes: 16 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry: new Registry(),
-    ...more,
-  });
-  t.teardown(async () => {
-    await store.stop(5_000);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await store.start();
-  const prefix = newPrefix();
-  const index = `${prefix}_0`;
-  await store.indices.create(index, indexOptions(prefix));
-  return { store, index };
+  const store = await openStore(t, { memoryBytes: 512 * 2 ** 20, ...more });
+  return { store, index: await createIndex(store) };
 }

@@ -7,20 +7,20 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { silentLog } from '../../../../core/log.js';
 import { Registry } from '../../../../core/metrics.js';
 import { createRandom, pick } from '../../../../load/random.js';
 import type { QueryNode, SearchRequest } from '../../../../schemas/query.js';
 import { lowerCase, wordsOf } from '../../../../schemas/words.js';
 import { compileQuery } from '../../../../search/reference/evaluate.js';
 import type { IndexStore } from '../../../../sinks/stores/contract.js';
-import { createDuckStore, type DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
+import type { DuckStoreOptions } from '../../../../sinks/stores/duckdb/store.js';
 import { expressionHints } from '../../../../sinks/stores/duckdb/sql/query-sql.js';
 import { eachRow, PostingsBuffer } from '../../../../sinks/stores/duckdb/words/postings.js';
 import { RowSet } from '../../../../sinks/stores/duckdb/words/row-set.js';
 import { metricValue } from '../../../topics/embedded/folder.js';
 import { until } from '../../../program.js';
-import { batchOf, idOf, indexOptions, newPrefix, type StoredDocument } from '../contract/contract.js';
+import { batchOf, idOf, type StoredDocument } from '../contract/contract.js';
+import { createIndex, openStoreIn } from './support/open-store.js';
 import { wordsKnown } from './support/words.js';
 
 t.setTimeout(120_000);
@@ -94,7 +94,7 @@ const queries: readonly QueryNode[] = [
 ];
 
 t.test('searches answer as plain code does, whether all, some or none of the words are known', async (t) => {
-  const { store, index, registry } = await openStore(t, folderOf(t), { words: small });
+  const { store, index, registry } = await openIndex(t, folderOf(t), { words: small });
   const documents = documentsOf(300, 7);
   await store.documents.write(batchOf(index, documents, 0));
   await wordsKnown(registry, leastRows);
@@ -106,7 +106,7 @@ t.test('searches answer as plain code does, whether all, some or none of the wor
 
 t.test('a segment ends early where there are many words, and leaves out texts that are too long', async (t) => {
   const folder = folderOf(t);
-  const { store, index, registry } = await openStore(t, folder, {
+  const { store, index, registry } = await openIndex(t, folder, {
     words: { ...small, segmentRows: 4_096, segmentPostings: 300 },
   });
   const documents = [
@@ -126,7 +126,7 @@ t.test('a segment ends early where there are many words, and leaves out texts th
 t.test(
   'a word that thousands of messages have is counted, charted and listed in order, alone and with other conditions',
   async (t) => {
-    const { store, index, registry } = await openStore(t, folderOf(t), { words: { ...small, segmentRows: 4_096 } });
+    const { store, index, registry } = await openIndex(t, folderOf(t), { words: { ...small, segmentRows: 4_096 } });
     const documents = documentsOf(12_000, 14);
     for (let first = 0; first < documents.length; first += 4_000)
       await store.documents.write(batchOf(index, documents.slice(first, first + 4_000), first));
@@ -182,13 +182,13 @@ function byHour(times: readonly string[]): [number, number][] {
 
 t.test('words are looked up in the index, and it is there after a restart', async (t) => {
   const folder = folderOf(t);
-  const first = await openStore(t, folder, { words: small });
+  const first = await openIndex(t, folder, { words: small });
   const documents = documentsOf(300, 9);
   await first.store.documents.write(batchOf(first.index, documents, 0));
   await wordsKnown(first.registry, leastRows);
   await first.store.stop(5_000);
   await onFile(folder, first.index, `DELETE FROM x.words WHERE word = 'gamma'`);
-  const again = await openStore(t, folder, { words: { ...small, everyMs: 3_600_000 } });
+  const again = await openIndex(t, folder, { words: { ...small, everyMs: 3_600_000 } });
   t.ok(
     (await count(again.store, first.index, term('gamma', 'message'))) <
       documents.filter(compileQuery(term('gamma', 'message'))).length,
@@ -201,7 +201,7 @@ t.test('words are looked up in the index, and it is there after a restart', asyn
 });
 
 t.test('a document that is replaced is found by its words now, before and after they are known again', async (t) => {
-  const { store, index, registry } = await openStore(t, folderOf(t), { words: small });
+  const { store, index, registry } = await openIndex(t, folderOf(t), { words: small });
   const documents = documentsOf(200, 10);
   await store.documents.write(batchOf(index, documents, 0));
   await wordsKnown(registry, leastRows);
@@ -217,13 +217,13 @@ t.test('a document that is replaced is found by its words now, before and after 
 
 t.test('without the index nothing is written for it, and a file that has one is searched all the same', async (t) => {
   const folder = folderOf(t);
-  const first = await openStore(t, folder, { words: small });
+  const first = await openIndex(t, folder, { words: small });
   const documents = documentsOf(200, 11);
   await first.store.documents.write(batchOf(first.index, documents, 0));
   await wordsKnown(first.registry, leastRows);
   await first.store.stop(5_000);
   const [[before] = []] = await onFile(folder, first.index, 'SELECT count(*)::DOUBLE FROM x.word_segments');
-  const second = await openStore(t, folder, { words: { segmentRows: 0 } });
+  const second = await openIndex(t, folder, { words: { segmentRows: 0 } });
   const more = documentsOf(200, 12);
   await second.store.documents.write(batchOf(first.index, more, documents.length));
   await compare(t, second.store, first.index, [...documents, ...more], 'half of the words are known');
@@ -233,7 +233,7 @@ t.test('without the index nothing is written for it, and a file that has one is 
 
 t.test('an index that takes no words is told, is searched all the same, and holds up no other', async (t) => {
   const folder = folderOf(t);
-  const first = await openStore(t, folder, { words: small });
+  const first = await openIndex(t, folder, { words: small });
   const documents = documentsOf(200, 17);
   await first.store.documents.write(batchOf(first.index, documents, 0));
   await wordsKnown(first.registry, leastRows);
@@ -250,7 +250,7 @@ t.test('an index that takes no words is told, is searched all the same, and hold
       },
     }),
   );
-  const second = await openStore(t, folder, { words: small, log });
+  const second = await openIndex(t, folder, { words: small, log });
   await compare(t, second.store, first.index, documents, 'none of the words are known');
   const line = await until(
     () => lines.find(({ index }) => index === first.index),
@@ -267,10 +267,10 @@ t.test('an index that takes no words is told, is searched all the same, and hold
 t.test('the store stops while words are being put into the index', async (t) => {
   const folder = folderOf(t);
   const documents = documentsOf(2_000, 13);
-  const first = await openStore(t, folder, { words: { ...small, everyMs: 1 } });
+  const first = await openIndex(t, folder, { words: { ...small, everyMs: 1 } });
   await first.store.documents.write(batchOf(first.index, documents, 0));
   await first.store.stop(5_000);
-  const second = await openStore(t, folder, { words: small });
+  const second = await openIndex(t, folder, { words: small });
   await compare(t, second.store, first.index, documents, 'after a stop in between');
 });
 
@@ -433,26 +433,12 @@ function folderOf(t: Test): string {
   return folder;
 }
 
-async function openStore(
+async function openIndex(
   t: Test,
   folder: string,
   more: Partial<DuckStoreOptions>,
 ): Promise<{ readonly store: IndexStore; readonly index: string; readonly registry: Registry }> {
   const registry = new Registry();
-  const store = createDuckStore({
-    folder,
-    memoryBytes: 512 * 2 ** 20,
-    threads: 2,
-    checkpointBytes: 16 * 2 ** 20,
-    reserveBytes: 0,
-    log: silentLog,
-    registry,
-    ...more,
-  });
-  t.teardown(() => store.stop(5_000));
-  await store.start();
-  const prefix = newPrefix();
-  const index = `${prefix}_0`;
-  await store.indices.create(index, indexOptions(prefix));
-  return { store, index, registry };
+  const store = await openStoreIn(t, folder, { memoryBytes: 512 * 2 ** 20, registry, ...more });
+  return { store, index: await createIndex(store), registry };
 }

@@ -2,21 +2,13 @@
  * Writes batches to the index `crash_0` of the store in the folder given until it is killed; says each acknowledged
  * offset on standard output.
  */
-import { silentLog } from '../../../../../core/log.js';
-import { Registry } from '../../../../../core/metrics.js';
-import { createDuckStore } from '../../../../../sinks/stores/duckdb/store.js';
 import { batchOf, indexOptions, samples } from '../../contract/contract.js';
+import { createSmallStore } from './open-store.js';
 
 const [folder = '', batchSize = '200'] = process.argv.slice(2);
 const count = Number(batchSize);
-const store = createDuckStore({
-  folder,
-  memoryBytes: 256 * 2 ** 20,
-  threads: 2,
+const store = createSmallStore(folder, {
   checkpointBytes: 2 ** 20,
-  reserveBytes: 0,
-  log: silentLog,
-  registry: new Registry(),
   words: { segmentRows: 400, idleMs: 0, everyMs: 1, mostPerSecond: Infinity },
 });
 await store.start();
