@@ -1,4 +1,5 @@
 /** Requests of the store: whatever is not expected becomes a typed error. */
+import { last } from '../../../core/at.js';
 import {
   faultOf,
   OpenSearchNoAnswer,
@@ -61,7 +62,7 @@ export function chunkNames(indices: readonly string[]): string[][] {
       chunks.push([]);
       length = 0;
     }
-    (chunks.at(-1) as string[]).push(index);
+    last(chunks).push(index);
     length += index.length + 1;
   }
   return chunks;

@@ -45,7 +45,7 @@ export class TopicConnection {
     try {
       return await produce(leader, request);
     } catch (thrown: unknown) {
-      if ((thrown as { name?: unknown }).name === 'KafkaJSRequestTimeoutError') this.#silent = cluster;
+      if (thrown instanceof Error && thrown.name === 'KafkaJSRequestTimeoutError') this.#silent = cluster;
       throw thrown;
     }
   }

@@ -17,6 +17,7 @@ import { createRateLimit, type Log } from '../../../core/log.js';
 import type { ClientTls } from '../../../schemas/config/engines.js';
 import { repairKafkajs } from './kafkajs-repairs.js';
 import type { KafkaSasl, KafkaSettings } from '../options.js';
+import { topicErrors } from '../../errors.js';
 
 /** Keep-alive probes find a broker whose machine vanished while a long poll waits. */
 const keepAliveMs = 30_000;
@@ -131,6 +132,35 @@ export interface RawBroker {
     }[];
   }>;
   fetch(request: FetchRequest): Promise<FetchResponse>;
+  describeGroups(request: { groupIds: readonly string[] }): Promise<{ groups: readonly { state: string }[] }>;
+  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
+  /** By the number of the request; known once it has connected. */
+  readonly versions?: Readonly<Record<number, { maxVersion: number }>>;
+}
+
+/** A broker of kafkajs as it is: the package is pinned, and what its types leave out is looked for. */
+export function rawBroker(broker: unknown): RawBroker {
+  if (isRawBroker(broker)) return broker;
+  throw topicErrors.create('TOPIC_BROKERS_UNREACHABLE', { got: 'a broker of another kafkajs' });
+}
+
+const isRawBroker = (broker: unknown): broker is RawBroker =>
+  typeof broker === 'object' && broker !== null && 'heartbeat' in broker;
+
+/** An error and those that kafkajs puts it around, outermost first; with `errors` the first of several, too. */
+export function* causesOf(thrown: unknown, options: { readonly errors: boolean }): Generator<object> {
+  let current: unknown = thrown;
+  for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth += 1) {
+    yield current;
+    const { cause, originalError, errors }: Wrapped = current;
+    current = cause ?? originalError ?? (options.errors ? errors?.[0] : undefined);
+  }
+}
+
+interface Wrapped {
+  readonly cause?: unknown;
+  readonly originalError?: unknown;
+  readonly errors?: readonly unknown[];
 }
 
 export interface HeartbeatRequest {
@@ -210,7 +240,7 @@ export function createCluster(kafka: Kafka): Cluster {
 
 export async function leaderOf(cluster: Cluster, topic: string, partition: number): Promise<RawBroker | undefined> {
   const leader = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))[0];
-  return leader === undefined ? undefined : ((await cluster.findBroker({ nodeId: leader })) as unknown as RawBroker);
+  return leader === undefined ? undefined : rawBroker(await cluster.findBroker({ nodeId: leader }));
 }
 
 /** kafkajs asks for fresh metadata when it meets this name; its own class takes no text. */
@@ -223,7 +253,7 @@ export async function anyBroker(cluster: Cluster): Promise<RawBroker> {
   await cluster.refreshMetadataIfNecessary();
   for (const nodeId of cluster.getNodeIds()) {
     try {
-      return (await cluster.findBroker({ nodeId: String(nodeId) })) as unknown as RawBroker;
+      return rawBroker(await cluster.findBroker({ nodeId: String(nodeId) }));
     } catch (thrown: unknown) {
       failure = thrown;
     }
@@ -244,12 +274,7 @@ export function forgetBroker(cluster: Cluster, thrown: unknown): void {
 
 /** The protocol's name of an error, through kafkajs' wrappers. */
 export function errorType(thrown: unknown): string {
-  let current = thrown as
-    | { type?: unknown; cause?: unknown; originalError?: unknown; errors?: readonly unknown[] }
-    | undefined;
-  for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
-    if (typeof current.type === 'string') return current.type;
-    current = (current.cause ?? current.originalError ?? current.errors?.[0]) as typeof current;
-  }
+  for (const error of causesOf(thrown, { errors: true }))
+    if ('type' in error && typeof error.type === 'string') return error.type;
   return thrown instanceof Error ? thrown.name : 'Error';
 }

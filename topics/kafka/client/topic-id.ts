@@ -5,7 +5,7 @@
  */
 import type { Kafka } from 'kafkajs';
 import { topicErrors } from '../../errors.js';
-import { anyBroker, createCluster, type RawBroker } from './client.js';
+import { anyBroker, createCluster } from './client.js';
 
 const metadataKey = 3;
 const metadataVersion = 10;
@@ -19,9 +19,7 @@ export async function topicGeneration(kafka: Kafka, topic: string): Promise<numb
   try {
     await cluster.connect();
     await cluster.refreshMetadataIfNecessary();
-    const broker = (await anyBroker(cluster)) as RawBroker & {
-      readonly versions?: Readonly<Record<number, { maxVersion: number }>>;
-    };
+    const broker = await anyBroker(cluster);
     if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) return 0;
     const { code, id } = await broker.connectionPool.send({
       request: {

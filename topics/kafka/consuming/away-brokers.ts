@@ -6,7 +6,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from 'kafkajs';
-import { brokerNotFound, errorType, type HeartbeatRequest, type RawBroker } from '../client/client.js';
+import {
+  brokerNotFound,
+  causesOf,
+  errorType,
+  rawBroker,
+  type HeartbeatRequest,
+  type RawBroker,
+} from '../client/client.js';
 
 /** Between two looks for a leader or a coordinator. */
 const lookMs = 200;
@@ -54,14 +61,9 @@ export async function orFollowLeader<Result>(fetched: Promise<Result>): Promise<
 }
 
 function isAway(thrown: unknown): boolean {
-  let current = thrown as
-    | { readonly name?: unknown; readonly cause?: unknown; readonly originalError?: unknown }
-    | undefined;
   if (awayErrors.has(errorType(thrown))) return true;
-  for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
-    if (typeof current.name === 'string' && awayErrors.has(current.name)) return true;
-    current = (current.cause ?? current.originalError) as typeof current;
-  }
+  for (const error of causesOf(thrown, { errors: false }))
+    if ('name' in error && typeof error.name === 'string' && awayErrors.has(error.name)) return true;
   return false;
 }
 
@@ -88,7 +90,7 @@ export function followCoordinator(coordinator: RawBroker, cluster: Cluster, grou
       if (!isAway(thrown)) throw thrown;
     }
     try {
-      const current = (await cluster.findGroupCoordinator({ groupId: group })) as unknown as RawBroker;
+      const current = rawBroker(await cluster.findGroupCoordinator({ groupId: group }));
       return await heartbeatTo(current, request);
     } catch (thrown: unknown) {
       if (!isAway(thrown)) throw thrown;

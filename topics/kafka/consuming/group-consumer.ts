@@ -16,7 +16,7 @@ import { createSemaphore, type Semaphore } from '../../../core/semaphore.js';
 import type { Consumer, ConsumeHandler, ConsumeOptions } from '../../contract.js';
 import { topicErrors } from '../../errors.js';
 import { topicMetrics } from '../../metrics.js';
-import { errorType } from '../client/client.js';
+import { causesOf, errorType } from '../client/client.js';
 import type { CodecByAttribute } from '../records/decode-records.js';
 import { createGroupOffsets, type GroupOffsets } from './group-offsets.js';
 import { observingAssigner, type GroupSession, type PartitionOffsets } from './group-session.js';
@@ -341,10 +341,7 @@ export class GroupConsumer implements Consumer {
 
 /** Our own error below those that kafkajs puts around it. */
 function permanentCause(thrown: unknown): Error | undefined {
-  let current = thrown as { readonly cause?: unknown; readonly originalError?: unknown } | undefined;
-  for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth += 1) {
-    if (isSluiceError(current)) return current.retryable ? undefined : current;
-    current = (current.cause ?? current.originalError) as typeof current;
-  }
+  for (const error of causesOf(thrown, { errors: false }))
+    if (isSluiceError(error)) return error.retryable ? undefined : error;
   return undefined;
 }

@@ -12,7 +12,7 @@ import { topicErrors } from '../../errors.js';
 import { followCoordinator, heartbeatTo, orFollowLeader, orLookAgain } from './away-brokers.js';
 import type { CodecByAttribute } from '../records/decode-records.js';
 import { fetchBatches } from '../records/fetch-batches.js';
-import { errorType, type OffsetCommitRequest, type RawBroker } from '../client/client.js';
+import { errorType, rawBroker, type OffsetCommitRequest, type RawBroker } from '../client/client.js';
 
 interface GroupHooks {
   /**
@@ -118,9 +118,7 @@ export class GroupSession {
   async #ask(request: (coordinator: RawBroker) => Promise<unknown>): Promise<void> {
     try {
       if (!this.#coordinator.isConnected())
-        this.#coordinator = (await this.#cluster.findGroupCoordinator({
-          groupId: this.#group,
-        })) as unknown as RawBroker;
+        this.#coordinator = rawBroker(await this.#cluster.findGroupCoordinator({ groupId: this.#group }));
       await request(this.#coordinator);
     } catch (thrown: unknown) {
       const type = errorType(thrown);
@@ -131,9 +129,7 @@ export class GroupSession {
           cause: thrown,
         });
       if (type === 'NOT_COORDINATOR_FOR_GROUP')
-        this.#coordinator = (await this.#cluster.findGroupCoordinator({
-          groupId: this.#group,
-        })) as unknown as RawBroker;
+        this.#coordinator = rawBroker(await this.#cluster.findGroupCoordinator({ groupId: this.#group }));
       throw thrown;
     }
   }
@@ -146,13 +142,13 @@ export function observingAssigner(hooks: GroupHooks, codecOf: CodecByAttribute):
     const findBroker = cluster.findBroker.bind(cluster);
     cluster.findBroker = async (node) => {
       const broker = await orLookAgain(findBroker(node));
-      decodeOurselves(broker as unknown as RawBroker, codecOf);
+      decodeOurselves(rawBroker(broker), codecOf);
       return broker;
     };
     const find = cluster.findGroupCoordinator.bind(cluster);
     cluster.findGroupCoordinator = async (group) => {
       const broker = await find(group);
-      observe(broker as unknown as RawBroker, { group: groupId, cluster, hooks });
+      observe(rawBroker(broker), { group: groupId, cluster, hooks });
       return broker;
     };
     return kafkajs.PartitionAssigners.roundRobin(config);

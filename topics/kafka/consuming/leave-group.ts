@@ -1,16 +1,11 @@
 /** Lets dead members of a group go, so that the coordinator need not wait for their sessions. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster, Kafka } from 'kafkajs';
-import { createCluster, errorType } from '../client/client.js';
+import type { Kafka } from 'kafkajs';
+import { createCluster, errorType, rawBroker } from '../client/client.js';
 
 const pollMs = 25;
 /** How long our own join may take to reach the coordinator. */
 const joinPatienceMs = 2_000;
-
-interface Coordinator {
-  describeGroups(request: { groupIds: readonly string[] }): Promise<{ groups: readonly { state: string }[] }>;
-  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
-}
 
 /**
  * Over a connection of its own: a JoinGroup holds up whatever follows it on the same one. Comes after our own join is
@@ -21,7 +16,7 @@ export async function leaveFor(kafka: Kafka, group: string, members: readonly st
   const cluster = createCluster(kafka);
   try {
     await cluster.connect();
-    const coordinator = await coordinatorOf(cluster, group);
+    const coordinator = rawBroker(await cluster.findGroupCoordinator({ groupId: group }));
     for (const until = performance.now() + joinPatienceMs; performance.now() < until; await sleep(pollMs)) {
       const { groups } = await coordinator.describeGroups({ groupIds: [group] });
       if (groups[0]?.state !== 'Stable') break;
@@ -34,8 +29,4 @@ export async function leaveFor(kafka: Kafka, group: string, members: readonly st
   } finally {
     cluster.disconnect().catch(() => undefined);
   }
-}
-
-async function coordinatorOf(cluster: Cluster, group: string): Promise<Coordinator> {
-  return (await cluster.findGroupCoordinator({ groupId: group })) as unknown as Coordinator;
 }

@@ -4,6 +4,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { currentVersion, formatVersions } from '../../../../core/formats/versions.js';
 import { judgeStamp } from '../../../../core/formats/stamp.js';
+import { numberCell, textCell } from '../sql/cells.js';
 
 const format = formatVersions.indexFile;
 
@@ -15,7 +16,7 @@ export async function bringFileUpToDate(connection: DuckDBConnection, alias: str
   const rows = (
     await connection.runAndReadAll(`SELECT value, name FROM ${alias}.meta WHERE name IN ('format', 'minimum_reader')`)
   ).getRows();
-  const meta = new Map(rows.map(([value, name]) => [name as string, value as number]));
+  const meta = new Map(rows.map(([value, name]) => [textCell(name), numberCell(value)]));
   const found = meta.get('format') ?? 0;
   const verdict = judgeStamp(
     format,

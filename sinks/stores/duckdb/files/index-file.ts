@@ -17,6 +17,7 @@ import type { Database } from './database.js';
 import { timeColumn } from '../sql/condition-sql.js';
 import { noTimes, widened, type TimeSpan } from './time-span.js';
 import { loadSegments, type WordSegment } from '../words/segments.js';
+import { numberCell, textCell } from '../sql/cells.js';
 
 const formatVersion = currentVersion(formatVersions.indexFile);
 
@@ -163,17 +164,19 @@ async function createTables(connection: DuckDBConnection, alias: string): Promis
 
 async function load(connection: DuckDBConnection, alias: string): Promise<LoadedIndex> {
   const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRows();
-  const meta = new Map((await read(`SELECT name, value FROM ${alias}.meta`)) as [string, number][]);
+  const meta = new Map(
+    (await read(`SELECT name, value FROM ${alias}.meta`)).map(([name, value]) => [textCell(name), numberCell(value)]),
+  );
   const fields: FieldTable = new Map();
   for (const row of await read(`SELECT name, kind, slot, spills FROM ${alias}.fields ORDER BY rowid`)) {
     const [name, kind, slot, spills] = row as [string, FieldKind, number | null, boolean];
     fields.set(name, { name, kind, slot: slot ?? undefined, spills });
   }
   const markers = new Map<string, number>();
-  for (const row of await read(`SELECT topic, generation, partition_number, next_offset FROM ${alias}.markers`)) {
-    const [topic, generation, partition, next] = row as [string, number, number, number];
-    markers.set(markerKey(topic, generation, partition), next);
-  }
+  for (const [topic, generation, partition, next] of await read(
+    `SELECT topic, generation, partition_number, next_offset FROM ${alias}.markers`,
+  ))
+    markers.set(markerKey(textCell(topic), numberCell(generation), numberCell(partition)), numberCell(next));
   const time = timeColumn(fields);
   const [counted = []] = await read(`SELECT count(*)::DOUBLE, min(${time}), max(${time}) FROM ${alias}.documents`);
   return {

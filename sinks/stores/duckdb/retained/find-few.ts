@@ -10,6 +10,7 @@ import type { FieldTable } from '../files/fields.js';
 import { querySql } from '../sql/query-sql.js';
 import { SqlParameters } from '../sql/value-sql.js';
 import { CheckedText, wordChecks } from './word-checks.js';
+import { numberCell, numberCellOrNull, textCell, textCellOrNull } from '../sql/cells.js';
 
 export interface FoundRow {
   readonly row: number;
@@ -62,7 +63,7 @@ export async function findFew(
     rows,
   });
   if (candidates.length > most) return undefined;
-  const long = candidates.flatMap(([row, , , isLong]) => (isLong === true ? [row as number] : []));
+  const long = candidates.flatMap(([row, , , isLong]) => (isLong === true ? [numberCell(row)] : []));
   const longFound = new Set(
     long.length === 0
       ? []
@@ -76,9 +77,9 @@ export async function findFew(
         ).map(([row]) => row),
   );
   return candidates.flatMap(([row, time, id, isLong, ...values]) => {
-    const cells = new Map(texts.map((name, at) => [name, new CheckedText(values[at] as string | null)]));
+    const cells = new Map(texts.map((name, at) => [name, new CheckedText(textCellOrNull(values[at]))]));
     const passes = isLong === true ? longFound.has(row) : checks.every((check) => check.passes(cells));
-    return passes ? [{ row: row as number, time: time as number | null, id: id as string }] : [];
+    return passes ? [{ row: numberCell(row), time: numberCellOrNull(time), id: textCell(id) }] : [];
   });
 }
 

@@ -4,6 +4,7 @@
  * each stretch tell nearly always which single one has it.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { numberCell, textCell } from '../sql/cells.js';
 
 /** Rows of one stretch. */
 const stretchRows = 8_192;
@@ -92,7 +93,8 @@ async function learn(connection: DuckDBConnection, file: LookedFile, known: Know
     found.length > most || new Set([...known.byPrefix.keys(), ...found.map((row) => row[1])]).size > maxPrefixes;
   if (known.tooMany) return known.byPrefix.clear();
   for (const row of found) {
-    const [stretch, prefix, least, greatest] = row as [number, string, string, string];
+    const stretch = numberCell(row[0]);
+    const [prefix, least, greatest] = [textCell(row[1]), textCell(row[2]), textCell(row[3])];
     const stretches = known.byPrefix.get(prefix) ?? new Map<number, { least: string; greatest: string }>();
     known.byPrefix.set(prefix, stretches);
     const at = stretches.get(stretch);

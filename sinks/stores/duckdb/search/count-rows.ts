@@ -7,6 +7,7 @@ import { conditionSql, type Condition } from '../sql/condition-sql.js';
 import type { FieldTable } from '../files/fields.js';
 import type { TimeCounts } from '../retained/time-counts.js';
 import { SqlParameters } from '../sql/value-sql.js';
+import { numberCell } from '../sql/cells.js';
 
 interface CountedFile {
   readonly alias: string;
@@ -47,7 +48,7 @@ export async function countParts(
       `SELECT count(*)::DOUBLE FROM ${file.alias}.documents WHERE ${condition} AND rowid < ${counts.covered}`,
     );
     const result = await connection.runAndReadAll(sql, values);
-    parts.push([part.from ?? 0, result.getRows()[0]?.[0] as number]);
+    parts.push([part.from ?? 0, numberCell(result.getRows()[0]?.[0])]);
   }
   counted.set(counts, { range, parts });
   return parts;

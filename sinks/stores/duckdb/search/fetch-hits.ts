@@ -6,6 +6,7 @@ import type { IndexFile } from '../files/index-file.js';
 import { mayBeInOtherFields } from '../sql/value-sql.js';
 import type { Found, SearchedIndex } from './found.js';
 import { restoreDocument, type ParsedRow } from './restore.js';
+import { numberCell, textCellOrNull } from '../sql/cells.js';
 
 export async function fetchHits(
   connection: DuckDBConnection,
@@ -78,9 +79,11 @@ async function fetchRows(
     `SELECT ${names.join(', ')} FROM ${file.alias}.documents WHERE rowid IN (${rows.join(', ')}) AND ${bounds}`,
   );
   const fetched = new Map<number, ParsedRow>();
-  for (const row of result.getRows()) {
-    const [place, otherFields, overrides, ...cells] = row as [number, string | null, string | null, ...unknown[]];
-    fetched.set(place, { otherFields, overrides, cells });
-  }
+  for (const [row, otherFields, overrides, ...cells] of result.getRows())
+    fetched.set(numberCell(row), {
+      otherFields: textCellOrNull(otherFields),
+      overrides: textCellOrNull(overrides),
+      cells,
+    });
   return fetched;
 }

@@ -7,6 +7,7 @@ import { afterSql, boundSql, orderSql, sortColumns, type SortColumns } from '../
 import { readTime } from '../sql/times.js';
 import { SqlParameters } from '../sql/value-sql.js';
 import type { Found, SearchedIndex } from './found.js';
+import { numberCell, numberCellOrNull, textCell, textCellOrNull } from '../sql/cells.js';
 
 type SortOrder = NonNullable<SearchRequest['sort']>;
 
@@ -79,7 +80,7 @@ export async function countMatches(
   const parameters = new SqlParameters();
   const sql = `SELECT count(*)::DOUBLE FROM ${index.file.alias}.documents WHERE ${conditionSql(index.file.fields, request, parameters)}`;
   const rows = await runSql(connection, sql, parameters);
-  return rows.getRows()[0]?.[0] as number;
+  return numberCell(rows.getRows()[0]?.[0]);
 }
 
 /** With `rows`: of the first so many rows of the file only. */
@@ -98,8 +99,11 @@ export async function findFirst(
     `SELECT row_number, sort_number, sort_text, _id FROM (SELECT rowid::DOUBLE AS row_number, ${columns.number} AS sort_number,` +
     ` ${columns.text} AS sort_text, _id FROM ${index.file.alias}.documents WHERE ${condition}${boundSql(index.file.fields, sort, request.after)}${rows === undefined ? '' : ` AND rowid < ${rows}`})${after} ORDER BY ${orderSql(sort.direction, columns)} LIMIT ${Math.floor(request.limit)}`;
   const result = await runSql(connection, sql, parameters);
-  return result.getRows().map((row) => {
-    const [position, number, text, id] = row as [number, number | null, string | null, string];
-    return { index, row: position, number, text, id };
-  });
+  return result.getRows().map(([row, number, text, id]) => ({
+    index,
+    row: numberCell(row),
+    number: numberCellOrNull(number),
+    text: textCellOrNull(text),
+    id: textCell(id),
+  }));
 }

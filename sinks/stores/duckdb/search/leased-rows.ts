@@ -8,6 +8,7 @@ import type { FoundRow } from '../retained/find-few.js';
 import type { RowsLease } from '../retained/retained-rows.js';
 import { readTime } from '../sql/times.js';
 import { numberSql } from '../sql/value-sql.js';
+import { numberCell, textCell } from '../sql/cells.js';
 
 type LeaseRequest = Pick<SearchRequest, 'from' | 'to' | 'limit' | 'after'> & { readonly direction: 'asc' | 'desc' };
 
@@ -31,7 +32,7 @@ export async function findInLease(
     (
       await connection.runAndReadAll(`SELECT count(*)::DOUBLE, count(time)::DOUBLE FROM ${source} WHERE ${times}`)
     ).getRows()[0] ?? [];
-  const [count = 0, timed = 0] = counted as number[];
+  const [count = 0, timed = 0] = counted.map(numberCell);
   if (count !== timed) return undefined;
   if (request.limit <= 0 || count === 0) return { count, first: [] };
   const places = await candidates(connection, source, times, request);
@@ -86,8 +87,8 @@ async function candidates(
     await connection.runAndReadAll(
       `SELECT place::DOUBLE, time FROM ${source} WHERE ${times} AND ${from} AND time ${upTo} LIMIT ${most + 1}`,
     )
-  ).getRows() as unknown as Place[];
-  return rows.length > most ? undefined : rows;
+  ).getRows();
+  return rows.length > most ? undefined : rows.map(([row, time]) => [numberCell(row), numberCell(time)]);
 }
 
 async function withIds(connection: DuckDBConnection, index: SearchedIndex, places: readonly Place[]): Promise<Found[]> {
@@ -97,7 +98,7 @@ async function withIds(connection: DuckDBConnection, index: SearchedIndex, place
   const result = await connection.runAndReadAll(
     `SELECT rowid::DOUBLE, _id FROM ${index.file.alias}.documents WHERE rowid IN (${rows.join(', ')}) AND ${bounds}`,
   );
-  const ids = new Map(result.getRows() as unknown as [number, string][]);
+  const ids = new Map(result.getRows().map(([row, id]) => [numberCell(row), textCell(id)]));
   return places.flatMap(([row, number]) => {
     const id = ids.get(row);
     return id === undefined ? [] : [{ index, row, number, text: null, id }];

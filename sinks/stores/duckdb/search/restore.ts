@@ -2,6 +2,7 @@
 import { assignField, type ParsedDocument } from '../write/batch.js';
 import type { Field } from '../files/fields.js';
 import { formatTime } from '../sql/times.js';
+import { numberCell, textCell } from '../sql/cells.js';
 
 export interface ParsedRow {
   readonly otherFields: string | null;
@@ -22,8 +23,8 @@ export function restoreDocument(columns: readonly Field[], row: ParsedRow): Pars
 }
 
 function valueOf(column: Field, cell: unknown): unknown {
-  if (column.kind === 'time') return formatTime(cell as number);
-  return column.kind === 'list' ? JSON.parse(cell as string) : cell;
+  if (column.kind === 'time') return formatTime(numberCell(cell));
+  return column.kind === 'list' ? JSON.parse(textCell(cell)) : cell;
 }
 
 function assignAll(document: ParsedDocument, json: string): void {

@@ -10,6 +10,7 @@ import { SqlParameters } from '../sql/value-sql.js';
 import { segmentsOf, type WordSegment } from './segments.js';
 import { splitQuery } from './word-query.js';
 import { findWordRows } from './word-rows.js';
+import { numberCell, numberCellOrNull, textCell } from '../sql/cells.js';
 
 /** Fewer rows than these are looked through as fast. */
 const fewRows = 16_384;
@@ -69,8 +70,8 @@ export async function listCandidates(
     const result = await selectRows(connection, part, { rows: some, condition }, (select) =>
       connection.runAndReadAll(...select(['rowid::DOUBLE', timeColumn(part.fields), '_id'])),
     );
-    for (const row of result.getRows())
-      found.push({ row: row[0] as number, time: row[1] as number | null, id: row[2] as string });
+    for (const [row, time, id] of result.getRows())
+      found.push({ row: numberCell(row), time: numberCellOrNull(time), id: textCell(id) });
   }
   return found;
 }

@@ -1,6 +1,7 @@
 /** Which rows of an index file have their words in its table of words: segments of rows, each with words of its own. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { mayMatch, type TimeRange, type TimeSpan } from '../files/time-span.js';
+import { numberCell, numberCellOrNull, textCell } from '../sql/cells.js';
 
 export interface WordSegment {
   /** Rows of the file. */
@@ -32,23 +33,13 @@ export async function loadSegments(connection: DuckDBConnection, alias: string):
       `SELECT first_row, end_row, least_time, most_time, exceptions, bytes FROM ${alias}.word_segments ORDER BY first_row`,
     )
   ).getRows();
-  return rows.map((row) => {
-    const [firstRow, endRow, least, most, exceptions, bytes] = row as [
-      number,
-      number,
-      number | null,
-      number | null,
-      string,
-      number,
-    ];
-    return {
-      firstRow,
-      endRow,
-      times: { least: least ?? Infinity, most: most ?? -Infinity },
-      exceptions: JSON.parse(exceptions) as number[],
-      bytes,
-    };
-  });
+  return rows.map(([firstRow, endRow, least, most, exceptions, bytes]) => ({
+    firstRow: numberCell(firstRow),
+    endRow: numberCell(endRow),
+    times: { least: numberCellOrNull(least) ?? Infinity, most: numberCellOrNull(most) ?? -Infinity },
+    exceptions: JSON.parse(textCell(exceptions)) as number[],
+    bytes: numberCell(bytes),
+  }));
 }
 
 /** In the connection's transaction: `source` has the columns of the table of words but the segment. */

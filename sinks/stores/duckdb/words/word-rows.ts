@@ -6,6 +6,7 @@ import { RowSet } from './row-set.js';
 import type { WordSegment } from './segments.js';
 import { wordHash } from './word-hash.js';
 import type { WordPattern, WordTest } from './word-query.js';
+import { numberCell, textCell } from '../sql/cells.js';
 
 /** Segments of one statement. */
 const segmentsAtOnce = 32;
@@ -79,8 +80,8 @@ async function lookUp(
     for (const [segment, word, blob] of rows) {
       const { bytes: postings } = blob as unknown as { readonly bytes: Uint8Array };
       bytes += postings.length;
-      const into = found.get(segment as number);
-      if (into !== undefined) take(into, word as string, postings);
+      const into = found.get(numberCell(segment));
+      if (into !== undefined) take(into, textCell(word), postings);
     }
     return rows.length <= maxWords && bytes <= maxBytes;
   };

@@ -12,6 +12,7 @@ import { appendFields, type IndexFile } from '../files/index-file.js';
 import { restoreDocument, type ParsedRow } from '../search/restore.js';
 import { forgetSegments } from '../words/segments.js';
 import { commitDocuments, mayBeExotic, parseDocument, type ParsedWrite } from './writer.js';
+import { numberCell, textCell, textCellOrNull } from '../sql/cells.js';
 
 /** Ids of one statement. */
 const pageIds = 1_000;
@@ -43,17 +44,14 @@ export async function readDocuments(
             .map(([from, to]) => `${select} rowid >= ${from} AND rowid < ${to} AND _id || '' IN (${places})`)
             .join(' UNION ALL ');
     const result = await connection.runAndReadAll(sql, page);
-    for (const cells of result.getRows()) {
-      const [row, id, otherFields, overrides, ...values] = cells as [
-        number,
-        string,
-        string | null,
-        string | null,
-        ...unknown[],
-      ];
-      const parsed: ParsedRow = { otherFields, overrides, cells: values };
-      found.set(id, {
-        row,
+    for (const [row, id, otherFields, overrides, ...cells] of result.getRows()) {
+      const parsed: ParsedRow = {
+        otherFields: textCellOrNull(otherFields),
+        overrides: textCellOrNull(overrides),
+        cells,
+      };
+      found.set(textCell(id), {
+        row: numberCell(row),
         document: restoreDocument(columns, parsed),
         revision: revisionOf(parsed),
         tombstone: false,
