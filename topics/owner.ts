@@ -1,6 +1,7 @@
 /** Who wrote a file that outlives its process, and whether that process is still there. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { errorCode } from '../core/errors.js';
 
 export interface Owner {
   readonly pid: number;
@@ -26,7 +27,7 @@ export function processLives(owner: Owner): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if (errorCode(thrown) === 'ESRCH') return false;
   }
   const { state, started } = readProcess(owner.pid);
   if (state === 'Z' || state === 'X') return false;

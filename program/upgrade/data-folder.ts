@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../schemas/config/config.js';
-import { errorText, isSluiceError } from '../../core/errors.js';
+import { errorCode, errorText, isSluiceError } from '../../core/errors.js';
 import { formatVersions } from '../../core/formats/versions.js';
 import { formatErrors } from '../../core/formats/errors.js';
 import { bringUpToDate, type StampPlace } from '../../core/formats/migrate.js';
@@ -25,7 +25,7 @@ export function makeDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw thrown;
+    if (errorCode(thrown) !== 'EEXIST' || !statSync(folder).isDirectory()) throw thrown;
   }
 }
 
@@ -83,7 +83,7 @@ async function readStampFile(place: string): Promise<FormatStamp | undefined> {
   try {
     text = await readFile(place, 'utf8');
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(thrown) === 'ENOENT') return undefined;
     throw thrown;
   }
   try {

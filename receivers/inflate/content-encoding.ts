@@ -1,6 +1,6 @@
 /** Inflates the body of a request by its Content-Encoding: what HTTP knows beyond the gzip and zlib of GELF. */
 import zlib from 'node:zlib';
-import { isSluiceError, type SluiceError } from '../../core/errors.js';
+import { errorCode, isSluiceError, type SluiceError } from '../../core/errors.js';
 import { receiverErrors } from '../errors.js';
 import { compressionOf, type Inflater } from './contract.js';
 
@@ -61,7 +61,7 @@ function bounded(inflate: () => Buffer, maxBytes: number): Buffer | SluiceError 
   try {
     return inflate();
   } catch (thrown) {
-    if ((thrown as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes);
+    if (errorCode(thrown) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes);
     return receiverErrors.create('INFLATE_CORRUPT');
   }
 }

@@ -3,7 +3,7 @@
  * about what follows them.
  */
 import zlib from 'node:zlib';
-import { isSluiceError, type SluiceError } from '../../core/errors.js';
+import { errorCode, isSluiceError, type SluiceError } from '../../core/errors.js';
 import { receiverErrors } from '../errors.js';
 import { compressionOf, isGzip, maxGzipMembers, type Inflater } from './contract.js';
 
@@ -119,7 +119,7 @@ function options(maxBytes: number): zlib.ZlibOptions {
 }
 
 function explain(thrown: unknown, length: number, maxBytes: number): SluiceError {
-  const code = (thrown as { readonly code?: unknown }).code;
+  const code = errorCode(thrown);
   if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes);
   return code === 'Z_BUF_ERROR' ? truncated(length) : receiverErrors.create('INFLATE_CORRUPT');
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import { errorText } from '../../../core/errors.js';
+import { errorCode, errorText } from '../../../core/errors.js';
 import type { OutputTls } from '../../../schemas/outputs/output.js';
 import { outputErrors } from '../errors.js';
 
@@ -63,5 +63,5 @@ export async function clientTlsOptions(tls: OutputTls, host: string, files: File
 const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|ERR_OSSL|EPROTO)/;
 
 export function isTlsError(error: unknown): boolean {
-  return tlsCodes.test((error as NodeJS.ErrnoException).code ?? '');
+  return tlsCodes.test(errorCode(error) ?? '');
 }

@@ -4,7 +4,7 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { at } from '../../../core/at.js';
-import { errorText } from '../../../core/errors.js';
+import { errorCode, errorText } from '../../../core/errors.js';
 import { pause } from '../../../core/wait.js';
 import type { Connection, Link, Parcel, WriteAnswer } from '../contract.js';
 import { outputErrors } from '../errors.js';
@@ -38,7 +38,7 @@ export function createUdpLink(options: UdpLinkOptions): Link {
       const socket = await open(candidate as Address, port, address);
       const connection = new UdpConnection(socket, address, wasRefused);
       void connection.broken.then((error) => {
-        wasRefused ||= (error as NodeJS.ErrnoException).code !== 'OUTPUT_STOPPED';
+        wasRefused ||= errorCode(error) !== 'OUTPUT_STOPPED';
       });
       return connection;
     },
@@ -123,7 +123,7 @@ class UdpConnection implements Connection {
   }
 
   #fail(error: Error): void {
-    const refused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+    const refused = errorCode(error) === 'ECONNREFUSED';
     this.#end(
       outputErrors.create('OUTPUT_UNREACHABLE', {
         place: this.#place,

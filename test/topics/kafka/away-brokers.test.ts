@@ -132,7 +132,7 @@ t.test('any broker that answers will do', async (t) => {
       getNodeIds: () => ['1', '2', '3'],
       findBroker: async ({ nodeId }: { nodeId: string }) => {
         if (!answering.includes(nodeId)) throw refused;
-        return { nodeId };
+        return { nodeId, heartbeat: async () => undefined };
       },
     }) as unknown as Cluster;
   t.match(await anyBroker(cluster(['3'])), { nodeId: '3' });
