@@ -119,6 +119,14 @@ export interface Token {
   readonly expiresAt: number | undefined;
 }
 
+export interface PasswordChange {
+  readonly password: string;
+  /** Needed of oneself. */
+  readonly old: string | undefined;
+  /** Where the request comes from: wrong attempts are counted by it. */
+  readonly address: string;
+}
+
 export interface UserAdministration {
   /**
    * Once, at the first start; resolves with what was made now. Called when nothing can fail any more before the
@@ -135,13 +143,7 @@ export interface UserAdministration {
   createUser(by: Identity, username: string, password: string, change: UserChange): Promise<User>;
   changeUser(by: Identity, nameOrId: string, change: UserChange): Promise<User>;
   /** Ends the sessions of the user. Of oneself the old one is needed. */
-  setPassword(
-    by: Identity,
-    nameOrId: string,
-    password: string,
-    old: string | undefined,
-    from: { readonly address: string },
-  ): Promise<void>;
+  setPassword(by: Identity, nameOrId: string, change: PasswordChange): Promise<void>;
   /** False: it was so already. Disabling ends the sessions. */
   setEnabled(by: Identity, nameOrId: string, enabled: boolean): Promise<boolean>;
   deleteUser(by: Identity, nameOrId: string): Promise<void>;

@@ -39,7 +39,10 @@ export function resolveReferences(
     const here = [...path, key];
     if (typeof one !== 'string' || one === '') resolveReferences(child, one, context, here);
     else if (child.secret === true) value[key] = readSecret(one, context, here);
-    else if (isPathName(key)) value[key] = checkPath(key, resolve(context.folder, one), value, context, here);
+    else if (isPathName(key))
+      value[key] = isReadLater(key, value)
+        ? resolve(context.folder, one)
+        : readablePath(resolve(context.folder, one), context, here);
   }
 }
 
@@ -47,14 +50,12 @@ function isPathName(key: string): boolean {
   return /(?:^|_)(?:file|folder)$/.test(key);
 }
 
-function checkPath(
-  key: string,
-  path: string,
-  parent: Record<string, unknown>,
-  context: ReferenceContext,
-  at: SettingPath,
-): string {
-  if (!key.endsWith('file') || parent['enabled'] === false) return path;
+/** Folders are made when they are needed, and what is switched off is not read. */
+function isReadLater(key: string, parent: Record<string, unknown>): boolean {
+  return !key.endsWith('file') || parent['enabled'] === false;
+}
+
+function readablePath(path: string, context: ReferenceContext, at: SettingPath): string {
   try {
     accessSync(path, constants.R_OK);
   } catch (thrown) {

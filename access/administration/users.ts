@@ -1,6 +1,6 @@
 /** Users: who may see and change whom. */
 import type { Identity } from '../../schemas/access.js';
-import type { SessionActivity, User, UserAdministration, UserChange } from '../contract.js';
+import type { PasswordChange, SessionActivity, User, UserAdministration, UserChange } from '../contract.js';
 import { isConflict } from '../stored/collection.js';
 import { accessErrors } from '../errors.js';
 import { newUser } from '../first-start.js';
@@ -24,8 +24,7 @@ export function createUserAdministration(parts: AdministrationParts): Omit<UserA
     user: (by, nameOrId) => shown(findUser(parts, by, nameOrId)),
     createUser: async (by, name, password, change) => shown(await createUser(parts, by, { name, password, change })),
     changeUser: (by, nameOrId, change) => alone(async () => shown(await changeUser(parts, by, nameOrId, change))),
-    setPassword: (by, nameOrId, password, old, from) =>
-      setPassword(parts, by, nameOrId, { password, old, address: from.address }),
+    setPassword: (by, nameOrId, change) => setPassword(parts, by, nameOrId, change),
     setEnabled: (by, nameOrId, enabled) => alone(() => setEnabled(parts, by, nameOrId, enabled)),
     deleteUser: (by, nameOrId) => alone(() => deleteUser(parts, by, nameOrId)),
     sessions: (by) => activityOf(parts, by),
@@ -78,15 +77,11 @@ async function changeUser(
   });
 }
 
-/**
- * Clients send a whole user back: what is as it was passes. A full name comes in parts that are cut at blanks, and is
- * compared as a whole.
- */
 async function setPassword(
   parts: AdministrationParts,
   by: Identity,
   nameOrId: string,
-  { password, old, address }: { readonly password: string; readonly old: string | undefined; readonly address: string },
+  { password, old, address }: PasswordChange,
 ): Promise<void> {
   const { passwords, throttle, now } = parts;
   const user = findUser(parts, by, nameOrId);

@@ -62,7 +62,7 @@ export function userControlRoutes(load: () => Promise<UserAdministrationPort>): 
     'POST /users/set-password': change('user:password', async ({ access, username, body, randomPassword }) => {
       const { password } = body;
       const chosen = typeof password === 'string' ? password : randomPassword();
-      await access.setPassword(operator, username, chosen, undefined, { address: 'local' });
+      await access.setPassword(operator, username, { password: chosen, old: undefined, address: 'local' });
       return typeof password === 'string' ? {} : { password: chosen };
     }),
     'POST /users/reset-first-password': change('user:reset', async (asked) => ({
@@ -90,7 +90,7 @@ async function resetFirst({ access, username, shippedUsers, randomPassword }: Us
   const exists = access.users(operator).some((user) => keyOfName(user.username) === keyOfName(username));
   if (!exists) await access.createUser(operator, shipped.username, password, { roles: shipped.roles });
   else {
-    await access.setPassword(operator, username, password, undefined, { address: 'local' });
+    await access.setPassword(operator, username, { password, old: undefined, address: 'local' });
     await access.changeUser(operator, username, { roles: shipped.roles });
     await access.setEnabled(operator, username, true);
   }

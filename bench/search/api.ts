@@ -6,11 +6,17 @@ interface Answer {
   readonly text: string;
 }
 
+interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
 export interface Api {
   /** As this user; the session was opened before. */
   call(user: string, method: string, path: string, body?: unknown): Promise<Answer>;
   /** The answer piece by piece, as fast as they are taken. */
-  stream(user: string, method: string, path: string, body: unknown, onPiece: (piece: Buffer) => void): Promise<number>;
+  stream(user: string, request: ApiRequest, onPiece: (piece: Buffer) => void): Promise<number>;
   readonly users: readonly string[];
 }
 
@@ -19,9 +25,7 @@ export async function createApi(port: number, passwords: Readonly<Record<string,
   const keys = new Map<string, string>();
   const stream = (
     authorization: string | undefined,
-    method: string,
-    path: string,
-    body: unknown,
+    { method, path, body }: ApiRequest,
     onPiece: (piece: Buffer) => void,
   ): Promise<number> =>
     new Promise((resolve, reject) => {
@@ -49,7 +53,7 @@ export async function createApi(port: number, passwords: Readonly<Record<string,
     body?: unknown,
   ): Promise<Answer> => {
     const pieces: Buffer[] = [];
-    const status = await stream(authorization, method, path, body, (piece) => pieces.push(piece));
+    const status = await stream(authorization, { method, path, body }, (piece) => pieces.push(piece));
     return { status, text: Buffer.concat(pieces).toString() };
   };
   const basic = (name: string, password: string): string =>
@@ -62,7 +66,7 @@ export async function createApi(port: number, passwords: Readonly<Record<string,
   const keyOf = (user: string): string => keys.get(user) ?? '';
   return {
     call: (user, method, path, body) => call(keyOf(user), method, path, body),
-    stream: (user, method, path, body, onPiece) => stream(keyOf(user), method, path, body, onPiece),
+    stream: (user, asked, onPiece) => stream(keyOf(user), asked, onPiece),
     users: Object.keys(passwords),
   };
 }

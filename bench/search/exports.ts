@@ -91,9 +91,11 @@ async function throughApi({ api }: World, rows: number): Promise<Counted & { rea
   const counter = createCounter();
   const status = await api.stream(
     'Admin',
-    'POST',
-    '/api/views/search/messages',
-    { query_string: '', timerange: { type: 'relative', range: 0 }, fields_in_order: fields, limit: rows },
+    {
+      method: 'POST',
+      path: '/api/views/search/messages',
+      body: { query_string: '', timerange: { type: 'relative', range: 0 }, fields_in_order: fields, limit: rows },
+    },
     counter.take,
   );
   return { ...counter.end(), more: status === 200 ? '' : `, status ${status}` };

@@ -13,9 +13,11 @@ export async function benchPercentiles({ api }: World, most: number, say: (line:
   const pieces: Buffer[] = [];
   await api.stream(
     'Admin',
-    'POST',
-    '/api/views/search/messages',
-    { ...query, timerange: everything, fields_in_order: ['took_ms'], limit: most },
+    {
+      method: 'POST',
+      path: '/api/views/search/messages',
+      body: { ...query, timerange: everything, fields_in_order: ['took_ms'], limit: most },
+    },
     (piece) => pieces.push(piece),
   );
   const values = Float64Array.from(

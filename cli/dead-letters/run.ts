@@ -112,7 +112,7 @@ export async function replayDeadLetters(
   terminal: DeadLetterTerminal,
 ): Promise<0 | 1> {
   const body = bodyOf(ids, flags, terminal.now());
-  const report = await runJob<ReplayReport | PlanReport>('/dead-letters/replay', body, flags, control, terminal);
+  const report = await runJob<ReplayReport | PlanReport>('/dead-letters/replay', body, { flags, control, terminal });
   if ('index_sets' in report) {
     terminal.print(flags.json === true ? safeJson(report) : planText(report));
     return 0;
@@ -129,13 +129,19 @@ export async function dropDeadLetters(
 ): Promise<0 | 1> {
   const body = { ...bodyOf(ids, flags, terminal.now()), by: userInfo().username };
   if (flags.dryRun === true) {
-    const plan = await runJob<PlanReport>('/dead-letters/replay', body, flags, control, terminal);
+    const plan = await runJob<PlanReport>('/dead-letters/replay', body, { flags, control, terminal });
     terminal.print(flags.json === true ? safeJson(plan) : dropPlanText(plan));
     return 0;
   }
-  const report = await runJob<DropReport>('/dead-letters/drop', body, flags, control, terminal);
+  const report = await runJob<DropReport>('/dead-letters/drop', body, { flags, control, terminal });
   terminal.print(flags.json === true ? safeJson(report) : dropText(report));
   return report.cancelled ? 1 : 0;
+}
+
+interface JobWatch {
+  readonly flags: DeadLetterFlags;
+  readonly control: ControlClient;
+  readonly terminal: DeadLetterTerminal;
 }
 
 interface JobLine<Report> {
@@ -148,9 +154,7 @@ interface JobLine<Report> {
 async function runJob<Report>(
   path: string,
   body: DeadLettersBody,
-  flags: DeadLetterFlags,
-  control: ControlClient,
-  terminal: DeadLetterTerminal,
+  { flags, control, terminal }: JobWatch,
 ): Promise<Report> {
   const bar = flags.json === true || flags.quiet === true ? undefined : createBar(terminal.progress);
   let last: JobLine<Report> = {};

@@ -69,7 +69,7 @@ function parseIso(text: string, toUniversal: (local: number) => number): TimeSpa
     Number(second ?? 0),
     Number((fraction ?? '0').padEnd(3, '0').slice(0, 3)),
   ] as const;
-  const local = utc(...numbers);
+  const local = utc(numbers);
   const read = new Date(local);
   const fits =
     read.getUTCMonth() === numbers[1] &&
@@ -97,15 +97,10 @@ function parseIso(text: string, toUniversal: (local: number) => number): TimeSpa
   return { first: shifted(local), last: shifted(last) };
 }
 
-function utc(
-  year: number,
-  month: number,
-  day: number,
-  hour: number,
-  minute: number,
-  second: number,
-  millisecond: number,
-): number {
+/** Year, month from 0, day, hour, minute, second, millisecond; what is left out is the first. */
+type Parts = readonly [year: number, month: number, day: number, ...time: number[]];
+
+function utc([year, month, day, hour = 0, minute = 0, second = 0, millisecond = 0]: Parts): number {
   const date = new Date(Date.UTC(2000, month, day, hour, minute, second, millisecond));
   // Date.UTC takes years under 100 for those of the twentieth century.
   date.setUTCFullYear(year, month, day);
@@ -148,14 +143,14 @@ function step(time: number, unit: string, by: number): number {
   const months = date.getUTCFullYear() * 12 + date.getUTCMonth() + (unit === 'y' ? by * 12 : by);
   const year = Math.floor(months / 12);
   const month = months - year * 12;
-  const days = new Date(utc(year, month + 1, 0, 0, 0, 0, 0)).getUTCDate();
-  return utc(year, month, Math.min(date.getUTCDate(), days), 0, 0, 0, 0) + (time - floorTo(time, 'd'));
+  const days = new Date(utc([year, month + 1, 0])).getUTCDate();
+  return utc([year, month, Math.min(date.getUTCDate(), days)]) + (time - floorTo(time, 'd'));
 }
 
 function floorTo(time: number, unit: string): number {
   const date = new Date(time);
-  if (unit === 'y') return utc(date.getUTCFullYear(), 0, 1, 0, 0, 0, 0);
-  if (unit === 'M') return utc(date.getUTCFullYear(), date.getUTCMonth(), 1, 0, 0, 0, 0);
+  if (unit === 'y') return utc([date.getUTCFullYear(), 0, 1]);
+  if (unit === 'M') return utc([date.getUTCFullYear(), date.getUTCMonth(), 1]);
   // Weeks begin on Monday; the epoch was a Thursday.
   const shift = unit === 'w' ? 3 * 86_400_000 : 0;
   const factor = factors[unit] ?? 1;

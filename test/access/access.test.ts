@@ -126,7 +126,7 @@ await t.test(
     time += 60_001;
     await access.authenticate(password('admin', 'admin-secret'), here);
     test.equal(await hashesOf(access.registry), once + 1);
-    await access.setPassword(administrator, 'admin', 'another-secret', undefined, here);
+    await access.setPassword(administrator, 'admin', { password: 'another-secret', old: undefined, ...here });
     test.equal(await codeOf(access.authenticate(password('admin', 'admin-secret'), here)), 'ACCESS_DENIED');
     test.equal((await access.authenticate(password('admin', 'another-secret'), here)).username, 'Admin');
   },

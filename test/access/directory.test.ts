@@ -76,7 +76,7 @@ await t.test(
     const record = access.user(administrator, 'bob');
     test.match(record, { external: true, firstName: 'Bob', lastName: 'Example', email: 'bob@example.org' });
     test.equal(
-      await codeOf(access.setPassword(administrator, 'bob', 'new-secret', undefined, here)),
+      await codeOf(access.setPassword(administrator, 'bob', { password: 'new-secret', old: undefined, ...here })),
       'ACCESS_READ_ONLY',
     );
     test.equal(await codeOf(access.changeUser(administrator, 'bob', { roles: ['Administrator'] })), 'ACCESS_READ_ONLY');

@@ -39,7 +39,7 @@ await t.test('users, roles and sessions of two programs', skipWithoutOpenSearch(
   );
   await two.changeRole(administrator, 'team', { permissions: [] });
   await until(async () => (await one.authenticate({ kind: 'session', sessionId }, here)).scope.streams.length === 0);
-  await two.setPassword(administrator, 'zoë', 'next-secret', undefined, here);
+  await two.setPassword(administrator, 'zoë', { password: 'next-secret', old: undefined, ...here });
   await until(async () => (await codeOf(one.authenticate({ kind: 'session', sessionId }, here))) === 'ACCESS_DENIED');
   await until(async () => (await codeOf(one.authenticate(password('zoë', 'next-secret'), here))) === 'none');
   test.equal(await codeOf(one.createUser(administrator, 'ZOË', 'other-secret', {})), 'ACCESS_NAME_TAKEN');

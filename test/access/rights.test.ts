@@ -146,7 +146,8 @@ await t.test('roles by actions on users, roles and tokens', async (test) => {
     'reads an unknown user': (by) => access.user(by, 'nobody'),
     'creates a user': (by) => access.createUser(by, `new-${by.username}`, 'some-secret', {}),
     'changes another user': (by) => access.changeUser(by, 'the-nothing', { email: 'x@example.org' }),
-    'sets the password of another': (by) => access.setPassword(by, 'the-nothing', 'other-secret', undefined, here),
+    'sets the password of another': (by) =>
+      access.setPassword(by, 'the-nothing', { password: 'other-secret', old: undefined, ...here }),
     'lists the tokens of another': (by) => access.tokens(by, 'the-nothing'),
     'creates a role': (by) => access.createRole(by, `role of ${by.username}`, '', []),
     'gives oneself Administrator': (by) => access.changeUser(by, by.username, { roles: ['Administrator'] }),
@@ -154,7 +155,7 @@ await t.test('roles by actions on users, roles and tokens', async (test) => {
       access.createUser(by, `boss-${by.username}`, 'some-secret', { roles: ['Administrator'] }),
     'makes a role with more rights': (by) => access.createRole(by, `more of ${by.username}`, '', ['streams:read']),
     'sets the password of an administrator': (by) =>
-      access.setPassword(by, 'the-administrator', 'other-secret', undefined, here),
+      access.setPassword(by, 'the-administrator', { password: 'other-secret', old: undefined, ...here }),
     'makes a token of an administrator': (by) =>
       access.createToken(by, 'the-administrator', `of-${by.username}`, undefined),
     'adds a member to Administrator': (by) => access.addMember(by, 'Administrator', by.username),
@@ -293,20 +294,26 @@ await t.test("one's own password needs the old one", async (test) => {
   const access = await createTestAccess(test, { state: await createTestState(test) });
   const admin = await access.authenticate(password('admin', 'admin-secret'), here);
   test.equal(
-    await codeOf(access.setPassword(admin, 'Admin', 'next-secret', undefined, here)),
+    await codeOf(access.setPassword(admin, 'Admin', { password: 'next-secret', old: undefined, ...here })),
     'ACCESS_OLD_PASSWORD_WRONG',
     'of an administrator too',
   );
   test.equal(
-    await codeOf(access.setPassword(admin, admin.userId, 'next-secret', 'wrong', here)),
+    await codeOf(access.setPassword(admin, admin.userId, { password: 'next-secret', old: 'wrong', ...here })),
     'ACCESS_OLD_PASSWORD_WRONG',
   );
   test.equal(
-    await codeOf(access.setPassword(admin, admin.userId, 'next-secret', 'admin-secret', here)),
+    await codeOf(access.setPassword(admin, admin.userId, { password: 'next-secret', old: 'admin-secret', ...here })),
     'none',
     'the id in place of the name',
   );
-  test.equal(await codeOf(access.setPassword(admin, 'operator', 'other-secret', undefined, here)), 'none');
-  test.equal(await codeOf(access.setPassword(admin, 'nobody', 'other-secret', undefined, here)), 'ACCESS_USER_UNKNOWN');
+  test.equal(
+    await codeOf(access.setPassword(admin, 'operator', { password: 'other-secret', old: undefined, ...here })),
+    'none',
+  );
+  test.equal(
+    await codeOf(access.setPassword(admin, 'nobody', { password: 'other-secret', old: undefined, ...here })),
+    'ACCESS_USER_UNKNOWN',
+  );
   test.equal((await access.authenticate(password('admin', 'next-secret'), here)).username, 'Admin');
 });

@@ -43,7 +43,7 @@ for (const [title, end] of [
   [
     'the password changes',
     (access: Awaited<ReturnType<typeof createTestAccess>>) =>
-      access.setPassword(administrator, 'operator', 'other-secret', undefined, here),
+      access.setPassword(administrator, 'operator', { password: 'other-secret', old: undefined, ...here }),
   ],
   [
     'the user is disabled',

@@ -12,7 +12,7 @@ import type {
 import { failure } from '../failure.js';
 import { messageList } from './message-lists.js';
 import { pivot } from './pivots.js';
-import { askedBy, type Context } from './questions.js';
+import { askedBy, type AskedType, type Context } from './questions.js';
 
 export type QueryResults = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -25,13 +25,7 @@ interface SearchTypeError {
 }
 
 type Result = Readonly<Record<string, unknown>>;
-type Run = (
-  context: Context,
-  query: QueryOfSearchBody,
-  type: SearchTypeBody,
-  override: ExecuteBody['global_override'],
-  counted: Promise<number | undefined> | undefined,
-) => Promise<Result>;
+type Run = (context: Context, asked: AskedType) => Promise<Result>;
 const runners: Readonly<Record<string, Run>> = { messages: messageList, pivot, events: noEvents, logs: messageList };
 
 /** Ids that are missing are given here, so that results can be told apart. */
@@ -82,7 +76,7 @@ async function executeQuery(
       );
     const over = { ...override, ...given(overrideOf(type)) };
     const asked = JSON.stringify(askedBy(context, query, type, over).question);
-    const running = run(context, query, type, over, counting.get(asked));
+    const running = run(context, { query, type, override: over, counted: counting.get(asked) });
     if (run === pivot)
       counting.set(
         asked,
@@ -143,9 +137,7 @@ function problem({ services: { log } }: Context, error: unknown, queryId: string
 /** There are no events here; dashboards of peers ask for them all the same. */
 async function noEvents(
   context: Context,
-  query: QueryOfSearchBody,
-  type: SearchTypeBody,
-  override: ExecuteBody['global_override'],
+  { query, type, override }: AskedType,
 ): Promise<Readonly<Record<string, unknown>>> {
   return {
     id: type.id,

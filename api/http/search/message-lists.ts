@@ -1,8 +1,7 @@
 /** Search type `messages`: rows of a search. */
 import type { SearchHit } from '../../../schemas/query.js';
-import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
 import { streamHex } from '../stream-ids.js';
-import { askedBy, type Context } from './questions.js';
+import { askedBy, type AskedType, type Context } from './questions.js';
 import { messageSort } from './sort-keys.js';
 
 const defaultLimit = 150;
@@ -26,13 +25,9 @@ export function messageRow(hit: SearchHit): MessageRow {
   };
 }
 
-/** `counted`: how many messages the question has, of somebody who counts them anyway; undefined when that failed. */
 export async function messageList(
   context: Context,
-  query: QueryOfSearchBody,
-  type: SearchTypeBody,
-  override: ExecuteBody['global_override'],
-  counted?: Promise<number | undefined>,
+  { query, type, override, counted }: AskedType,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { question, effective } = askedBy(context, query, type, override);
   const {

@@ -1,14 +1,14 @@
 /** Search type `pivot`: groups by values and time, with series of counts and figures. */
 import { ownMember } from '../../../core/own-member.js';
 import type { Bucket, Grouping } from '../../../schemas/query.js';
-import type { ExecuteBody, QueryOfSearchBody, SearchTypeBody } from '../../../schemas/api-search.js';
+import type { SearchTypeBody } from '../../../schemas/api-search.js';
 import type { AggregateAnswer, AskedAggregate, SearchBucket, SearchMetric } from '../../../search/contract.js';
 import { failure } from '../failure.js';
 import { textOf } from '../objects/shapes.js';
 import { figureKinds, figureOf } from './figures.js';
 import { automaticInterval, parseInterval } from './times/intervals.js';
 import { failuresOf } from './message-lists.js';
-import { askedBy, type Asked, type Context } from './questions.js';
+import { askedBy, type Asked, type AskedType, type Context } from './questions.js';
 
 interface Series {
   readonly id: string;
@@ -36,9 +36,7 @@ const kinds = { ...figureKinds, percentage: 'count' as const };
 
 export async function pivot(
   context: Context,
-  query: QueryOfSearchBody,
-  type: SearchTypeBody,
-  override: ExecuteBody['global_override'],
+  { query, type, override }: AskedType,
 ): Promise<Readonly<Record<string, unknown>>> {
   if ((type.sort?.length ?? 0) > 1) throw wrong('sort', `${type.sort?.length ?? 0} of them`, 'one key');
   const asked = askedBy(context, query, type, override);

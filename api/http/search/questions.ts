@@ -7,6 +7,15 @@ import type { ApiServices } from '../services.js';
 import { readableStreams } from '../stream-ids.js';
 import { effectiveRange, resolveRange, type EffectiveRange } from './times/time-ranges.js';
 
+/** One search type of a search, with the query that it stands in. */
+export interface AskedType {
+  readonly query: QueryOfSearchBody;
+  readonly type: SearchTypeBody;
+  readonly override: ExecuteBody['global_override'];
+  /** How many messages the question has, where somebody counts them anyway; undefined when that failed. */
+  readonly counted?: Promise<number | undefined> | undefined;
+}
+
 export interface Asked {
   readonly question: SearchQuestion;
   readonly effective: EffectiveRange;

@@ -99,7 +99,11 @@ export function changePassword(app: ApiServer, { access }: ApiServices): void {
     },
     async (request, reply) => {
       const { password, old_password: old } = request.body;
-      await access.setPassword(request.identity, byName(request), password, old ?? undefined, { address: request.ip });
+      await access.setPassword(request.identity, byName(request), {
+        password,
+        old: old ?? undefined,
+        address: request.ip,
+      });
       return reply.code(204).send(null);
     },
   );
