@@ -4,7 +4,7 @@ import { silentLog } from '../../core/log.js';
 import type { Attempt, Throttle } from '../../access/authentication/throttle.js';
 import type { LdapOptions } from '../../schemas/config/ldap.js';
 import { createCertificates } from '../receivers/certificates.js';
-import { bindDn, createSlapd, directoryPassword, slapdMissing, type Slapd } from './slapd.js';
+import { createSlapd, directoryPassword, directorySearch, slapdMissing, type Slapd } from './slapd.js';
 import {
   administrator,
   codeOf,
@@ -19,13 +19,7 @@ import {
 } from './support.js';
 
 const base: Partial<LdapOptions> & Pick<LdapOptions, 'role_mapping'> = {
-  enabled: true,
-  bind_dn: bindDn,
-  bind_password: directoryPassword,
-  search_base: 'ou=people,dc=example,dc=org',
-  group_attribute: '',
-  group_search_base: 'ou=groups,dc=example,dc=org',
-  group_search_filter: '(member={dn})',
+  ...directorySearch,
   role_mapping: [
     { group: 'LOG ADMINS', roles: ['administrator'] },
     { group: 'log-readers-*', roles: ['Reader', 'Unknown role'] },

@@ -15,7 +15,17 @@ export const slapdMissing: string | false = existsSync(program)
   : `${program} is not there (Debian package slapd)`;
 
 export const directoryPassword = 'directory-secret';
-export const bindDn = 'cn=reader,dc=example,dc=org';
+const bindDn = 'cn=reader,dc=example,dc=org';
+/** How its people and groups are looked for. */
+export const directorySearch = {
+  enabled: true,
+  bind_dn: bindDn,
+  bind_password: directoryPassword,
+  search_base: 'ou=people,dc=example,dc=org',
+  group_attribute: '',
+  group_search_base: 'ou=groups,dc=example,dc=org',
+  group_search_filter: '(member={dn})',
+} as const;
 
 export interface Slapd {
   readonly url: string;

@@ -2,6 +2,7 @@
  * Reads times written in a format of letters: yyyy yy MM MMM dd d HH H hh h mm ss S.. (fraction) a (AM, PM) Z XXX
  * (offset or Z), text in single quotes, other characters as they are; a blank stands for one or more blanks.
  */
+import { zoneClock } from '../../../core/time/zone-clock.js';
 import { at } from '../../../core/at.js';
 export type TimeReader = (text: string) => number | undefined;
 
@@ -183,16 +184,7 @@ export function zoneOffset(name: string): ZoneOffset | undefined {
   }
   if (name === 'UTC') return () => 0;
   try {
-    const format = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
+    const format = zoneClock(name);
     const offsetAt = (instant: number): number => {
       const parts = Object.fromEntries(format.formatToParts(instant).map((part) => [part.type, Number(part.value)]));
       return Math.round(

@@ -2,22 +2,11 @@
  * Stored state is checked when it is read. What does not fit is refused with a typed error, and locks out nobody else.
  */
 import t from 'tap';
+import { newUser } from '../../../access/first-start.js';
 import { readRole, readSession, readToken, readUser, type UserRecord } from '../../../access/stored/records.js';
 import { administrator, codeOf, createTestAccess, createTestState, here, password } from '../support.js';
 
-const user: UserRecord = {
-  id: 'a'.repeat(24),
-  username: 'alice',
-  external: false,
-  email: '',
-  first_name: '',
-  last_name: '',
-  roles: [],
-  service_account: false,
-  enabled: true,
-  generation: 1,
-  created_at: 0,
-};
+const user: UserRecord = { ...newUser('alice'), id: 'a'.repeat(24), created_at: 0 };
 const session = { user_id: user.id, generation: 1, created_at: 0, used_at: 0, address: '' };
 
 await t.test('records are read whole, with members of newer versions', async (test) => {

@@ -1,8 +1,25 @@
 import t from 'tap';
 import * as events from './simulation/events.js';
 import { Director } from './simulation/director.js';
+import type { Session } from './simulation/session.js';
 import type { Switch } from './simulation/switches.js';
 import type { Shape } from './simulation/world.js';
+
+/** The owner goes on, the paused one wakes up and hears of the next epoch; then the owner crashes. */
+function wakesUp(director: Director, zombie: Session, owner: Session): void {
+  director.accept(2);
+  director.committed(owner, 1);
+  director.applied(owner);
+  director.until(
+    zombie,
+    ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0,
+  );
+  director.rotate();
+  director.hear(0);
+  if (zombie.state.phase === 'cutting') director.ready(zombie);
+  director.crash(1);
+  director.assign(0);
+}
 
 /** Plays a case: the promise holds, and does not when the rule is left out. */
 function needs(title: string, rule: Switch, play: (director: Director) => void, kind?: Shape['kind']): void {
@@ -38,18 +55,7 @@ needs(
     director.accept();
     const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
     const owner = director.ready(director.assign(1));
-    director.accept(2);
-    director.committed(owner, 1);
-    director.applied(owner);
-    director.until(
-      zombie,
-      ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0,
-    );
-    director.rotate();
-    director.hear(0);
-    if (zombie.state.phase === 'cutting') director.ready(zombie);
-    director.crash(1);
-    director.assign(0);
+    wakesUp(director, zombie, owner);
   },
 );
 
@@ -62,18 +68,7 @@ needs(
     const zombie = director.until(director.assign(0), ({ state }) => state.phase === 'reading');
     director.world.group.generation = 0;
     const owner = director.ready(director.assign(1));
-    director.accept(2);
-    director.committed(owner, 1);
-    director.applied(owner);
-    director.until(
-      zombie,
-      ({ state, queue }) => (state.phase === 'ready' || state.phase === 'abandoned') && queue.length === 0,
-    );
-    director.rotate();
-    director.hear(0);
-    if (zombie.state.phase === 'cutting') director.ready(zombie);
-    director.crash(1);
-    director.assign(0);
+    wakesUp(director, zombie, owner);
   },
 );
 

@@ -1,4 +1,5 @@
 /** Clocks of time zones, named as IANA does. */
+import { zoneClock } from '../../../../core/time/zone-clock.js';
 
 /** Midnight at the begin of the day, week (Monday), month or year that is `by` of them away. */
 export function startOf(unit: string, timeZone: string, now: number, by: number): number {
@@ -22,16 +23,7 @@ export function toUniversal(local: number, timeZone: string): number {
 /** Milliseconds that clocks of the zone are ahead of UTC. */
 export function zoneShift(timeZone: string, time: number): number {
   const parts = Object.fromEntries(
-    new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
+    zoneClock(timeZone)
       .formatToParts(time)
       .map(({ type, value }) => [type, Number(value)]),
   ) as Record<string, number>;

@@ -35,14 +35,7 @@ export function createDeployer(t: Test, call: Call): Omit<Deployer, 'round'> {
     return (key === undefined ? body : (body as Record<string, unknown>)[key]) as readonly Record<string, unknown>[];
   };
   /** As deployers do: what is there by its title is changed, what is not is made. */
-  const put = async (
-    path: string,
-    title: string,
-    body: unknown,
-    created: readonly number[],
-    changed: readonly number[],
-    key?: string,
-  ): Promise<string> => {
+  const put: Deployer['put'] = async (path, title, body, created, changed, key) => {
     const known = (await listed(path, key)).find((one) => one['title'] === title);
     const answer =
       known === undefined

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { apiIdOf } from '../../../../../core/object-ids.js';
 import { createCertificates } from '../../../../receivers/certificates.js';
-import { bindDn, createSlapd, directoryPassword, slapdMissing } from '../../../../access/slapd.js';
+import { createSlapd, directoryPassword, directorySearch, slapdMissing } from '../../../../access/slapd.js';
 import { basic } from '../../world.js';
 import { createAccessWorld } from './world.js';
 
@@ -22,14 +22,8 @@ await t.test('set, tested, and logged in with', slow, async (test) => {
   const slapd = await createSlapd(test, createCertificates(test));
   const { ask, recorded } = await createAccessWorld(test, { fileRoles: () => fileRoles });
   const settings = {
-    enabled: true,
+    ...directorySearch,
     urls: [slapd.url],
-    bind_dn: bindDn,
-    bind_password: directoryPassword,
-    search_base: 'ou=people,dc=example,dc=org',
-    group_attribute: '',
-    group_search_base: 'ou=groups,dc=example,dc=org',
-    group_search_filter: '(member={dn})',
     role_mapping: [
       { group: 'log admins', roles: ['Administrator'] },
       { group: 'log-readers-*', roles: ['Reader', 'EU Team'] },
