@@ -8,12 +8,26 @@ export function isStoreCode(code: string): code is StoreCode {
   return code in storeErrors.kinds;
 }
 
-/** The engine refuses everything from here on; it must be opened anew. */
-export function isFatal(thrown: unknown): boolean {
-  return /database has been invalidated|FATAL Error/i.test(toError(thrown).message);
+/** The engine's client throws plain errors: no type, no code. These are the only words of its messages that we read. */
+const engineWords = {
+  fatal: /database has been invalidated|FATAL Error/i,
+  /** Its limit of memory; the operation failed, the engine goes on. */
+  outOfMemory: /Out of Memory|failed to (?:pin|allocate)/i,
+  /** Where in its work it failed: while changes went to the file. */
+  inCommit: /Failed to commit|checkpoint/i,
+  diskFull: /No space left|ENOSPC|disk (is )?full|quota exceeded/i,
+  /** Neither the question nor the data are wrong: the file could not be read, or somebody stopped the query. */
+  interrupted: /Connection|IO Error|interrupt/i,
+} as const;
+
+function says(words: keyof typeof engineWords, message: string): boolean {
+  return engineWords[words].test(message);
 }
 
-const outOfMemory = /Out of Memory|failed to (?:pin|allocate)/i;
+/** The engine refuses everything from here on; it must be opened anew. */
+export function isFatal(thrown: unknown): boolean {
+  return says('fatal', toError(thrown).message);
+}
 
 /**
  * A commit that ran out of memory has left the engine, and the heap that it shares with the whole process, in a state
@@ -22,7 +36,7 @@ const outOfMemory = /Out of Memory|failed to (?:pin|allocate)/i;
  */
 export function endIfDamaged(thrown: unknown): void {
   const { message } = toError(thrown);
-  if (!outOfMemory.test(message) || !/Failed to commit|checkpoint/i.test(message)) return;
+  if (!says('outOfMemory', message) || !says('inCommit', message)) return;
   const error = new Error(
     `the engine ran out of memory in a commit (setting store.embedded.memory_bytes): ${shorten(message)}`,
   );
@@ -43,17 +57,21 @@ export function writeError(thrown: unknown, index: string): Error {
 }
 
 function writeCode(message: string): StoreCode {
-  if (/No space left|ENOSPC|disk (is )?full|quota exceeded/i.test(message)) return 'STORE_DISK_FULL';
-  if (outOfMemory.test(message)) return 'STORE_OVERLOADED';
-  return isFatal(new Error(message)) ? 'STORE_UNAVAILABLE' : 'STORE_INDEX_BLOCKED';
+  if (says('diskFull', message)) return 'STORE_DISK_FULL';
+  if (says('outOfMemory', message)) return 'STORE_OVERLOADED';
+  return says('fatal', message) ? 'STORE_UNAVAILABLE' : 'STORE_INDEX_BLOCKED';
 }
 
 export function searchError(thrown: unknown): Error {
   if (isSluiceError(thrown)) return thrown;
   const message = toError(thrown).message;
-  if (isFatal(thrown) || /Connection|IO Error|interrupt/i.test(message))
+  if (says('fatal', message) || says('interrupted', message))
     return storeError('STORE_UNAVAILABLE', 'search', shorten(message));
-  return storeError(outOfMemory.test(message) ? 'STORE_OVERLOADED' : 'STORE_QUERY_INVALID', 'search', shorten(message));
+  return storeError(
+    says('outOfMemory', message) ? 'STORE_OVERLOADED' : 'STORE_QUERY_INVALID',
+    'search',
+    shorten(message),
+  );
 }
 
 export function shorten(text: string): string {
