@@ -7,7 +7,7 @@ import { pick, type Random } from './random.js';
 
 export type Fields = Record<string, string | number>;
 
-export interface Family {
+interface Family {
   readonly name: string;
   /** How many of 100 messages. */
   readonly share: number;
