@@ -10,22 +10,24 @@ import type { DryRuns, Matcher, MessageDryRun } from './contract.js';
 import { dryRunObfuscation, patternProblem } from './dry-run-text.js';
 import type { StoredDefinition, StoredDefinitions, RuleKind, Settings } from './stored.js';
 import { withObjects } from './loader.js';
-import { uploadedDocument } from './uploaded.js';
 
 const triedId = 'tried';
 const triedFile = 'api/tried.yaml';
 
-export const dryRuns: DryRuns = {
-  message: dryRunMessage,
-  streamMatcher,
-  memberMatcher,
-  obfuscation: dryRunObfuscation,
-  patternProblem,
-};
+/** Reads bytes as a sender sends them, or a stored document. Throws the decoder's error. */
+type ReadDocument = (message: Buffer, receiver: string) => LogDocument;
 
-/** Bytes as a sender sends them, or a stored document. Throws the decoder's error. */
-function dryRunMessage(rules: RuleSet, message: Buffer, receiver: string): MessageDryRun {
-  const document = uploadedDocument(message, receiver);
+export function createDryRuns(readDocument: ReadDocument): DryRuns {
+  return {
+    message: (rules, message, receiver) => dryRunMessage(rules, readDocument(message, receiver), receiver),
+    streamMatcher,
+    memberMatcher,
+    obfuscation: dryRunObfuscation,
+    patternProblem,
+  };
+}
+
+function dryRunMessage(rules: RuleSet, document: LogDocument, receiver: string): MessageDryRun {
   const receivedBy = typeof document['receiver'] === 'string' ? document['receiver'] : receiver;
   const explanation = explain(rules, document, { messageId: 'test', receiver: receivedBy }, { measured: false });
   return {

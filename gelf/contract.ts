@@ -31,3 +31,7 @@ export interface Decoder {
    */
   toDocument(message: ParsedMessage, context: DecodeContext): LogDocument;
 }
+
+/** For what the rules changed in a message that is sent on. */
+export { literalsOf } from './members.js';
+export { fieldNameOf } from './names.js';

@@ -1,4 +1,6 @@
-/** Names of indices: `<prefix>_<n>`. The prefix is the id of the index set; n goes from 0 up and is never used twice. */
+/**
+ * Names of indices: `<prefix>_<n>`. The prefix is the id of the index set; n goes from 0 up and is never used twice.
+ */
 
 const wholeName = /^[a-z0-9][a-z0-9_+.-]*_\d{1,15}$/;
 const maxNameLength = 200;
@@ -33,7 +35,9 @@ export function indexPattern(prefix: string): string {
   return `${prefix}_*`;
 }
 
-/** Whether `longer` begins like an index of `prefix`: as prefixes of two sets, their indices could not be told apart. */
+/**
+ * Whether `longer` begins like an index of `prefix`: as prefixes of two sets, their indices could not be told apart.
+ */
 export function namesCanMeet(prefix: string, longer: string): boolean {
   return longer.startsWith(`${prefix}_`);
 }

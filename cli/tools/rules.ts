@@ -1,7 +1,7 @@
 /** `sluice rules check | test | explain`: the loop of writing rules without a running program. */
 import { readFile } from 'node:fs/promises';
 import { errorText, isSluiceError } from '../../core/errors.js';
-import { uploadedDocument } from '../../definitions/uploaded.js';
+import { uploadedDocument } from '../../gelf/uploaded.js';
 import { compileRules } from '../../rules/compile/compile.js';
 import type { RuleContext, RuleSet } from '../../rules/contract.js';
 import { explain } from '../../rules/engine/explain.js';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { Decoder } from '../../gelf/contract.js';
 import { compressionOf, type Inflater } from '../../receivers/inflate/contract.js';
-import { trim } from '../../receivers/listen/documents.js';
+import { trim } from '../../core/trim.js';
 import type { ConsumedRecord, TopicLog } from '../../topics/contract.js';
 import { deadLetterErrors } from './errors.js';
 import { messageIdOf, textOf, type DeadLetter, type DeadLetterDocument } from './state.js';

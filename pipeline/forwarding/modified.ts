@@ -3,8 +3,7 @@
  * replaced.
  */
 import type { FieldChanges } from '../../rules/contract.js';
-import { literalsOf } from '../../gelf/members.js';
-import { fieldNameOf } from '../../gelf/names.js';
+import { fieldNameOf, literalsOf } from '../../gelf/contract.js';
 import type { FieldValue, LogDocument } from '../../schemas/messages.js';
 import { ownFields } from '../../schemas/messages.js';
 

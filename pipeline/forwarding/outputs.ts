@@ -9,7 +9,7 @@ import type { Decoder } from '../../gelf/contract.js';
 import type { RuleSet, RuleSetFeed } from '../../rules/contract.js';
 import type { Config } from '../../schemas/config/config.js';
 import type { OutputSettings } from '../../schemas/outputs/output.js';
-import type { EncodeContext, Encoder, Link } from '../../sinks/outputs/contract.js';
+import type { EncodeContext, OutputSending } from '../../sinks/outputs/contract.js';
 import type { TopicLog } from '../../topics/contract.js';
 import type { Taps } from '../monitoring/taps.js';
 import { DecodeContexts, type TimestampOf } from '../origin.js';
@@ -26,10 +26,7 @@ interface OutputsOptions {
   readonly decoder: Decoder;
   readonly rules: RuleSetFeed;
   /** What the output's kind says of encoding and sending. */
-  readonly transportOf: (
-    settings: OutputSettings,
-    context: EncodeContext,
-  ) => { readonly encoder: Encoder; readonly link: Link };
+  readonly transportOf: (settings: OutputSettings, context: EncodeContext) => OutputSending;
   readonly timestampOf: TimestampOf;
   /** Watchers of what is sent. */
   readonly taps?: Taps | undefined;

@@ -7,10 +7,7 @@ import type { BuiltMetrics } from '../../core/metrics.js';
 import { errorText } from '../../core/errors.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import { noteTraffic } from '../../core/process/young-generation.js';
-import type { Encoder, Link, OutputRecord, OutputState, Parcel } from '../../sinks/outputs/contract.js';
-import { outputErrors } from '../../sinks/outputs/errors.js';
-import { createLoopWatch, type LoopWatch } from '../../sinks/outputs/loops.js';
-import { Sender } from '../../sinks/outputs/sender.js';
+import type { OutputRecord, OutputSender, OutputSending, OutputState, Parcel } from '../../sinks/outputs/contract.js';
 import type { OutputSettings } from '../../schemas/outputs/output.js';
 import type { Assignment, ConsumedBatch, ConsumeHandler, Consumer, TopicLog } from '../../topics/contract.js';
 import type { Taps } from '../monitoring/taps.js';
@@ -20,7 +17,7 @@ import { createRepeats, type Repeats } from './repeats.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
 import type { OutputStatus } from './contract.js';
 
-interface OutputWorkerOptions {
+interface OutputWorkerOptions extends OutputSending {
   readonly settings: OutputSettings;
   readonly topics: TopicLog;
   readonly topic: string;
@@ -28,8 +25,6 @@ interface OutputWorkerOptions {
   /** What may wait when the policy is drop_oldest. */
   readonly maxWaitingBytes: number;
   readonly maxAgeMs: number;
-  readonly encoder: Encoder;
-  readonly link: Link;
   /** Watchers of what is sent. */
   readonly taps?: Taps | undefined;
   readonly metrics: BuiltMetrics<typeof outputMetrics>;
@@ -48,9 +43,8 @@ export class OutputWorker {
   readonly #labels: { readonly output: string };
   readonly #mayLog = createRateLimit(6);
   #consumer: Consumer | undefined;
-  #sender: Sender | undefined;
+  #sender: OutputSender | undefined;
   #repeats: Repeats = createRepeats();
-  readonly #loops: LoopWatch = createLoopWatch();
   #assigned = false;
   /** The offset that the next record is expected at. */
   #expected = 0;
@@ -172,7 +166,7 @@ export class OutputWorker {
   }
 
   async #take({ position, committed, earliest }: Assignment): Promise<void> {
-    const { log, metrics, settings, link } = this.#options;
+    const { log, metrics, settings, link, createSender } = this.#options;
     this.#count('retention', committed === undefined ? 0 : earliest - committed.offset);
     this.#expected = position;
     this.#confirmed = position;
@@ -182,7 +176,7 @@ export class OutputWorker {
     this.#assigned = true;
     this.#ages = [];
     this.#repeats = createRepeats();
-    const sender: Sender = new Sender({
+    const sender: OutputSender = createSender({
       link,
       log,
       confirmAfterMs: settings.confirm_after_ms,
@@ -263,16 +257,12 @@ export class OutputWorker {
   }
 
   #assertNoLoop(records: readonly OutputRecord[]): void {
-    const now = Date.now();
-    for (const { value, key } of records) {
-      if (!this.#loops.sees(value, key, now)) continue;
-      const error = outputErrors.create('OUTPUT_LOOP', {
-        place: this.#options.link.address,
-        got: 'many messages that were sent before, for the third time and more',
-        allowed: 'a destination that does not send back what it gets',
-      });
-      this.#options.log.error(
-        { output: this.#options.settings.id, error: errorText(error) },
+    const { loopGuard, log, settings } = this.#options;
+    try {
+      loopGuard.check(records);
+    } catch (error) {
+      log.error(
+        { output: settings.id, error: errorText(error) },
         'an output is stopped until its settings change or the program starts again',
       );
       throw error;

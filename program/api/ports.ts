@@ -4,7 +4,8 @@ import type { Operations, RunningOutputs, RunningReceivers } from '../../api/con
 import type { ApiServices } from '../../api/http/services.js';
 import type { Log } from '../../core/log.js';
 import type { Registry } from '../../core/metrics.js';
-import { dryRuns } from '../../definitions/dry-run.js';
+import { createDryRuns } from '../../definitions/dry-run.js';
+import { uploadedDocument } from '../../gelf/uploaded.js';
 import { graylogTranslators } from '../../definitions/graylog/translators.js';
 import type { Config } from '../../schemas/config/config.js';
 import { exportedFields, exportText } from '../../search/export.js';
@@ -42,7 +43,7 @@ type HttpPorts = Pick<
 export function httpPorts(sluice: Sluice): HttpPorts {
   return {
     definitions: sluice.world,
-    dryRuns,
+    dryRuns: createDryRuns(uploadedDocument),
     graylog: graylogTranslators,
     health: { writable: () => sluice.topics.writable(), ready: () => sluice.ready() },
     indices: {

@@ -2,6 +2,7 @@
  * Finds where JSON values begin and end, without parsing them: the bytes of each stay as the sender wrote them. Only
  * quotes, escapes and brackets are looked at; whether a value is valid is for the decoder to say.
  */
+import { isSpace, trim } from '../../core/trim.js';
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -59,19 +60,6 @@ export function splitLines(bytes: Buffer, most: number): Documents {
     at = skipSpace(bytes, end);
   }
   return { documents: lines };
-}
-
-/** Without white space and NUL bytes at both ends. */
-export function trim(bytes: Buffer): Buffer {
-  let start = 0;
-  let end = bytes.length;
-  while (start < end && isSpace(bytes[start])) start += 1;
-  while (end > start && isSpace(bytes[end - 1])) end -= 1;
-  return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09 || byte === 0x00;
 }
 
 function skipSpace(bytes: Buffer, from: number): number {

@@ -5,7 +5,8 @@ import { isSluiceError, type SluiceError } from '../../core/errors.js';
 import type { MessageChecker } from '../contract.js';
 import { contentEncodings, inflateBody, maxContentEncodings } from '../inflate/content-encoding.js';
 import type { Inflater } from '../inflate/contract.js';
-import { splitArray, splitDocuments, splitLines, trim, type Documents } from './documents.js';
+import { splitArray, splitDocuments, splitLines, type Documents } from './documents.js';
+import { trim } from '../../core/trim.js';
 import { listenErrors } from './errors.js';
 
 /** Messages of one request; each costs memory beside its bytes. */

@@ -8,7 +8,8 @@ import type { Diagnoser } from '../diagnosis.js';
 import { compressionOf } from '../inflate/contract.js';
 import type { MessageCounters } from '../metrics.js';
 import type { ReceiverContext } from './context.js';
-import { splitDocuments, trim } from './documents.js';
+import { trim } from '../../core/trim.js';
+import { splitDocuments } from './documents.js';
 import { listenErrors } from './errors.js';
 
 /** A dead letter keeps this much of the raw bytes. */

@@ -3,6 +3,7 @@
  * destination and to put a parcel on the wire. The sender between them keeps what is not yet confirmed and sends it
  * again when a connection breaks.
  */
+import type { Log } from '../../core/log.js';
 import type { LogDocument } from '../../schemas/messages.js';
 
 /** A message as it waits in the output's topic: GELF, as it came or as the rules changed it. */
@@ -83,4 +84,50 @@ export interface OutputState {
   /** Sent and not yet confirmed. */
   readonly unconfirmedMessages: number;
   readonly unconfirmedBytes: number;
+}
+
+export interface SenderOptions {
+  readonly link: Link;
+  readonly confirmAfterMs: number;
+  readonly unconfirmedBytes: number;
+  readonly idleTimeoutMs: number;
+  readonly retryMostMs: number;
+  readonly log: Log;
+  readonly onConfirmed: (nextOffset: number, messages: number, refused: number) => void;
+  /** A connection attempt or a connection failed. */
+  readonly onFailed: () => void;
+  /** It cannot go on with these settings. */
+  readonly onStopped: (error: Error) => void;
+}
+
+/** Brings parcels to one destination in order, at least once. */
+export interface OutputSender {
+  start(): void;
+  state(): OutputState;
+  /**
+   * Resolves when the parcel is in the window, with false when it was dropped meanwhile; rejects when the sender stops
+   * before.
+   */
+  send(parcel: Parcel): Promise<boolean>;
+  /**
+   * Takes parcels out of the window that end at or below the offset and were not written, and takes no such ones any
+   * more. Tells how many messages.
+   */
+  drop(below: number): number;
+  /** Ends the connection in order, so that as much as possible is confirmed. Safe twice and without start. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Looks for messages that come round again by way of other hosts. */
+export interface LoopGuard {
+  /** Throws OUTPUT_LOOP once what is sent is certainly going round. */
+  check(records: readonly OutputRecord[]): void;
+}
+
+/** What it takes to send to one destination. */
+export interface OutputSending {
+  readonly encoder: Encoder;
+  readonly link: Link;
+  readonly loopGuard: LoopGuard;
+  readonly createSender: (options: SenderOptions) => OutputSender;
 }

@@ -4,6 +4,8 @@
  * ones at every return.
  */
 import { hash } from 'node:crypto';
+import type { LoopGuard } from './contract.js';
+import { outputErrors } from './errors.js';
 
 /** Returns of one message before it counts: a sender that sends again after a broken connection makes one. */
 const returnsNeeded = 3;
@@ -16,7 +18,7 @@ const withinMs = 10 * 60_000;
 /** Of the cheap sums of all messages every so many-th is looked at. */
 const oneOf = 16;
 
-export interface LoopWatch {
+interface LoopWatch {
   /** True once what is sent is certainly going round. `id` tells a return from a second delivery. */
   sees(value: Buffer, id: string, now: number): boolean;
 }
@@ -65,6 +67,23 @@ export function createLoopWatch(every = oneOf): LoopWatch {
       known.returns += 1;
       if (known.returns === returnsNeeded) returned += 1;
       return returned >= messagesNeeded;
+    },
+  };
+}
+
+/** For what goes to this address. */
+export function createLoopGuard(address: string): LoopGuard {
+  const watch = createLoopWatch();
+  return {
+    check(records) {
+      const now = Date.now();
+      for (const { value, key } of records)
+        if (watch.sees(value, key, now))
+          throw outputErrors.create('OUTPUT_LOOP', {
+            place: address,
+            got: 'many messages that were sent before, for the third time and more',
+            allowed: 'a destination that does not send back what it gets',
+          });
     },
   };
 }

@@ -9,9 +9,8 @@ import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import { createRateLimit } from '../../core/log.js';
 import { createBackOff } from '../../core/retry.js';
 import { pause } from '../../core/wait.js';
-import type { Connection, OutputState, Parcel } from './contract.js';
+import type { Connection, OutputSender, OutputState, Parcel, SenderOptions } from './contract.js';
 import { outputErrors } from './errors.js';
-import type { SenderOptions } from './sender-options.js';
 
 /** Parcels taken and not yet written; enough that the wire never waits for the encoder. */
 const maxUnwrittenBytes = 512 * 1024;
@@ -29,7 +28,7 @@ interface Waiting {
   end: number;
 }
 
-export class Sender {
+export class Sender implements OutputSender {
   readonly #options: SenderOptions;
   readonly #window: Waiting[] = [];
   readonly #stopping = new AbortController();
@@ -85,10 +84,6 @@ export class Sender {
     };
   }
 
-  /**
-   * Resolves when the parcel is in the window, with false when it was dropped meanwhile; rejects when the sender stops
-   * before.
-   */
   async send(parcel: Parcel): Promise<boolean> {
     while (!this.#hasRoom()) {
       if (this.#stopping.signal.aborted || this.#failed !== undefined) break;
@@ -115,10 +110,6 @@ export class Sender {
     return true;
   }
 
-  /**
-   * Takes parcels out of the window that end at or below the offset and were not written, and takes no such ones any
-   * more. Tells how many messages.
-   */
   drop(below: number): number {
     this.#dropBelow = Math.max(this.#dropBelow, below);
     const first = this.#position + (this.#writing ? 1 : 0);
@@ -144,7 +135,6 @@ export class Sender {
     return messages;
   }
 
-  /** Ends the connection in order, so that as much as possible is confirmed. Safe twice and without start. */
   async stop(deadlineMs: number): Promise<void> {
     if (this.#stopping.signal.aborted) {
       await this.#running;

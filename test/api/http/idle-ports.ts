@@ -1,6 +1,7 @@
 /** Ports of a program that has nothing: no definitions, no indices, no receivers. */
 import type { ApiServices } from '../../../api/http/services.js';
-import { dryRuns } from '../../../definitions/dry-run.js';
+import { createDryRuns } from '../../../definitions/dry-run.js';
+import { uploadedDocument } from '../../../gelf/uploaded.js';
 import { graylogTranslators } from '../../../definitions/graylog/translators.js';
 import { readQuery } from '../../../search/language/read-query.js';
 
@@ -33,7 +34,7 @@ export function idlePorts(): Pick<
       rulesWith: unused,
       receivers: () => [],
     },
-    dryRuns,
+    dryRuns: createDryRuns(uploadedDocument),
     graylog: graylogTranslators,
     health: { writable: () => fine, ready: async () => ({ ok: true, checks: [] }) },
     indices: { list: async () => [], health: async () => fine },

@@ -13,6 +13,7 @@ const moduleOf = (...path: readonly string[]): string =>
  */
 const script = (messages: number): string => `
 import { getHeapSpaceStatistics } from 'node:v8';
+const { Sender } = await import(${moduleOf('sinks', 'outputs', 'sender.js')});
 const { holdYoungGeneration } = await import(${moduleOf('core', 'process', 'young-generation.js')});
 holdYoungGeneration();
 const { silentLog } = await import(${moduleOf('core', 'log.js')});
@@ -24,7 +25,7 @@ const topics = { consume: async (options, given) => { handler = given; return { 
 const encoder = { encode: (records) => ({ to: records.length, parcel: { parts: [], bytes: 0, messages: records.length, nextOffset: records.length } }) };
 const link = { address: 'nowhere', connect: () => new Promise(() => undefined) };
 const settings = { id: 'o', on_full: 'hold', confirm_after_ms: 1_000, unconfirmed_bytes: 1_000, idle_timeout_ms: 0, retry_most_ms: 1_000 };
-const worker = new OutputWorker({ settings, topics, topic: 't', group: 'g', maxWaitingBytes: 1, maxAgeMs: 1, encoder, link, metrics: buildMetrics(new Registry(), outputMetrics), log: silentLog });
+const worker = new OutputWorker({ settings, topics, topic: 't', group: 'g', maxWaitingBytes: 1, maxAgeMs: 1, encoder, link, loopGuard: { check: () => undefined }, createSender: (options) => new Sender(options), metrics: buildMetrics(new Registry(), outputMetrics), log: silentLog });
 await worker.start();
 await handler.assigned({ position: 0, committed: undefined, earliest: 0 });
 const kept = [];

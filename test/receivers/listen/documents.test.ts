@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { splitArray, splitDocuments, splitLines, trim, type Documents } from '../../../receivers/listen/documents.js';
+import { trim } from '../../../core/trim.js';
+import { splitArray, splitDocuments, splitLines, type Documents } from '../../../receivers/listen/documents.js';
 import { slowness } from '../../deadlines.js';
 
 const seed = 20_260_102;

@@ -1,5 +1,5 @@
 /** Messages that people try rules with. */
-import { createDecoder } from '../gelf/decoder.js';
+import { createDecoder } from './decoder.js';
 import type { LogDocument } from '../schemas/messages.js';
 
 /** What only storage sets; rules run before it. */
