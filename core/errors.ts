@@ -79,7 +79,10 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The code of a thrown error: of the system (ENOENT), of Node.js (ERR_...) or our own. Undefined for anything without one. */
+/**
+ * The code of a thrown error: of the system (ENOENT), of Node.js (ERR_...) or our own. Undefined for anything without
+ * one.
+ */
 export function errorCode(thrown: unknown): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;

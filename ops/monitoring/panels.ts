@@ -1,4 +1,6 @@
-/** A Grafana dashboard as plain objects: the few parts of its JSON model (schema version 39) that these dashboards use. */
+/**
+ * A Grafana dashboard as plain objects: the few parts of its JSON model (schema version 39) that these dashboards use.
+ */
 
 export interface Query {
   /** PromQL; `$selector` stands for the chosen instances. */

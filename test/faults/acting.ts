@@ -44,7 +44,9 @@ export async function killAgainAndAgain(world: World, program: Process): Promise
   });
 }
 
-/** A fault of the proxy that kills the first processor (-9) in place of an answer; `killed` resolves when it is gone. */
+/**
+ * A fault of the proxy that kills the first processor (-9) in place of an answer; `killed` resolves when it is gone.
+ */
 export function cutByKill({ processors: [processor] }: World): {
   readonly fault: HttpFault;
   readonly killed: Promise<void>;
