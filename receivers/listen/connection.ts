@@ -1,4 +1,4 @@
-/** One GELF TCP connection: reads, frames, hands over, and stops reading while too much is not yet accepted. */
+/** One TCP connection with frames: reads, cuts them, hands over, and stops reading while too much is not yet accepted. */
 import type { Socket } from 'node:net';
 import type { MessageSink } from '../../schemas/messages.js';
 import { diagnose, type Diagnoser } from '../diagnosis.js';

@@ -5,6 +5,10 @@ import t from 'tap';
 import type { LoadOptions } from '../../config/load.js';
 import { problemLines } from '../../config/problem.js';
 import { loadConfig, settings } from '../../program/settings.js';
+import { receiverKinds } from '../../receivers/registry.js';
+
+/** As messages list them. */
+const kinds = receiverKinds.map(({ type }) => type).join(', ');
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice config '));
 t.teardown(() => rmSync(folder, { recursive: true }));
@@ -149,15 +153,13 @@ const wrong: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown type',
     'receivers:\n  - type: gelf_tpc',
     [
-      'sluice.yaml:2:11: receivers[0].type: The setting does not take this value. Got "gelf_tpc". Allowed: gelf_tcp, gelf_udp, gelf_http. Did you mean gelf_tcp.',
+      `sluice.yaml:2:11: receivers[0].type: The setting does not take this value. Got "gelf_tpc". Allowed: ${kinds}. Did you mean gelf_tcp.`,
     ],
   ],
   [
     'no type',
     'receivers:\n  - port: 1',
-    [
-      'sluice.yaml:2:5: receivers[0].type: The setting does not take this value. Got nothing. Allowed: gelf_tcp, gelf_udp, gelf_http.',
-    ],
+    [`sluice.yaml:2:5: receivers[0].type: The setting does not take this value. Got nothing. Allowed: ${kinds}.`],
   ],
   [
     'a size without sense',

@@ -36,7 +36,7 @@ t.test('its settings are taken, with their defaults, and told where they stand',
     lines('receivers:\n  - {type: gelf_tcp}\n  - {type: text_lines, port: 12201}\n'),
     /which receiver gelf-tcp has taken/,
   );
-  t.match(lines('receivers:\n  - {type: text_line}\n'), /gelf_http, text_lines.*Did you mean text_lines\./s);
+  t.match(lines('receivers:\n  - {type: text_line}\n'), /Allowed: gelf_tcp.*, text_lines\. Did you mean text_lines\./s);
 });
 
 t.test('the reference of settings names it', async (t) => {

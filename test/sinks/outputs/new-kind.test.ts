@@ -57,6 +57,12 @@ t.test('its settings are part of the schema of outputs', async (t) => {
   t.equal(validate({ id: 'mine', type: 'verses' }), false, 'an unknown type');
 });
 
+t.test('every format has a sender', async (t) => {
+  const known = new Set(outputKinds.map(({ format }) => format.type));
+  const missing = outputFormats.map(({ type }) => type).filter((type) => !known.has(type));
+  t.same(missing, [], 'add each of these formats of schemas/outputs/formats.ts to sinks/outputs/registry.ts');
+});
+
 t.test('its messages arrive', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   t.teardown(() => server.close());

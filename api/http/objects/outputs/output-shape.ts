@@ -213,8 +213,11 @@ export function takeOutput(body: OutputBody): TakenOutput {
   return { definition, secrets };
 }
 
+/** The type or the title of a format, or the name of a class that holds the type: `org.graylog2.outputs.GelfOutput`. */
 function typeOf(text: string): string {
-  const format = outputFormats.find(({ type }) => text.toLowerCase().includes(type));
+  const wanted = text.toLowerCase();
+  const named = outputFormats.find(({ type, title }) => type === wanted || title.toLowerCase() === wanted);
+  const format = named ?? outputFormats.find(({ type }) => wanted.includes(type));
   if (format === undefined)
     throw invalidMembers({ type: [`${outputFormats.map(({ title }) => title).join(' or ')}.`] });
   return format.type;

@@ -1,6 +1,7 @@
 /** Reading and changing outputs for those who may. */
 import type { Catalog, Definitions } from '../../../../definitions/contract.js';
 import { mayEditStream, mayReadStream, type Identity } from '../../../../schemas/access.js';
+import { outputFormats } from '../../../../schemas/outputs/formats.js';
 import { failure, invalidMembers } from '../../failure.js';
 import type { ApiServices } from '../../services.js';
 import { assertChangeable, assertRemovable, found, storing } from '../changing.js';
@@ -201,7 +202,7 @@ function keptSecrets(secrets: Readonly<Record<string, string | undefined>>): Rec
 
 /** Sections that are given in part keep the rest. */
 function sectionsOf(before: Settings | undefined, changes: Settings): Record<string, unknown> {
-  const given = ['gelf', 'syslog', 'tls'].filter(
+  const given = [...outputFormats.map(({ type }) => type), 'tls'].filter(
     (section) => typeof changes[section] === 'object' && changes[section] !== null,
   );
   return Object.fromEntries(
