@@ -1,4 +1,6 @@
-/** One TCP connection with frames: reads, cuts them, hands over, and stops reading while too much is not yet accepted. */
+/**
+ * One TCP connection with frames: reads, cuts them, hands over, and stops reading while too much is not yet accepted.
+ */
 import type { Socket } from 'node:net';
 import type { MessageSink } from '../../schemas/messages.js';
 import { diagnose, type Diagnoser } from '../diagnosis.js';
