@@ -15,7 +15,7 @@ import { compressionOf } from './inflate/contract.js';
 import { limitConnections } from './listen/address-limit.js';
 import { listenOn, type BoundAddress } from './listen/bind.js';
 import type { ReceiverContext } from './listen/context.js';
-import { withinDeadline } from './listen/deadline.js';
+import { withinDeadline } from '../core/time/deadline.js';
 import { listenErrors } from './listen/errors.js';
 import {
   checkRequest,

@@ -22,7 +22,7 @@ import { limitConnections } from './listen/address-limit.js';
 import { listenOn, type BoundAddress } from './listen/bind.js';
 import { Connection, type ConnectionParts } from './listen/connection.js';
 import type { ReceiverContext } from './listen/context.js';
-import { withinDeadline } from './listen/deadline.js';
+import { withinDeadline } from '../core/time/deadline.js';
 import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
 import { peerText } from './listen/peer.js';

@@ -15,7 +15,7 @@ import { createChunkAssembler, type ChunkAssembler } from './frame/chunks.js';
 import { addressFamily, bindSocket, canShareUdpPort, type BoundAddress } from './listen/bind.js';
 import { createChunkMeters } from './listen/chunk-meters.js';
 import type { ReceiverContext } from './listen/context.js';
-import { withinDeadline } from './listen/deadline.js';
+import { withinDeadline } from '../core/time/deadline.js';
 import { createInFlight } from './listen/in-flight.js';
 import { Intake } from './listen/intake.js';
 import { ownSocketInode, readKernelDrops } from './listen/kernel-drops.js';

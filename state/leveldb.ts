@@ -1,4 +1,5 @@
 /** State of one process on one machine, in LevelDB. Every put is synced before it resolves. */
+import { withinDeadline } from '../core/time/deadline.js';
 import { mkdir, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ClassicLevel } from 'classic-level';
@@ -103,12 +104,7 @@ class LevelState implements StateStore {
 
   async stop(deadlineMs: number): Promise<void> {
     this.#running = false;
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise((resolve) => {
-      timer = setTimeout(resolve, deadlineMs);
-    });
-    await Promise.race([Promise.all(this.#turns.values()), deadline]);
-    clearTimeout(timer);
+    await withinDeadline(Promise.all(this.#turns.values()), deadlineMs);
     this.#watchers.clear();
     await this.#close();
   }

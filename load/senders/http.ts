@@ -1,4 +1,5 @@
 /** `POST /gelf` over one kept-alive connection: single messages, newline-delimited ones and arrays in turn. */
+import { withinDeadline } from '../../core/time/deadline.js';
 import { at } from '../../core/at.js';
 import { Agent, request } from 'node:http';
 import type { Lane, LoadContext, Sender } from '../contract.js';
@@ -101,9 +102,7 @@ export function createHttpSender(context: LoadContext, port: number): Sender {
     },
     async close(deadlineMs) {
       closed = true;
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([busy, new Promise((resolve) => (timer = setTimeout(resolve, deadlineMs)))]);
-      clearTimeout(timer);
+      if (busy !== undefined) await withinDeadline(busy, deadlineMs);
       agent.destroy();
     },
   };

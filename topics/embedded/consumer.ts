@@ -1,4 +1,5 @@
 /** A consumer of one group: it owns all partitions of its topics, and reads each with a loop of its own. */
+import { withinDeadline } from '../../core/time/deadline.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { createSemaphore, type Semaphore } from '../../core/semaphore.js';
@@ -80,14 +81,7 @@ export class EmbeddedConsumer implements Consumer {
   async #end(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     for (const wake of [...this.#wakers]) wake();
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([
-      Promise.all(this.#loops.values()),
-      new Promise((resolve) => {
-        timer = setTimeout(resolve, deadlineMs);
-      }),
-    ]);
-    clearTimeout(timer);
+    await withinDeadline(Promise.all(this.#loops.values()), deadlineMs);
     this.#revoked = true;
     // Those of handlers that did not end in time are still open.
     await Promise.all([...this.#readers].map((reader) => this.#close(reader)));

@@ -2,6 +2,7 @@
  * One partition as its writer: appends wait in order and are committed in groups, one write and one sync for all that
  * wait.
  */
+import { withinDeadline } from '../../core/time/deadline.js';
 import { at } from '../../core/at.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
@@ -112,12 +113,7 @@ export class Partition {
   /** Refuses new appends, waits for those under way until the deadline, then rejects the rest and closes the files. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true;
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, deadlineMs);
-    });
-    await Promise.race([this.#draining, deadline]);
-    clearTimeout(timer);
+    if (this.#draining !== undefined) await withinDeadline(this.#draining, deadlineMs);
     this.#aborted = true;
     this.#wake();
     for (const waiting of this.#queue.splice(0)) waiting.reject(this.#stoppedError());

@@ -3,6 +3,7 @@
  * never waits for them. They wait in a bounded queue; what does not fit, or is not taken before the stop, stands in the
  * program's own log and is counted as lost.
  */
+import { withinDeadline } from '../../../core/time/deadline.js';
 import { hostname } from 'node:os';
 import { errorText } from '../../../core/errors.js';
 import { buildMetrics, type Registry } from '../../../core/metrics.js';
@@ -92,16 +93,10 @@ export function createAuditTrail({ sink, container, maxWaiting, registry, log }:
     },
     async stop(deadlineMs) {
       if (sending === undefined) return;
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([
-        new Promise<void>((resolve) => {
-          idle = resolve;
-        }),
-        new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, deadlineMs);
-        }),
-      ]);
-      clearTimeout(timer);
+      const sent = new Promise<void>((resolve) => {
+        idle = resolve;
+      });
+      await withinDeadline(sent, deadlineMs);
       lose(waiting.splice(0), 'the program stops');
     },
   };

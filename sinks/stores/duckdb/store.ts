@@ -1,4 +1,5 @@
 /** The embedded index store: one DuckDB file per index, all behind one worker thread and one memory limit. */
+import { withinDeadline } from '../../../core/time/deadline.js';
 import { statfsSync } from 'node:fs';
 import type { Log } from '../../../core/log.js';
 import { buildMetrics, type BuiltMetrics, type Registry } from '../../../core/metrics.js';
@@ -11,7 +12,7 @@ import { storeError } from './failures.js';
 import { DuckQueries } from './queries.js';
 import { wordDefaults, type WordIndexerOptions } from './words/options.js';
 import { remoteGroup, type CallEngine } from './worker/remote.js';
-import { before, WorkerClient } from './worker/worker-client.js';
+import { WorkerClient } from './worker/worker-client.js';
 
 export interface DuckStoreOptions {
   readonly folder: string;
@@ -123,7 +124,7 @@ class DuckStore implements IndexStore {
     const worker = this.#worker;
     this.#worker = undefined;
     if (worker === undefined) return;
-    if (worker.lost === undefined) await before(deadlineMs, worker.call('control', 'stop', []));
+    if (worker.lost === undefined) await withinDeadline(worker.call('control', 'stop', []), deadlineMs);
     await worker.close();
   }
 

@@ -9,7 +9,7 @@ import type {
   WriteRequest,
   WriteResult,
 } from '../contract.js';
-import { createGate, type Gate } from '../gate.js';
+import { createSemaphore, type Semaphore } from '../../../core/semaphore.js';
 import type { storeMetrics } from '../metrics.js';
 import { addReply, bulkParts, splitPart, type BulkOutcome, type BulkPart } from './bulk.js';
 import { readDocuments, updateDocuments, writeTombstones } from './documents.js';
@@ -31,7 +31,7 @@ interface DocumentsOptions {
 export class OpenSearchDocuments implements StoreDocuments {
   readonly #send: Send;
   readonly #bulkBytes: number;
-  readonly #bulks: Gate;
+  readonly #bulks: Semaphore;
   readonly #metrics: BuiltMetrics<typeof storeMetrics>;
 
   constructor(
@@ -42,7 +42,7 @@ export class OpenSearchDocuments implements StoreDocuments {
     this.#send = send;
     this.#bulkBytes = bulkBytes;
     // Callers are few: each partition in process has one write for an index.
-    this.#bulks = createGate(bulksInFlight, Infinity);
+    this.#bulks = createSemaphore(bulksInFlight);
     this.#metrics = metrics;
   }
 
@@ -64,14 +64,13 @@ export class OpenSearchDocuments implements StoreDocuments {
   }
 
   async #writePart(index: string, part: BulkPart, outcome: BulkOutcome): Promise<void> {
-    const leave = await this.#bulks.enter();
     const request = {
       method: 'POST',
       path: pathOf(writeAlias(index), '_bulk'),
       query: { require_alias: true, filter_path: bulkFilter },
       bulkBody: part.body,
     } as const;
-    const reply = await this.#send(request, index).finally(leave);
+    const reply = await this.#bulks.run(() => this.#send(request, index));
     if (reply.status !== 413) addReply(outcome, part, reply, index);
     else for (const half of splitPart(part, outcome)) await this.#writePart(index, half, outcome);
   }

@@ -1,5 +1,6 @@
 /** Searches in their turn, each on a connection of its own, over files that stay attached until it has ended. */
-import { createGate } from '../../gate.js';
+import { createSemaphore } from '../../../../core/semaphore.js';
+import { storeErrors } from '../../errors.js';
 import { isFatal, searchError, storeError, writeError } from '../failures.js';
 import type { Catalog, IndexEntry } from '../files/catalog.js';
 import type { IndexFile } from '../files/index-file.js';
@@ -19,8 +20,8 @@ export class Readers {
   readonly searches = new RunningSearches();
   readonly #catalog: Catalog;
   readonly #onRetained: (bytes: number) => void;
-  readonly #gate = createGate(concurrentSearches, waitingSearches);
-  readonly #lookups = createGate(concurrentLookups, Infinity);
+  readonly #running = createSemaphore(concurrentSearches);
+  readonly #lookups = createSemaphore(concurrentLookups);
 
   constructor(catalog: Catalog, onRetained: (bytes: number) => void) {
     this.#catalog = catalog;
@@ -28,20 +29,19 @@ export class Readers {
   }
 
   async search<Result>(signal: AbortSignal | undefined, names: readonly string[], work: Work<Result>): Promise<Result> {
+    if (this.#running.waiting() >= waitingSearches)
+      throw storeErrors.create('STORE_OVERLOADED', { got: `${waitingSearches} requests waiting` });
     const search = this.searches.begin(signal);
-    const leave = await this.#gate.enter().catch((thrown: unknown) => {
-      this.searches.end(search);
-      throw thrown;
+    return this.#running.run(async () => {
+      try {
+        return await this.#read(search, names, work);
+      } catch (thrown) {
+        if (isFatal(thrown)) await this.#catalog.reopen();
+        throw search.cancelled ? storeError('STORE_SEARCH_CANCELLED', 'search') : searchError(thrown);
+      } finally {
+        this.searches.end(search);
+      }
     });
-    try {
-      return await this.#read(search, names, work);
-    } catch (thrown) {
-      if (isFatal(thrown)) await this.#catalog.reopen();
-      throw search.cancelled ? storeError('STORE_SEARCH_CANCELLED', 'search') : searchError(thrown);
-    } finally {
-      this.searches.end(search);
-      leave();
-    }
   }
 
   /** Rejects when one of the indices cannot be read. */
@@ -63,7 +63,14 @@ export class Readers {
     work: (reading: Reading, searched: SearchedIndex) => Promise<Result>,
   ): Promise<Result> {
     const entry = this.#catalog.need(index);
-    const leave = await this.#lookups.enter();
+    return this.#lookups.run(() => this.#lookUpNow(entry, work));
+  }
+
+  async #lookUpNow<Result>(
+    entry: IndexEntry,
+    work: (reading: Reading, searched: SearchedIndex) => Promise<Result>,
+  ): Promise<Result> {
+    const index = entry.name;
     try {
       // It may have been closed while this waited.
       await this.#catalog.attached(this.#catalog.need(index));
@@ -76,8 +83,6 @@ export class Readers {
     } catch (thrown) {
       if (isFatal(thrown)) await this.#catalog.reopen();
       throw writeError(thrown, index);
-    } finally {
-      leave();
     }
   }
 

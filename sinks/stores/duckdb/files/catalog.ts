@@ -1,6 +1,6 @@
 /** All indices of the folder, which of them are attached, and the one engine instance below them. */
 import { isSluiceError, toError } from '../../../../core/errors.js';
-import { createGate, type Gate } from '../../gate.js';
+import { createSemaphore, type Semaphore } from '../../../../core/semaphore.js';
 import { indexNameRule, indicesOf, isIndexName } from '../../../../schemas/index-names.js';
 import { Database } from './database.js';
 import { capacityOf } from './capacity.js';
@@ -52,7 +52,7 @@ export class Catalog {
   readonly #options: EngineOptions;
   readonly #entries = new Map<string, IndexEntry>();
   readonly #interruptReaders: () => void;
-  readonly #transactions: Gate;
+  readonly #transactions: Semaphore;
   #database: Database | undefined;
   #reopening: Promise<void> | undefined;
   /** Operations that use the instance. */
@@ -66,7 +66,7 @@ export class Catalog {
     this.#options = options;
     this.#interruptReaders = interruptReaders;
     this.folder = new IndexFolder(options.folder);
-    this.#transactions = createGate(capacityOf(options.memoryBytes, 1).transactions, Infinity);
+    this.#transactions = createSemaphore(capacityOf(options.memoryBytes, 1).transactions);
   }
 
   async open(): Promise<void> {
@@ -153,13 +153,8 @@ export class Catalog {
    * Runs work that writes to a file, its checkpoint included, in its turn. The caller holds the entry's lock, and no
    * other turn.
    */
-  async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const leave = await this.#transactions.enter();
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#transactions.run(work);
   }
 
   /** Resolves when nothing uses the instance, and nothing will any more: the thread may end. */

@@ -1,4 +1,5 @@
 /** Requests to the store's worker thread, and their answers. */
+import { withinDeadline } from '../../../../core/time/deadline.js';
 import { Worker } from 'node:worker_threads';
 import { holdYoungGenerationStill } from '../../../../core/process/young-generation.js';
 import { errorText } from '../../../../core/errors.js';
@@ -100,7 +101,7 @@ export class WorkerClient {
   /** Ends the thread. One that does not come to rest is left to the end of the process. */
   async close(): Promise<void> {
     this.#closing = true;
-    if (this.#lost === undefined && !(await before(haltMs, this.call('control', 'halt', [])))) {
+    if (this.#lost === undefined && !(await withinDeadline(this.call('control', 'halt', []), haltMs))) {
       this.#worker.unref();
       return;
     }
@@ -137,21 +138,4 @@ function withoutSignal(given: readonly unknown[]): {
   return signal instanceof AbortSignal
     ? { signal, sent: [rest, ...others] }
     : { signal: undefined, sent: [rest, ...others] };
-}
-
-/** True when the work ended in time, well or not. */
-export async function before(deadlineMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), deadlineMs);
-  });
-  const ended = await Promise.race([
-    work.then(
-      () => true,
-      () => true,
-    ),
-    deadline,
-  ]);
-  clearTimeout(timer);
-  return ended;
 }
