@@ -12,11 +12,15 @@ interface FieldValues {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
   readonly object: object;
+  /** Whatever a library tells. */
+  readonly value: unknown;
 }
 
 type FieldKind = keyof FieldValues | `${keyof FieldValues}?`;
 
 interface EventKind {
+  /** The event's name where it is not that of its key: one event may be told on two levels. */
+  readonly event?: string;
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   /** `msg` of the line. A function where the sentence has varying parts. */
   readonly message: string | ((...parts: string[]) => string);
@@ -67,7 +71,7 @@ export function defineEvents<const Kinds extends Record<string, EventKind>>(
 
 function emitterOf(key: string, kind: EventKind): object {
   const { level, message, fields } = kind;
-  const event = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const event = kind.event ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const declaration: EventDeclaration = { ...kind, name: event };
   const emit = (log: Log, ...rest: unknown[]): void => {
     const values = fields === undefined ? {} : rest.shift();

@@ -7,7 +7,7 @@ import { readRuleSource } from '../rules/loading/source.js';
 import type { Config } from '../schemas/config/config.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { StateStore } from '../state/contract.js';
-import { retryWhileStarting } from '../core/retry.js';
+import { retryWhileStarting } from '../core/retry/retry.js';
 import { createCatalogReader } from './catalog.js';
 import type { Definitions } from './contract.js';
 import { objectErrors } from './errors.js';

@@ -1,7 +1,7 @@
 /** Reads stored definitions in a process that must take or send messages also while the state is away. */
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createBackOff } from '../core/retry.js';
+import { createBackOff } from '../core/retry/retry.js';
 import { pause } from '../core/wait.js';
 import type { StateStore } from '../state/contract.js';
 import type { ApiDefinitions } from './api-definitions.js';

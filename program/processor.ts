@@ -7,12 +7,13 @@ import type { Ledger } from '../pipeline/ledger/ledger.js';
 import { abandonIndex } from '../pipeline/parking/abandon.js';
 import type { Abandoned } from '../pipeline/parking/contract.js';
 import { Parking } from '../pipeline/parking/parking.js';
-import { retryWhileStarting } from '../core/retry.js';
+import { retryWhileStarting } from '../core/retry/retry.js';
 import { createPartitions, type Partitions, type PartitionsOptions } from '../pipeline/consume/partitions.js';
 import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createStoreWork, type StoreWork, type StoreWorkOptions } from './store-work.js';
 import type { Consumer } from '../topics/contract.js';
 import { assertWritable } from './upgrade/indices.js';
+import { programEvents } from './events.js';
 
 interface ProcessorOptions extends StoreWorkOptions {
   readonly rules: RuleSetFeed;
@@ -185,13 +186,10 @@ export class Processor {
       await epochs.applyRules(loaded);
       this.#rules = loaded;
       metrics.ruleSets.inc({ outcome: 'loaded' });
-      log.info({ rule_set_version: loaded.version }, 'rules changed');
+      programEvents.rulesChanged(log, { rule_set_version: loaded.version });
     } catch (error) {
       metrics.ruleSets.inc({ outcome: 'refused' });
-      log.error(
-        { error: errorText(error), rule_set_version: this.#rules?.version },
-        'the changed rules cannot take effect; the rules before stay in force',
-      );
+      programEvents.rulesRefused(log, { error: errorText(error), rule_set_version: this.#rules?.version });
     }
   }
 
@@ -200,7 +198,7 @@ export class Processor {
       await this.#work.ledger.refresh();
       await this.#partitions.epochAppended();
     } catch (error) {
-      this.#options.log.warn({ error: errorText(error) }, 'epochs could not be read; trying again');
+      programEvents.epochsUnread(this.#options.log, { error: errorText(error) });
     }
   }
 }

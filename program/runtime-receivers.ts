@@ -7,6 +7,7 @@ import type { Log } from '../core/log.js';
 import type { Receiver, ReceiverAddress } from '../receivers/contract.js';
 import type { ReceiverOptions } from '../schemas/config/receivers.js';
 import type { RuntimeReceiver } from '../definitions/contract.js';
+import { programEvents } from './events.js';
 
 interface ReceiverState {
   readonly state: 'STARTING' | 'RUNNING' | 'FAILED' | 'STOPPED';
@@ -72,10 +73,10 @@ export function createRuntimeReceivers({
       await receiver.start();
       entry.state = { state: 'RUNNING', problem: undefined, address: receiver.address() };
       solved({ receiver: id }, cannotStart);
-      log.info({ receiver: id, ...receiver.address() }, 'receiver started');
+      programEvents.receiverStarted(log, { receiver: id, ...receiver.address() });
     } catch (error) {
       entry.state = { state: 'FAILED', problem: errorText(error), address: undefined };
-      log.error({ receiver: id, error: errorText(error) }, cannotStart);
+      programEvents.receiverNotStarted(log, { receiver: id, error: errorText(error) }, cannotStart);
       await receiver.stop(0);
     }
   };
@@ -93,7 +94,8 @@ export function createRuntimeReceivers({
       entries.delete(id);
       if (next === undefined) solved({ receiver: id }, cannotStart);
       if (state.state === 'RUNNING')
-        log.info(
+        programEvents.receiverStopped(
+          log,
           { receiver: id },
           next === undefined ? 'receiver stopped' : 'receiver stopped for its changed settings',
         );
@@ -109,9 +111,7 @@ export function createRuntimeReceivers({
       .then(async () => {
         if (!stopped) await bringInLine();
       })
-      .catch((error: unknown) =>
-        log.error({ error: errorText(error) }, 'receivers made through the API could not be brought in line'),
-      );
+      .catch((error: unknown) => programEvents.receiversNotApplied(log, { error: errorText(error) }));
     return turn;
   };
 

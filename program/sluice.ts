@@ -36,7 +36,7 @@ import { createOperations, type Operations } from './operations.js';
 import { outputTransports } from './output-transports.js';
 import { Outputs } from '../pipeline/forwarding/outputs.js';
 import { outputTopicSpec } from '../pipeline/forwarding/topics.js';
-import { retryWhileStarting } from '../core/retry.js';
+import { retryWhileStarting } from '../core/retry/retry.js';
 import { deadLetterSet } from '../schemas/index-sets.js';
 import { Processor } from './processor.js';
 import { TopicSink, type TopicSinkOptions } from '../pipeline/receive/topic-sink.js';
@@ -45,6 +45,7 @@ import { createView, type View } from '../pipeline/monitoring/view.js';
 import { createWatchedSink } from '../pipeline/monitoring/watched-sink.js';
 import { makeDataFolder, openDataFolder } from './upgrade/data-folder.js';
 import { joinProtocol } from './upgrade/protocol.js';
+import { programEvents } from './events.js';
 
 export interface Roles {
   readonly receiver: boolean;
@@ -242,7 +243,7 @@ export class Sluice {
       if (this.store !== undefined) await this.#begin(this.store, stopShares.engines);
       await this.#begin(this.topics, stopShares.engines);
       this.warnings = await this.topics.ensureTopics(this.#topicSpecs());
-      for (const warning of this.warnings) this.#options.log.warn(warning);
+      for (const warning of this.warnings) programEvents.topicWarned(this.#options.log, warning);
       if (this.#options.roles.output === true) {
         this.outputs = this.#createOutputs();
         await this.#begin(this.outputs, stopShares.processor);
@@ -315,7 +316,7 @@ export class Sluice {
       for (const part of parts.filter((candidate) => !receivers.includes(candidate))) {
         await part
           .stop(deadlineMs * part.share)
-          .catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'a part did not stop cleanly'));
+          .catch((error: unknown) => programEvents.partNotStopped(this.#options.log, { error: String(error) }));
       }
     })();
     return this.#stopping;

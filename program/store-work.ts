@@ -36,6 +36,7 @@ import { createRuleSets } from '../pipeline/ledger/rule-sets.js';
 import { createSearchableProbe } from '../sinks/stores/searchable-probe.js';
 import type { TopicLog } from '../topics/contract.js';
 import type { Taps } from '../pipeline/monitoring/taps.js';
+import { programEvents } from './events.js';
 
 export interface StoreWorkOptions {
   readonly config: Config;
@@ -108,7 +109,7 @@ export function createStoreWork(options: StoreWorkOptions, known: (ledger: Ledge
       retireSoon: () =>
         void follow()
           .then(() => indexSets.checkRetention())
-          .catch((error: unknown) => log.warn({ error: errorText(error) }, 'retention failed; it is repeated')),
+          .catch((error: unknown) => programEvents.retentionFailed(log, { error: errorText(error) })),
     }),
     deadLetters: createDeadLetters({
       deliver: { ...deliver, ruleSets: createRuleSets(ledger, compile) },

@@ -7,6 +7,7 @@ import { createRateLimit } from '../core/log.js';
 import { buildMetrics, type Registry } from '../core/metrics.js';
 import { peerAddress } from './listen/peer.js';
 import { receiverMetrics } from './metrics.js';
+import { receiverEvents } from './events.js';
 
 /** What was seen, and what the operator or the sender's owner can do about it. */
 export const diagnoses = {
@@ -108,9 +109,9 @@ export function createDiagnoser(
     const byKind = perKind(name);
     if (!byKind.allowed) return;
     const { finding, cure } = diagnoses[name];
-    log.warn(
+    receiverEvents.senderDiagnosed(
+      log,
       {
-        event: 'sender_diagnosed',
         diagnosis: name,
         receiver,
         peer,
@@ -118,7 +119,9 @@ export function createDiagnoser(
         suppressed: bySender.suppressed + byKind.suppressed,
         cure,
       },
-      `${finding} Sender: ${peer}. ${cure}`,
+      finding,
+      peer,
+      cure,
     );
   };
   return {

@@ -48,6 +48,7 @@ import {
   type ConnectionCounters,
   type MessageCounters,
 } from './metrics.js';
+import { receiverEvents } from './events.js';
 
 /** A header takes one packet or two; a body of 8 MiB passes a slow line in this time. */
 const headersTimeoutMs = 20_000;
@@ -145,8 +146,9 @@ class GelfHttpReceiver implements Receiver {
     });
     this.#bound = await listenOn(server, this.name, host, port);
     server.on('error', (error) => {
-      this.#context.log.error(
-        { event: 'receiver_failed', receiver: this.name, error: errorText(error) },
+      receiverEvents.receiverFailed(
+        this.#context.log,
+        { receiver: this.name, error: errorText(error) },
         'Connections cannot be accepted.',
       );
     });
@@ -211,10 +213,7 @@ class GelfHttpReceiver implements Receiver {
   }
 
   #failed(error: unknown): Answer {
-    this.#context.log.error(
-      { event: 'request_failed', receiver: this.name, error: errorText(error) },
-      'A request could not be answered as it should.',
-    );
+    receiverEvents.requestFailed(this.#context.log, { receiver: this.name, error: errorText(error) });
     return errorAnswer(listenErrors.create('RECEIVER_FAILED'));
   }
 

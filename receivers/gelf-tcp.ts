@@ -31,6 +31,7 @@ import { createBackpressure } from './listen/backpressure.js';
 import { createFairScheduler } from './listen/fair-scheduler.js';
 import { certificateProblem, handshakeDiagnosis, tlsOptions, watchCertificates } from './listen/tls.js';
 import { createConnectionCounters, createMessageCounters, type ConnectionCounters } from './metrics.js';
+import { receiverEvents } from './events.js';
 
 /** One read of libuv takes 64 KiB at most; a larger mark would only let more pile up while reading is stopped. */
 const readBytes = 64 * 1024;
@@ -137,8 +138,9 @@ class GelfTcpReceiver implements Receiver {
         this.#open.delete(connection);
       },
       onPushFailed: (error) => {
-        context.log.warn(
-          { event: 'push_failed', receiver: options.name, error: errorText(error) },
+        receiverEvents.pushFailed(
+          context.log,
+          { receiver: options.name, error: errorText(error) },
           'The pipeline took no more; the connection is closed.',
         );
       },
@@ -164,8 +166,9 @@ class GelfTcpReceiver implements Receiver {
     });
     this.#bound = await listenOn(server, this.name, host, port);
     server.on('error', (error) => {
-      this.#context.log.error(
-        { event: 'receiver_failed', receiver: this.name, error: errorText(error) },
+      receiverEvents.receiverFailed(
+        this.#context.log,
+        { receiver: this.name, error: errorText(error) },
         'Connections cannot be accepted.',
       );
     });

@@ -21,6 +21,7 @@ import { Intake } from './listen/intake.js';
 import { ownSocketInode, readKernelDrops } from './listen/kernel-drops.js';
 import { peerText } from './listen/peer.js';
 import { createMessageCounters, receiverMetrics, type MessageCounters } from './metrics.js';
+import { receiverEvents } from './events.js';
 
 /**
  * A batch is handed over at this size at the latest: inflated datagrams may be a thousand times what came, and fill the
@@ -124,19 +125,16 @@ class GelfUdpReceiver implements Receiver {
       throw error;
     }
     socket.on('error', (error) => {
-      this.#context.log.error(
-        { event: 'receiver_failed', receiver: this.name, error: errorText(error) },
+      receiverEvents.receiverFailed(
+        this.#context.log,
+        { receiver: this.name, error: errorText(error) },
         'The UDP socket reported an error.',
       );
     });
     this.#askForBuffer(socket);
     this.#inode = shared ? ownSocketInode(this.#bound.host, this.#bound.port) : undefined;
     this.#kernelDrops = this.#dropsNow();
-    if (this.#kernelDrops === undefined)
-      this.#context.log.info(
-        { event: 'kernel_drops_unknown', receiver: this.name },
-        'This system does not tell how many datagrams the kernel drops (/proc/net/udp).',
-      );
+    if (this.#kernelDrops === undefined) receiverEvents.kernelDropsUnknown(this.#context.log, { receiver: this.name });
     socket.on('message', (datagram, remote) => {
       this.#take(datagram, remote);
     });
@@ -215,8 +213,9 @@ class GelfUdpReceiver implements Receiver {
       },
       (error: unknown) => {
         this.#inFlight.leave();
-        this.#context.log.warn(
-          { event: 'push_failed', receiver: this.name, error: errorText(error) },
+        receiverEvents.pushFailed(
+          this.#context.log,
+          { receiver: this.name, error: errorText(error) },
           'The pipeline took no more; the messages of this batch are lost.',
         );
       },
@@ -252,20 +251,13 @@ class GelfUdpReceiver implements Receiver {
     try {
       socket.setRecvBufferSize(asked);
     } catch (error) {
-      this.#context.log.warn(
-        { event: 'receive_buffer_refused', receiver: this.name, asked, error: errorText(error) },
-        'The kernel refused the receive buffer size.',
-      );
+      receiverEvents.receiveBufferRefused(this.#context.log, { receiver: this.name, asked, error: errorText(error) });
     }
     const granted = grantedBytes(socket);
     this.#metrics.buffer.set(granted);
-    const facts = { event: 'receive_buffer_granted', receiver: this.name, asked, granted };
-    if (granted < asked)
-      this.#context.log.warn(
-        facts,
-        `The kernel granted a receive buffer of ${granted} bytes where ${asked} were asked for: bursts may be dropped. Raise net.core.rmem_max to ${asked}.`,
-      );
-    else this.#context.log.info(facts, `UDP receive buffer: ${granted} bytes.`);
+    const facts = { receiver: this.name, asked, granted };
+    if (granted < asked) receiverEvents.receiveBufferShort(this.#context.log, facts, String(granted), String(asked));
+    else receiverEvents.receiveBufferGranted(this.#context.log, facts, String(granted));
   }
 }
 

@@ -11,6 +11,7 @@ import { readStamp } from '../core/formats/stamp.js';
 import type { Log } from '../core/log.js';
 import type { StateEntry, StateStore } from './contract.js';
 import { stateErrors } from './errors.js';
+import { stateEvents } from './events.js';
 
 interface LevelStateOptions {
   readonly folder: string;
@@ -228,7 +229,7 @@ class LevelState implements StateStore {
     try {
       await write(database);
     } catch (thrown) {
-      this.#log.error({ key }, `the state could not be written, it is opened again: ${errorText(thrown)}`);
+      stateEvents.stateUnwritten(this.#log, { key }, errorText(thrown));
       await this.#reopen(database);
       const text = await this.#read((reopened) => reopened.get(entryKey(key)));
       if (!happened(text === undefined ? undefined : parseEntry(key, text))) {
@@ -295,7 +296,7 @@ class LevelState implements StateStore {
         try {
           watcher.onChange();
         } catch (thrown) {
-          this.#log.error(`a listener of state changes failed: ${errorText(thrown)}`);
+          stateEvents.stateListenerFailed(this.#log, errorText(thrown));
         }
       });
     }

@@ -2,6 +2,7 @@
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { StateEntry } from './contract.js';
+import { stateEvents } from './events.js';
 
 const pollMs = 1_000;
 
@@ -55,11 +56,7 @@ export async function createIndexWatch(options: IndexWatchOptions): Promise<Inde
     timer = setTimeout(() => {
       void poll()
         .catch((error: unknown) => {
-          if (!stopped)
-            options.log.warn(
-              { index: options.place, error: errorText(error) },
-              'watching the state failed; it is tried again',
-            );
+          if (!stopped) stateEvents.stateWatchFailed(options.log, { index: options.place, error: errorText(error) });
         })
         .then(schedule);
     }, pollMs).unref();

@@ -241,6 +241,12 @@ const broken: readonly { readonly rule: string; readonly title: string; readonly
       tree: { 'rules/sample.ts': 'export default function engine(): void {}\n' },
       says: /rules\/sample\.ts:1 has a default export/,
     },
+    ...['log.info("started");', 'parts.log.warn({}, "late");', 'this.#log.error("broken");'].map((line) => ({
+      rule: 'log-events',
+      title: line,
+      tree: { 'rules/sample.ts': `${line}\n` },
+      says: /rules\/sample\.ts:1 writes to the log: declare an event in events\.ts/,
+    })),
     ...[
       'const process = 1;',
       'function fetch(): void {}',

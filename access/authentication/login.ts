@@ -19,6 +19,7 @@ import type { People } from '../rights/people.js';
 import { userPrefix, type UserRecord } from '../stored/records.js';
 import type { Attempt, Throttle } from './throttle.js';
 import type { Verified } from './verified.js';
+import { accessEvents } from '../events.js';
 
 interface LoginParts {
   readonly people: People;
@@ -110,7 +111,7 @@ async function viaDirectory(
   const { people, log, metrics } = parts;
   const found = await directory.login(username, password).catch((error: unknown) => {
     metrics.directoryCalls.inc({ outcome: 'unavailable' });
-    log.warn({ error: errorText(error) }, 'the directory could not be asked about a login');
+    accessEvents.directoryUnasked(log, { error: errorText(error) });
     throw accessErrors.create('ACCESS_DIRECTORY_UNAVAILABLE');
   });
   metrics.directoryCalls.inc({ outcome: found === undefined ? 'denied' : 'accepted' });
@@ -118,10 +119,7 @@ async function viaDirectory(
   parts.warnOfMappings(settings, people.allRoles(), people.streams());
   const mapped = rightsByGroups(settings, found.groups, people.allRoles(), people.streams());
   if (mapped.roles.length === 0) {
-    log.warn(
-      { user: found.username },
-      'a user of the directory has no role: no entry of role_mapping fits, and default_roles is empty',
-    );
+    accessEvents.roleMissed(log, { user: found.username });
     return undefined;
   }
   return keepUser(parts, found, mapped);
@@ -154,7 +152,6 @@ async function keepUser(
     const changed = change(user);
     return user.external && JSON.stringify(changed) !== JSON.stringify(user) ? changed : undefined;
   });
-  if (kept?.external === false)
-    log.warn({ user: username }, 'a user of the directory has the name of a local one, and is refused');
+  if (kept?.external === false) accessEvents.localNameTaken(log, { user: username });
   return kept?.external === true && kept.enabled ? kept : undefined;
 }

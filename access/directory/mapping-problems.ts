@@ -9,6 +9,7 @@ import type { Role } from '../contract.js';
 import { accessErrors } from '../errors.js';
 import type { StreamName } from '../rights/rights.js';
 import { roleIsThere, streamsNamed, type Mappings } from './mapping.js';
+import { accessEvents } from '../events.js';
 
 interface MappingProblem {
   readonly place: string;
@@ -96,8 +97,7 @@ export function createMappingWarnings(log: Log): MappingWarnings {
       allowed,
     }));
     for (const { sign, ...problem } of problems)
-      if (!known.has(sign))
-        log.warn(problem, `a mapping of the directory gives nothing: ${problem.setting} is ${problem.got}`);
+      if (!known.has(sign)) accessEvents.directoryMappingEmpty(log, problem, problem.setting, problem.got);
     known = new Set(problems.map(({ sign }) => sign));
   };
 }

@@ -8,6 +8,7 @@ import { isConflict } from '../stored/collection.js';
 import type { Directory } from './contract.js';
 import { recordReader } from '../stored/records.js';
 import { checkLdapSettings, createLdapDirectory } from './ldap.js';
+import { accessEvents } from '../events.js';
 
 const key = 'authentication/ldap';
 /** Those of an older version lack what came later. */
@@ -54,10 +55,7 @@ export function createDirectorySource({
   /** Settings that cannot be read must not keep local users out. */
   const withoutDirectory = (error: unknown): void => {
     if (!isSluiceError(error) || error.code !== 'ACCESS_RECORD_INVALID') throw error;
-    log.error(
-      { error: errorText(error) },
-      'the stored settings of the directory cannot be read: only local users log in',
-    );
+    accessEvents.directorySettingsRefused(log, { error: errorText(error) });
   };
   return {
     fromFile,
@@ -69,9 +67,7 @@ export function createDirectorySource({
       }
       await read().catch(withoutDirectory);
       stopWatching = state.watch(key, () => {
-        void read().catch((error: unknown) =>
-          log.warn({ error: errorText(error) }, 'the settings of the directory could not be read again'),
-        );
+        void read().catch((error: unknown) => accessEvents.directorySettingsUnread(log, { error: errorText(error) }));
       });
     },
     stop: () => stopWatching(),

@@ -6,6 +6,7 @@ import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
 import type { ReadRecord } from './records.js';
+import { accessEvents } from '../events.js';
 
 /** Conflicts of one change; more of them mean that something is broken. */
 const maxTries = 10;
@@ -62,10 +63,7 @@ class WatchedCollection<Value> implements Collection<Value> {
   async start(): Promise<void> {
     this.#stopWatching = this.#state.watch(this.#prefix, () => {
       void this.refresh().catch((error: unknown) =>
-        this.#log.warn(
-          { error: errorText(error), prefix: this.#prefix },
-          'users and roles could not be read again; what was read before stays',
-        ),
+        accessEvents.peopleUnread(this.#log, { error: errorText(error), prefix: this.#prefix }),
       );
     });
     await this.refresh();
@@ -173,7 +171,7 @@ class WatchedCollection<Value> implements Collection<Value> {
     try {
       return this.#read(entry);
     } catch (error) {
-      this.#log.error({ error: errorText(error) }, 'a stored user or role cannot be read, and is left out');
+      accessEvents.storedPersonUnread(this.#log, { error: errorText(error) });
       return undefined;
     }
   }

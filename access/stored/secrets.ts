@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.js';
 import type { StateEntry, StateStore } from '../../state/contract.js';
 import { isConflict } from './collection.js';
 import type { ReadRecord } from './records.js';
+import { accessEvents } from '../events.js';
 
 /** A record is read again after this time: what another process ended ends here within a second. */
 const recheckMs = 1_000;
@@ -130,8 +131,7 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
       if (this.#cached.has(key)) this.#keep(key, entry);
     } catch (thrown) {
       if (isConflict(thrown)) cached.readAt = 0;
-      else
-        this.#options.log.warn({ error: errorText(thrown) }, 'the last use of a session or token could not be noted');
+      else accessEvents.lastUseNotNoted(this.#options.log, { error: errorText(thrown) });
     }
   }
 
@@ -148,7 +148,7 @@ class StoredSecrets<Value extends { readonly used_at?: number | undefined }> imp
     try {
       return [{ key: entry.key, value: this.#options.read(entry) }];
     } catch (error) {
-      this.#options.log.warn({ error: errorText(error) }, 'a stored session or token cannot be read, and is left out');
+      accessEvents.storedSessionUnread(this.#options.log, { error: errorText(error) });
       return [];
     }
   }

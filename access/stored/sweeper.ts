@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.js';
 import type { People } from '../rights/people.js';
 import type { SessionRecord, TokenRecord } from './records.js';
 import type { Secrets } from './secrets.js';
+import { accessEvents } from '../events.js';
 
 /** They are refused from their end on; removing them only frees room. */
 const sweepMs = 5 * 60_000;
@@ -51,7 +52,7 @@ export function createSweeper({ sessions, tokens, people, defaultTimeoutMs, log,
     start() {
       timer = setInterval(() => {
         running = sweep().catch((error: unknown) =>
-          log.warn({ error: errorText(error) }, 'ended sessions could not be removed'),
+          accessEvents.endedSessionsRetained(log, { error: errorText(error) }),
         );
       }, sweepMs).unref();
     },

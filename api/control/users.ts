@@ -7,6 +7,7 @@ import { keyOfName } from '../../core/names.js';
 import { allCapabilities, unrestrictedScope, type Identity } from '../../schemas/access.js';
 import { apiErrors } from '../errors.js';
 import type { ControlRoutes, UserAdministrationPort } from './contract.js';
+import { apiEvents } from '../events.js';
 
 const actor = 'operator at the control socket';
 const operator: Identity = {
@@ -113,5 +114,5 @@ async function recordChange({ record, log }: UserAdministrationPort, action: str
       audit_outcome: 'success',
     },
   });
-  if (!recorded) log.info({ action, object, actor }, 'a user was changed from the command line');
+  if (!recorded) apiEvents.userChanged(log, { action, object, actor });
 }

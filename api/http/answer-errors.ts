@@ -5,6 +5,7 @@ import { errorText, isForAsker, isSluiceError, type SluiceError } from '../../co
 import type { Log } from '../../core/log.js';
 import { answerKinds } from './errors.js';
 import { errorAnswer, isFailure, type ErrorAnswer } from './failure.js';
+import { apiEvents } from '../events.js';
 
 /** Statuses of Fastify's own errors whose text is meant for whoever asked. */
 const fastifyStatuses = new Set([400, 404, 406, 411, 413, 414, 415, 431]);
@@ -76,19 +77,18 @@ function declaredAnswer(
 }
 
 function notNow(error: SluiceError, request: FastifyRequest, log: Log): ErrorAnswer {
-  log.warn(
-    { error: errorText(error), code: error.code, path: request.routeOptions.url },
-    'a request could not be answered now',
-  );
+  apiEvents.requestRefused(log, { error: errorText(error), code: error.code, path: request.routeOptions.url });
   const text = isForAsker(error) ? error.message : 'This cannot be answered at the moment; try again.';
   return errorAnswer(503, text, { body: { code: error.code }, headers: { 'retry-after': '1' } });
 }
 
 function unexpected(error: unknown, request: FastifyRequest, log: Log): ErrorAnswer {
   const reference = randomUUID();
-  log.error(
-    { error: errorText(error), reference, method: request.method, path: request.routeOptions.url },
-    'a request failed',
-  );
+  apiEvents.requestFailed(log, {
+    error: errorText(error),
+    reference,
+    method: request.method,
+    path: request.routeOptions.url,
+  });
   return errorAnswer(500, `Something went wrong on our side. The log names it under ${reference}.`);
 }

@@ -14,6 +14,7 @@ import { createWorkers, workerCount } from '../../program/workers/run.js';
 import { banner, firstPasswordsText } from './banner.js';
 import { reportFailure } from '../failure.js';
 import type { RunningProgram } from '../../program/workers/contract.js';
+import { startEvents } from './events.js';
 
 /** A stop that takes longer is cut: what is not stored yet is durable in the topics. */
 const stopDeadlineMs = 15_000;
@@ -38,7 +39,7 @@ export async function runStart(options: StartOptions): Promise<number> {
   const workers = workerCount(config, roles);
   const { promise: finished, resolve: ended } = withResolvers<number>();
   const onFatal = (error: unknown): void => {
-    log.fatal({ error: errorText(error) }, 'cannot go on; stopping');
+    startEvents.programFailed(log, { error: errorText(error) });
     ended(reportFailure(error));
   };
   const adminPort = (): number | undefined => (config.admin.enabled ? admin.port() : undefined);
@@ -76,7 +77,7 @@ export async function runStart(options: StartOptions): Promise<number> {
   const control = createControlServer(socketPath(), program.controlRoutes, program.forward);
   const interrupted = catchSignals(
     (signal) => {
-      log.info({ signal }, 'stopping; a second signal ends at once');
+      startEvents.stopRequested(log, { signal });
       ended(0);
     },
     () => {
@@ -91,14 +92,19 @@ export async function runStart(options: StartOptions): Promise<number> {
     await control.start();
     options.say(firstPasswordsText(facts));
     if (!options.quiet) options.say(banner(config, { ...facts, workers, adminPort: adminPort() }));
-    log.info({ version: packageVersion, inflater: facts.inflater, workers, receivers: facts.receivers }, 'started');
+    startEvents.programStarted(log, {
+      version: packageVersion,
+      inflater: facts.inflater,
+      workers,
+      receivers: facts.receivers,
+    });
     return await finished;
   } finally {
     await control.stop();
     await program.stop(stopDeadlineMs);
     await admin.stop();
     interrupted();
-    log.info('stopped');
+    startEvents.programStopped(log);
   }
 }
 

@@ -3,16 +3,14 @@ import { errorText } from '../../core/errors.js';
 import type { ConsumeContext } from './context.js';
 import { parkedBy, type OwnedPartition } from './owned-partition.js';
 import { run } from './run-machine.js';
+import { pipelineEvents } from '../events.js';
 
 export async function takeEpoch(context: ConsumeContext, owned: OwnedPartition): Promise<void> {
   const { topic, partition, gone, state } = owned;
   const latestEpoch = context.ledger.latestEpoch()?.number;
   if (latestEpoch === undefined || gone || state.phase !== 'ready') return;
   await run(context, owned, { type: 'epoch_appended', latestEpoch }).catch((error: unknown) => {
-    context.log.warn(
-      { topic, partition, error: errorText(error) },
-      'a silent partition could not take the new epoch; its next batch will',
-    );
+    pipelineEvents.epochDelayed(context.log, { topic, partition, error: errorText(error) });
   });
 }
 
@@ -25,12 +23,9 @@ export async function giveBack(context: ConsumeContext, owned: OwnedPartition): 
     try {
       if (!(await owned.parking.isDrained(indexSet))) continue;
       await run(context, owned, { type: 'drained', indexSet });
-      context.log.info(facts, 'what was parked is drained; the index set is written again');
+      pipelineEvents.parkedMessagesDrained(context.log, facts);
     } catch (error) {
-      context.log.warn(
-        { ...facts, error: errorText(error) },
-        'a partition could not see whether what it parked is drained; trying again',
-      );
+      pipelineEvents.drainUnknown(context.log, { ...facts, error: errorText(error) });
     }
   }
 }

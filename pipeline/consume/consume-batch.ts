@@ -8,6 +8,7 @@ import { giveUp } from './deliver-batch.js';
 import { placeOf, type OwnedPartition } from './owned-partition.js';
 import { run } from './run-machine.js';
 import { reassign } from './take-over.js';
+import { pipelineEvents } from '../events.js';
 
 export async function consumeBatch(
   context: ConsumeContext,
@@ -47,7 +48,6 @@ function reportGaps({ metrics, log }: ConsumeContext, { check, topic, partition 
   const { missing, evicted } = check;
   metrics.missing.inc({ topic }, missing);
   metrics.runsEvicted.inc({ topic }, evicted);
-  if (missing > 0) log.error({ topic, partition, missing }, 'accepted records are missing from the topic');
-  if (evicted > 0)
-    log.warn({ topic, partition, evicted }, 'receiver runs were forgotten; a resend of theirs could be stored twice');
+  if (missing > 0) pipelineEvents.recordsMissing(log, { topic, partition, missing });
+  if (evicted > 0) pipelineEvents.receiverRunsForgotten(log, { topic, partition, evicted });
 }

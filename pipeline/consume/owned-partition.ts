@@ -1,6 +1,6 @@
 /** One partition that this process has: the state of its delivery, and the batch under way. */
 import { errorText, isSluiceError } from '../../core/errors.js';
-import { retry } from '../../core/retry.js';
+import { retry } from '../../core/retry/retry.js';
 import type { Assignment, ConsumedBatch } from '../../topics/contract.js';
 import { unassigned, type PartitionState } from '../delivery/partition-state.js';
 import type { ResendCheck } from '../delivery/sequences.js';
@@ -9,6 +9,7 @@ import type { IndexBatch } from '../index-batch.js';
 import { createPartitionParking, type PartitionParking } from '../parking/partition-parking.js';
 import type { ConsumeContext } from './context.js';
 import { longestPauseMs } from './deliver-batch.js';
+import { pipelineEvents } from '../events.js';
 
 export interface OwnedPartition {
   readonly topic: string;
@@ -92,9 +93,6 @@ export function whileOwned<Result>(
       return true;
     },
     onRetry: (thrown) =>
-      log.warn(
-        { topic: owned.topic, partition: owned.partition, error: errorText(thrown) },
-        'the engine does not answer; trying again',
-      ),
+      pipelineEvents.engineAwaited(log, { topic: owned.topic, partition: owned.partition, error: errorText(thrown) }),
   });
 }

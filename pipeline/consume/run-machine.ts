@@ -9,6 +9,7 @@ import type { DeliveryCommand, DeliveryEvent } from '../delivery/partition-state
 import type { ConsumeContext } from './context.js';
 import { deliverBatch, parkBatches } from './deliver-batch.js';
 import { whileOwned, type OwnedPartition } from './owned-partition.js';
+import { pipelineEvents } from '../events.js';
 
 type Command<Type extends DeliveryCommand['type']> = Extract<DeliveryCommand, { type: Type }>;
 
@@ -23,7 +24,7 @@ export async function run(context: ConsumeContext, owned: OwnedPartition, event:
     for (const command of commands) next = await carryOut(context, owned, command);
   }
   const { topic, partition, abandoned } = owned;
-  if (abandoned !== undefined) context.log.warn({ topic, partition, reason: abandoned }, 'partition given up');
+  if (abandoned !== undefined) pipelineEvents.partitionLost(context.log, { topic, partition, reason: abandoned });
 }
 
 /** Resolves with the outcome as the machine's next event; undefined: none follows. */
@@ -134,10 +135,7 @@ async function deliver(
 async function park(context: ConsumeContext, owned: OwnedPartition, command: Command<'park'>): Promise<DeliveryEvent> {
   const { batch, topic, generation, partition, blocked } = owned;
   if (batch === undefined) return { type: 'failed' };
-  context.log.error(
-    { topic, partition, index_sets: command.indexSets },
-    'index sets take no writes: their messages are parked until they do',
-  );
+  pipelineEvents.indexSetsParked(context.log, { topic, partition, index_sets: command.indexSets });
   command.indexSets.forEach((indexSet) => owned.parking.appended(indexSet));
   owned.blocked = [];
   try {

@@ -13,6 +13,7 @@ import type { TopicLog, TopicRecord, TopicSpec } from '../../topics/contract.js'
 import type { Limits } from './limits.js';
 import type { outputMetrics } from './metrics.js';
 import { modifiedGelf, type SenderText } from './modified.js';
+import { pipelineEvents } from '../events.js';
 
 /** Records by output id. */
 export type Forwards = Map<string, TopicRecord[]>;
@@ -139,7 +140,7 @@ function createAppender({
   const drop = (output: string, reason: string, messages: number): void => {
     metrics.dropped.inc({ output, reason }, messages);
     const { allowed, suppressed } = mayLog(`${output} ${reason}`);
-    if (allowed) log.error({ output, reason, messages, suppressed }, 'messages for an output are dropped');
+    if (allowed) pipelineEvents.outputMessagesDropped(log, { output, reason, messages, suppressed });
   };
 
   /** The first message for an output makes its topic. */

@@ -19,6 +19,7 @@ import { outputMetrics } from './metrics.js';
 import { createPausedOutput, type PausedOutput } from './paused.js';
 import { outputGroup, outputTopic, outputTopicSpec } from './topics.js';
 import { OutputWorker } from './worker.js';
+import { pipelineEvents } from '../events.js';
 
 interface OutputsOptions {
   readonly config: Config;
@@ -87,7 +88,7 @@ export class Outputs {
   /** Brings the gauges up to date. */
   async collect(): Promise<void> {
     const { log } = this.#options;
-    const failed = (error: unknown): void => log.debug({ error: errorText(error) }, 'an output could not be looked at');
+    const failed = (error: unknown): void => pipelineEvents.outputNotCollected(log, { error: errorText(error) });
     await Promise.all(this.#all().map((output) => output.collect().catch(failed)));
   }
 
@@ -100,7 +101,7 @@ export class Outputs {
     try {
       if (!this.#stopped) await this.#apply(rules);
     } catch (error) {
-      this.#options.log.error({ error: errorText(error) }, 'the outputs stay as they were');
+      pipelineEvents.outputsNotChanged(this.#options.log, { error: errorText(error) });
     }
   }
 
@@ -132,7 +133,8 @@ export class Outputs {
       await worker.stop(replaceDeadlineMs);
       const off = switchedOff.get(id);
       if (off !== undefined) this.#pause(off, await worker.status().catch(() => undefined));
-      this.#options.log.info(
+      pipelineEvents.outputRemoved(
+        this.#options.log,
         { output: id },
         next === undefined
           ? 'output stopped: it is not in the rule files any more, or not enabled'
@@ -145,7 +147,7 @@ export class Outputs {
     const { config, topics, taps, log } = this.#options;
     const { id, type, protocol, host, port, streams } = settings;
     const spec = outputTopicSpec(config, topics.capabilities(), settings);
-    for (const warning of await topics.ensureTopics([spec])) log.warn(warning);
+    for (const warning of await topics.ensureTopics([spec])) pipelineEvents.outputTopicWarned(log, warning);
     const worker = new OutputWorker({
       ...this.#options.transportOf(settings, this.#encodeContext(id)),
       settings,
@@ -160,7 +162,7 @@ export class Outputs {
     });
     this.#running.set(id, { settings: JSON.stringify(settings), worker });
     await worker.start();
-    log.info({ output: id, type, protocol, host, port, streams }, 'output started');
+    pipelineEvents.outputStarted(log, { output: id, type, protocol, host, port, streams });
   }
 
   #pause(settings: OutputSettings, last: OutputStatus | undefined): void {

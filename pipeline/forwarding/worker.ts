@@ -16,6 +16,7 @@ import type { outputMetrics } from './metrics.js';
 import { createRepeats, type Repeats } from './repeats.js';
 import { ageInSeconds, createFirstWaiting, waitingIn, type Waiting } from './waiting.js';
 import type { OutputStatus } from './contract.js';
+import { pipelineEvents } from '../events.js';
 
 interface OutputWorkerOptions extends OutputSending {
   readonly settings: OutputSettings;
@@ -88,10 +89,7 @@ export class OutputWorker {
     );
     this.#consumer.finished.catch((error: unknown) => {
       this.#problem = errorText(error);
-      this.#options.log.error(
-        { output: this.#options.settings.id, error: this.#problem },
-        'an output cannot read its topic any more',
-      );
+      pipelineEvents.outputTopicUnread(this.#options.log, { output: this.#options.settings.id, error: this.#problem });
     });
     this.#timer = setInterval(() => void this.#commitConfirmed(), commitEveryMs).unref();
     if (this.#options.settings.on_full === 'drop_oldest')
@@ -193,8 +191,7 @@ export class OutputWorker {
         while (this.#ages[0] !== undefined && this.#ages[0].nextOffset <= nextOffset) this.#ages.shift();
       },
       onFailed: () => metrics.attemptsFailed.inc(this.#labels),
-      onStopped: (error) =>
-        log.error({ output: settings.id, error: errorText(error) }, 'an output is stopped until its settings change'),
+      onStopped: (error) => pipelineEvents.outputStopped(log, { output: settings.id, error: errorText(error) }),
     });
     this.#sender = sender;
     sender.start();
@@ -261,10 +258,7 @@ export class OutputWorker {
     try {
       loopGuard.check(records);
     } catch (error) {
-      log.error(
-        { output: settings.id, error: errorText(error) },
-        'an output is stopped until its settings change or the program starts again',
-      );
+      pipelineEvents.outputLoopFound(log, { output: settings.id, error: errorText(error) });
       throw error;
     }
   }
@@ -305,10 +299,12 @@ export class OutputWorker {
     this.#counts.dropped += messages;
     const { allowed, suppressed } = this.#mayLog(reason);
     if (allowed)
-      this.#options.log.error(
-        { output: this.#options.settings.id, reason, messages, suppressed },
-        'waiting messages of an output are dropped by its policy',
-      );
+      pipelineEvents.waitingMessagesDropped(this.#options.log, {
+        output: this.#options.settings.id,
+        reason,
+        messages,
+        suppressed,
+      });
   }
 
   async #send(parcel: Parcel): Promise<void> {
@@ -331,10 +327,7 @@ export class OutputWorker {
     if (messages <= 0) return;
     this.#counts.dropped += messages;
     this.#options.metrics.dropped.inc({ ...this.#labels, reason }, messages);
-    this.#options.log.error(
-      { output: this.#options.settings.id, reason, messages },
-      'messages of an output are lost: its topic no longer has them',
-    );
+    pipelineEvents.waitingMessagesExpired(this.#options.log, { output: this.#options.settings.id, reason, messages });
   }
 }
 

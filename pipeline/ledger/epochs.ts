@@ -11,6 +11,7 @@ import type { IndexStore } from '../../sinks/stores/contract.js';
 import type { Epoch } from '../delivery/records.js';
 import { pipelineErrors } from '../errors.js';
 import type { Ledger } from './ledger.js';
+import { pipelineEvents } from '../events.js';
 
 export interface Epochs extends IndexRotation {
   /** Makes this rule set the one of the newest epoch, with an index for each of its sets. */
@@ -37,7 +38,11 @@ export function createEpochs(options: EpochsOptions): Epochs {
   ): Promise<boolean> => {
     const epoch: Epoch = { ...next, number: (latest?.number ?? -1) + 1, createdAt: now() };
     if (await ledger.appendEpoch(epoch)) {
-      log.info({ epoch: epoch.number, cause: epoch.cause, rule_set_version: epoch.ruleSetVersion }, 'epoch appended');
+      pipelineEvents.epochAppended(log, {
+        epoch: epoch.number,
+        cause: epoch.cause,
+        rule_set_version: epoch.ruleSetVersion,
+      });
       return true;
     }
     for (const index of created) await discardIndex(options, index);

@@ -7,17 +7,15 @@ import type { BlockagesOptions } from '../write/blockages.js';
 import type { Abandoned } from './contract.js';
 import { parkingErrors } from './errors.js';
 import { parkingMetrics } from './metrics.js';
+import { pipelineEvents } from '../events.js';
 
 export function createBlockedReport(registry: Registry, log: Log): BlockagesOptions['onBlocked'] {
   const metrics = buildMetrics(registry, parkingMetrics);
   return (index, { indexSet, code, reason }) => {
     const place = { index, index_set: indexSet, code, reason };
-    if (code === 'STORE_INDEX_BLOCKED') return log.warn(place, 'an index takes no writes');
+    if (code === 'STORE_INDEX_BLOCKED') return pipelineEvents.indexBlocked(log, place);
     metrics.parkingAlarms.inc({ index_set: indexSet });
-    log.error(
-      place,
-      `an index is ${code === 'STORE_INDEX_CLOSED' ? 'closed' : 'missing'} that retention has not removed: restore it, or give it up with \`npx sluice parking abandon ${index}\``,
-    );
+    pipelineEvents.indexMissed(log, place, code === 'STORE_INDEX_CLOSED' ? 'closed' : 'missing', index);
   };
 }
 
@@ -44,9 +42,6 @@ export async function abandonIndex({ ledger, store, log, rotate }: AbandonOption
     await ledger.writeIndexState(index, { ...found.value, state: 'abandoned' }, found.revision);
   await ledger.refresh();
   const rotated = ledger.latestEpoch()?.indices[indexSet] === index && (await rotate(indexSet));
-  log.warn(
-    { index, index_set: indexSet, rotated },
-    'an index was given up: what is bound for it becomes a dead letter',
-  );
+  pipelineEvents.indexAbandoned(log, { index, index_set: indexSet, rotated });
   return { index, index_set: indexSet, rotated };
 }

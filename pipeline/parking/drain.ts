@@ -16,6 +16,7 @@ import { allDocuments, groupParked, routeGroup, type ParkedGroup } from './drain
 import type { ParkedHeader } from './envelope.js';
 import { parkingErrors } from './errors.js';
 import type { parkingMetrics } from './metrics.js';
+import { pipelineEvents } from '../events.js';
 
 /** An index that answers again is noticed within this time. */
 const longestPauseMs = 1_000;
@@ -38,10 +39,7 @@ export function createDrain(context: DrainContext): ConsumeHandler {
         await drainBatch(context, batch);
         return { commit: batch.nextOffset, metadata: '' };
       } catch (error) {
-        delivery.log.warn(
-          { index_set: indexSet, error: errorText(error) },
-          'a batch of a parking topic was not drained; it comes again',
-        );
+        pipelineEvents.parkedBatchRepeated(delivery.log, { index_set: indexSet, error: errorText(error) });
         // A permanent error would end the consumer: what is parked waits until its cause is gone.
         throw parkingErrors.create('PARKING_DRAIN_FAILED', { place: batch.topic, cause: toError(error) });
       }

@@ -4,6 +4,7 @@ import type { Consumer, ConsumeOptions } from '../../topics/contract.js';
 import { createDrain, type DrainContext } from './drain.js';
 import { drainGroup, parkingTopic } from './envelope.js';
 import type { ParkingTopics } from './topics.js';
+import { pipelineEvents } from '../events.js';
 
 /** A drain without work goes on for this long: the set may be parked again soon. */
 const lingerMs = 10_000;
@@ -42,11 +43,11 @@ export class Drains {
       known.neededAt = performance.now();
       return;
     }
-    log.info({ index_set: indexSet }, 'the drain of a parking topic begins');
+    pipelineEvents.drainStarted(log, { index_set: indexSet });
     const consumer = this.#open(indexSet);
     this.#drains.set(indexSet, { consumer, neededAt: performance.now() });
     consumer.catch((error: unknown) => {
-      log.warn({ index_set: indexSet, error: errorText(error) }, 'a parking topic cannot be drained yet; trying again');
+      pipelineEvents.drainDelayed(log, { index_set: indexSet, error: errorText(error) });
       this.#drains.delete(indexSet);
     });
   }
@@ -59,7 +60,7 @@ export class Drains {
       this.#drains.delete(indexSet);
       await stop(drain, endMs);
       await parkingTopics.trim(indexSet);
-      delivery.log.info({ index_set: indexSet }, 'a parking topic is drained');
+      pipelineEvents.drainEnded(delivery.log, { index_set: indexSet });
     }
   }
 
@@ -81,10 +82,7 @@ export class Drains {
       createDrain({ ...this.#options, indexSet }),
     );
     consumer.finished.catch((error: unknown) => {
-      delivery.log.error(
-        { index_set: indexSet, error: errorText(error) },
-        'the drain of a parking topic ended; it is begun anew',
-      );
+      pipelineEvents.drainRestarted(delivery.log, { index_set: indexSet, error: errorText(error) });
       this.#drains.delete(indexSet);
     });
     return consumer;

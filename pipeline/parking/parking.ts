@@ -5,6 +5,7 @@ import type { ParkedSet } from './contract.js';
 import { Drains, type DrainsOptions } from './drains.js';
 import { parkingMetrics } from './metrics.js';
 import { ParkingOverview } from './overview.js';
+import { pipelineEvents } from '../events.js';
 
 /** How often partitions that are parked ask whether they are drained. */
 const checkMs = 500;
@@ -56,10 +57,7 @@ export class Parking {
     this.#timer = setTimeout(() => {
       this.#running = this.#check()
         .catch((error: unknown) =>
-          this.#options.delivery.log.warn(
-            { error: errorText(error) },
-            'parking topics could not be looked at; trying again',
-          ),
+          pipelineEvents.parkingUnread(this.#options.delivery.log, { error: errorText(error) }),
         )
         .finally(() => {
           if (!this.#stopping.signal.aborted) this.start();

@@ -15,6 +15,7 @@ import { pipelineMetrics } from '../metrics.js';
 import { originText } from '../origin.js';
 import { PartitionQueue } from './partition-queue.js';
 import { splitTooLarge } from './too-large.js';
+import { pipelineEvents } from '../events.js';
 
 export interface TopicSinkOptions {
   readonly topics: TopicLog;
@@ -117,10 +118,7 @@ export class TopicSink implements MessageSink {
     });
     await withinDeadline(idle, deadlineMs);
     if (this.#messageBytes > 0)
-      this.#options.log.error(
-        { waiting_bytes: this.#messageBytes },
-        'stopped before all received messages were durable',
-      );
+      pipelineEvents.receivedMessagesLost(this.#options.log, { waiting_bytes: this.#messageBytes });
   }
 
   #append(batch: MessageBatch): Promise<void> {

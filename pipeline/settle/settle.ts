@@ -10,6 +10,7 @@ import type { IndexBatch } from '../index-batch.js';
 import { writeErrors } from '../write/errors.js';
 import type { RefusedDocument, WriteOutcome } from '../write/write-index-batch.js';
 import type { DeliveryContext } from './context.js';
+import { pipelineEvents } from '../events.js';
 
 /** The records that the documents of an index batch come from. */
 export interface Source extends PartitionName {
@@ -103,11 +104,7 @@ async function settleRefused(
 }
 
 function logLostDeadLetters({ log }: DeliveryContext, { ids }: IndexBatch, refused: readonly RefusedDocument[]): void {
-  for (const { at, code, reason } of refused)
-    log.error(
-      { id: ids[at], code, reason },
-      'a dead letter was refused by the store; it stays in its topic until that expires',
-    );
+  for (const { at, code, reason } of refused) pipelineEvents.deadLetterRefused(log, { id: ids[at], code, reason });
 }
 
 /** Writes the tombstones of refused documents; the store tells of which of them it has a copy that came late. */

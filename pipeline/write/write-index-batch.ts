@@ -2,7 +2,7 @@
 import { at } from '../../core/at.js';
 import { errorText, isSluiceError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { createBackOff } from '../../core/retry.js';
+import { createBackOff } from '../../core/retry/retry.js';
 import { pause } from '../../core/wait.js';
 import type { StoreDocuments, WriteFailure } from '../../sinks/stores/contract.js';
 import { isBlockingCode } from '../blocking.js';
@@ -10,6 +10,7 @@ import { pipelineErrors } from '../errors.js';
 import type { IndexBatch } from '../index-batch.js';
 import type { Blockages } from './blockages.js';
 import { writeErrors } from './errors.js';
+import { pipelineEvents } from '../events.js';
 
 /** Positions are those of the index batch. */
 export interface RefusedDocument {
@@ -166,10 +167,12 @@ class IndexBatchWrite {
     this.#pending = [...this.#toWriteAgain(tried, failures), ...this.#pending.slice(tried.length)];
     const retry = failures.find(({ kind }) => kind === 'retry');
     if (retry === undefined) return undefined;
-    log.warn(
-      { index, code: retry.code, reason: retry.reason, documents: this.#pending.length },
-      'the store did not take some documents; they are written again',
-    );
+    pipelineEvents.documentsRepeated(log, {
+      index,
+      code: retry.code,
+      reason: retry.reason,
+      documents: this.#pending.length,
+    });
     return { retryFor: retry.code };
   }
 
@@ -208,10 +211,12 @@ class IndexBatchWrite {
       this.#probing = false;
       return 'done';
     }
-    this.#context.log.warn(
-      { index, code, error: errorText(error), documents: this.#pending.length },
-      'a write to the store failed; it is repeated until it succeeds',
-    );
+    pipelineEvents.writeRepeated(this.#context.log, {
+      index,
+      code,
+      error: errorText(error),
+      documents: this.#pending.length,
+    });
     return { retryFor: code };
   }
 

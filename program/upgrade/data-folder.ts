@@ -11,6 +11,7 @@ import { bringUpToDate, type StampPlace } from '../../core/formats/migrate.js';
 import { judgeStamp, readStamp, type FormatStamp } from '../../core/formats/stamp.js';
 import type { Log } from '../../core/log.js';
 import { lockFolder, rewriteGroups } from '../../topics/embedded.js';
+import { programEvents } from '../events.js';
 
 const fileName = 'version.json';
 /** What a folder may hold that no format depends on. */
@@ -35,10 +36,7 @@ const ofOthers = 0o007;
 async function warnOfReaders(folder: string, log: Log): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & ofOthers) === 0) return;
-  log.warn(
-    { folder, mode: (mode & 0o777).toString(8) },
-    'other users of this machine may enter the data folder, where messages and secrets lie in the clear: chmod o-rwx it',
-  );
+  programEvents.dataFolderExposed(log, { folder, mode: (mode & 0o777).toString(8) });
 }
 
 /**
@@ -60,7 +58,7 @@ export async function openDataFolder(config: Config, ownTopics: boolean, log: Lo
     await bringUpToDate({
       format: formatVersions.dataFolder,
       stamps,
-      steps: { 0: async () => log.info({ groups: await rewriteGroups(folder) }, 'committed offsets compacted') },
+      steps: { 0: async () => programEvents.offsetsCompacted(log, { groups: await rewriteGroups(folder) }) },
       log,
       isNew,
     });

@@ -8,6 +8,7 @@ import { bringUpToDate, type StampPlace } from '../../core/formats/migrate.js';
 import { judgeStamp, readStamp } from '../../core/formats/stamp.js';
 import type { Log } from '../../core/log.js';
 import type { StateStore } from '../../state/contract.js';
+import { programEvents } from '../events.js';
 
 const protocolKey = 'protocol/version';
 const place = `state entry ${protocolKey}`;
@@ -21,10 +22,7 @@ export async function joinProtocol(state: StateStore, log: Log, onFatal: (error:
   };
   state.watch(
     protocolKey,
-    () =>
-      void check().catch((error: unknown) =>
-        log.warn({ error: errorText(error) }, 'the version of the state could not be read'),
-      ),
+    () => void check().catch((error: unknown) => programEvents.stateVersionUnread(log, { error: errorText(error) })),
   );
 }
 

@@ -6,6 +6,7 @@ import { workerErrors } from './errors.js';
 import type { ProgramFacts, WorkerStart } from './contract.js';
 import { createRestarts, type Restarts } from './restarts.js';
 import { forkWorker, type WorkerEnd, type WorkerProcess } from './worker-process.js';
+import { programEvents } from '../events.js';
 
 /** A worker that overstays its deadline by this much is killed. */
 const killAfterMs = 2_000;
@@ -135,7 +136,8 @@ export class WorkerPool {
       ended: end === undefined ? undefined : howEnded(end),
       start_again_after_ms: delayMs,
     };
-    this.#options.log.error(
+    programEvents.workerEnded(
+      this.#options.log,
       facts,
       delayMs === undefined
         ? 'a worker ended again and again; giving up'

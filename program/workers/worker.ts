@@ -13,6 +13,7 @@ import { tellError } from '../../core/process/told-error.js';
 import { holdYoungGeneration } from '../../core/process/young-generation.js';
 import { Sluice } from '../sluice.js';
 import { workerPaths, type FromWorker, type ToWorker, type WorkerStart } from './contract.js';
+import { programEvents } from '../events.js';
 
 /** Of a stop that no primary process asked for: a signal to this worker alone. */
 const ownStopDeadlineMs = 15_000;
@@ -50,7 +51,7 @@ async function run(start: WorkerStart): Promise<number> {
     problems,
     worker: { index, count },
     onFatal: (error) => {
-      log.fatal({ error: errorText(error) }, 'cannot go on; stopping');
+      programEvents.workerFailed(log, { error: errorText(error) });
       tell({ type: 'failed', error: { ...tellError(error), message: errorText(error) } });
       end({ code: 1, deadlineMs: ownStopDeadlineMs });
     },
@@ -96,7 +97,7 @@ async function run(start: WorkerStart): Promise<number> {
         firstPasswords: api?.firstPasswords(),
       },
     });
-    log.info({ receivers }, 'worker started');
+    programEvents.workerStarted(log, { receivers });
     const result = await finished;
     ({ deadlineMs } = result);
     return result.code;
@@ -104,7 +105,7 @@ async function run(start: WorkerStart): Promise<number> {
     await api?.stop(deadlineMs * apiStopShare);
     await sluice.stop(deadlineMs);
     await control.stop();
-    log.info('worker stopped');
+    programEvents.workerStopped(log);
   }
 }
 

@@ -11,6 +11,7 @@ import { splitDocuments } from './documents.js';
 import { listenErrors } from './errors.js';
 import { errorAnswer, type Answer, type RefusedMessage } from './http-answer.js';
 import { maxMessagesInBody, type Body } from './http-body.js';
+import { receiverEvents } from '../events.js';
 
 /** An answer names this many refused messages; `refused_count` says how many there were. */
 const maxRefusedListed = 1000;
@@ -77,8 +78,9 @@ export function createMessageTaker(
       try {
         await push(good, bad, peer);
       } catch (error) {
-        context.log.warn(
-          { event: 'push_failed', receiver, error: errorText(error) },
+        receiverEvents.pushFailed(
+          context.log,
+          { receiver, error: errorText(error) },
           'The pipeline took no more; the sender was told so.',
         );
         return errorAnswer(listenErrors.create('RECEIVER_STOPPING'));

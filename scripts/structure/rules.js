@@ -8,6 +8,7 @@ import { functionSize } from './rules/function-size.js';
 import { importCircles } from './rules/import-circles.js';
 import { layout } from './rules/layout.js';
 import { lineLength } from './rules/line-length.js';
+import { logEvents } from './rules/log-events.js';
 import { parameters } from './rules/parameters.js';
 import { pipelineFlow } from './rules/pipeline-order.js';
 import { registries } from './rules/registries.js';
@@ -27,6 +28,7 @@ export const rules = [
   borrowedTypes,
   unusedExports,
   defaultExports,
+  logEvents,
   shadowedGlobals,
   duplicates,
 ];

@@ -7,6 +7,7 @@ import type { IndexSetDefinition } from '../../schemas/index-sets.js';
 import type { IndexSets, IndexSetsOptions } from './contract.js';
 import { Retirement } from './retention/retirement.js';
 import { Rotator, reachesMeasure } from './rotation/rotator.js';
+import { indexSetEvents } from './events.js';
 
 /** Delay of the next check when an index is near its limit. */
 const nearCheckMs = 500;
@@ -81,9 +82,7 @@ class IndexSetSchedule implements IndexSets {
       .then(async () => {
         if (!this.#stopped) await work();
       })
-      .catch((error: unknown) =>
-        this.#options.log.warn({ error: errorText(error) }, 'index set check failed; it is repeated'),
-      );
+      .catch((error: unknown) => indexSetEvents.indexSetCheckFailed(this.#options.log, { error: errorText(error) }));
   }
 
   #scheduleRotation(delayMs: number): void {

@@ -7,10 +7,11 @@
 import { at } from '../../core/at.js';
 import { errorText, isSluiceError, toError } from '../../core/errors.js';
 import { createRateLimit } from '../../core/log.js';
-import { createBackOff } from '../../core/retry.js';
+import { createBackOff } from '../../core/retry/retry.js';
 import { pause } from '../../core/wait.js';
 import type { Connection, OutputSender, OutputState, Parcel, SenderOptions } from './contract.js';
 import { outputErrors } from './errors.js';
+import { senderEvents } from './events.js';
 
 /** Parcels taken and not yet written; enough that the wire never waits for the encoder. */
 const maxUnwrittenBytes = 512 * 1024;
@@ -313,10 +314,11 @@ export class Sender implements OutputSender {
     this.#lastErrorAt = Date.now();
     const { allowed, suppressed } = this.#mayLog('failed');
     if (allowed)
-      this.#options.log.warn(
-        { output: this.#options.link.address, error: this.#lastError, suppressed },
-        'an output has trouble',
-      );
+      senderEvents.outputTroubled(this.#options.log, {
+        output: this.#options.link.address,
+        error: this.#lastError,
+        suppressed,
+      });
   }
 
   /** True when there is something to do, false after the time (0: never). */

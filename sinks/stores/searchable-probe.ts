@@ -5,6 +5,7 @@ import type { Log } from '../../core/log.js';
 import { pause } from '../../core/wait.js';
 import type { IndexStore } from './contract.js';
 import { storeMetrics } from './metrics.js';
+import { storeEvents } from './events.js';
 
 /** One sample in this time, and one at once: the searches of a sample must not be felt. */
 const sampleEveryMs = 5_000;
@@ -29,8 +30,7 @@ export function createSearchableProbe(
     const deadline = performance.now() + patienceMs;
     while (!(await store.queries.isSearchable(index, id))) {
       if (signal.aborted) return;
-      if (performance.now() > deadline)
-        return log.warn({ index, id }, 'a stored document is not found by a search after a minute');
+      if (performance.now() > deadline) return storeEvents.documentNotFound(log, { index, id });
       await pause(pollMs, signal);
     }
     searchableSeconds.observe({ index_set: indexSet }, Math.max(0, Date.now() - receivedAt) / 1000);
@@ -41,12 +41,7 @@ export function createSearchableProbe(
       if (now < next) return;
       next = Infinity;
       sample(indexSet, index, id, receivedAt)
-        .catch((error: unknown) =>
-          log.debug(
-            { index, error: errorText(error) },
-            'the delay until a search finds a message could not be measured',
-          ),
-        )
+        .catch((error: unknown) => storeEvents.searchDelayUnknown(log, { index, error: errorText(error) }))
         .finally(() => {
           next = now + sampleEveryMs;
         });

@@ -8,6 +8,7 @@ import { topicErrors } from '../errors.js';
 import type { GroupOffsets } from './group-offsets.js';
 import type { Partition } from './partition.js';
 import { emptyBatch, PartitionReader, type BatchInProgress } from './partition-reader.js';
+import { embeddedEvents } from './events.js';
 
 const firstPauseMs = 100;
 const longestPauseMs = 5000;
@@ -86,10 +87,7 @@ export class EmbeddedConsumer implements Consumer {
     // Those of handlers that did not end in time are still open.
     await Promise.all([...this.#readers].map((reader) => this.#close(reader)));
     await this.#parts.offsets.flush().catch((thrown: unknown) => {
-      this.#parts.log.warn(
-        { group: this.#parts.options.group },
-        `committed offsets could not be written at the stop, their records come again: ${errorText(thrown)}`,
-      );
+      embeddedEvents.offsetsLostAtStop(this.#parts.log, { group: this.#parts.options.group }, errorText(thrown));
     });
     for (const partition of this.#loops.keys()) this.#revoke(partition);
     this.#parts.onEnd();
@@ -100,7 +98,7 @@ export class EmbeddedConsumer implements Consumer {
     try {
       this.#parts.handler.revoked(topic, partition);
     } catch (thrown) {
-      this.#parts.log.error({ topic, partition }, `the consumer failed to give up a partition: ${errorText(thrown)}`);
+      embeddedEvents.revocationFailed(this.#parts.log, { topic, partition }, errorText(thrown));
     }
   }
 
@@ -122,9 +120,10 @@ export class EmbeddedConsumer implements Consumer {
         try {
           batch = await this.#nextBatch(reader, partition);
         } catch (thrown) {
-          this.#parts.log.error(
+          embeddedEvents.topicUnread(
+            this.#parts.log,
             { topic: partition.topic, partition: partition.partition },
-            `the topic cannot be read, tried again: ${errorText(thrown)}`,
+            errorText(thrown),
           );
           await this.#close(reader);
           reader = this.#createReader(partition, from);
@@ -191,9 +190,10 @@ export class EmbeddedConsumer implements Consumer {
         if (isSluiceError(thrown) && !thrown.retryable) throw thrown;
         if (this.#stopping) return undefined;
         this.#parts.onRedelivered(topic);
-        this.#parts.log.warn(
+        embeddedEvents.batchRepeated(
+          this.#parts.log,
           { group: this.#parts.options.group, topic, pause_ms: pauseMs },
-          `a batch is delivered again: ${errorText(thrown)}`,
+          errorText(thrown),
         );
         await this.#wait(undefined, pauseMs);
         if (this.#stopping) return undefined;

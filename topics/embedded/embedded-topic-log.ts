@@ -29,6 +29,7 @@ import { readRecords, type ReadPlaces } from './read-records.js';
 import type { EmbeddedFaults, PartitionSource } from './segment-files.js';
 import { readTopicInfo, type TopicInfo } from './topic-file.js';
 import { assertRecords, ensureTopic, listTopics, openTopic, type Topic, type TopicParts } from './topics.js';
+import { embeddedEvents } from './events.js';
 
 export interface EmbeddedTopicLogOptions {
   /** Holds everything; created when missing. */
@@ -105,9 +106,7 @@ export class EmbeddedTopicLog implements TopicLog {
     }
     this.#state = 'started';
     this.#timer = setInterval(() => {
-      this.maintain().catch((thrown: unknown) =>
-        this.#options.log.error(`retention of the topics failed, tried again: ${errorText(thrown)}`),
-      );
+      this.maintain().catch((thrown: unknown) => embeddedEvents.retentionFailed(this.#options.log, errorText(thrown)));
     }, maintainEveryMs).unref();
   }
 
@@ -148,10 +147,7 @@ export class EmbeddedTopicLog implements TopicLog {
       await group
         .stop()
         .catch((thrown: unknown) =>
-          this.#options.log.error(
-            { group: group.group },
-            `committed offsets could not be written: ${errorText(thrown)}`,
-          ),
+          embeddedEvents.offsetsNotFlushed(this.#options.log, { group: group.group }, errorText(thrown)),
         );
     }
     await this.#lock?.release();
@@ -225,10 +221,7 @@ export class EmbeddedTopicLog implements TopicLog {
       log,
       onGap: (topic, partition, from, to) => {
         this.#metrics.recordsLost.labels(options.group, topic).inc(to - from);
-        log.error(
-          { group: options.group, topic, partition, from, to },
-          'records of the topic are gone that the group had not consumed',
-        );
+        embeddedEvents.recordsLost(log, { group: options.group, topic, partition, from, to });
       },
       onHandled: (partition, records) => {
         this.#metrics.recordsConsumed.labels(options.group, partition.topic).inc(records);

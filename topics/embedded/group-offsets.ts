@@ -11,6 +11,7 @@ import { currentVersion, formatVersions } from '../../core/formats/versions.js';
 import { assertVersion } from '../../core/formats/stamp.js';
 import { createRateLimit, type Log } from '../../core/log.js';
 import { groupsFolder, hasCode, writeDurably } from './files.js';
+import { embeddedEvents } from './events.js';
 
 /** A journal is written anew past this size. */
 const maxJournalBytes = 256 * 1024;
@@ -150,11 +151,7 @@ export class GroupOffsets {
       this.#timer = undefined;
       this.flush().catch((thrown: unknown) => {
         const { allowed, suppressed } = this.#mayLog('flush');
-        if (allowed)
-          this.#log.error(
-            { group: this.group, suppressed },
-            `committed offsets cannot be written, tried again: ${errorText(thrown)}`,
-          );
+        if (allowed) embeddedEvents.offsetsUnwritten(this.#log, { group: this.group, suppressed }, errorText(thrown));
         this.#schedule(retryEveryMs);
       });
     }, milliseconds).unref();

@@ -7,6 +7,7 @@ import type { GroupOffsets } from './group-offsets.js';
 import { retain } from './retention.js';
 import type { TopicInfo } from './topic-file.js';
 import type { Topic } from './topics.js';
+import { embeddedEvents } from './events.js';
 
 export interface Maintained {
   readonly topics: ReadonlyMap<string, Topic>;
@@ -33,11 +34,7 @@ export async function maintainTopics(maintained: Maintained): Promise<void> {
     metrics.retentionHeld.labels(name).set(held);
     if (removed > 0) await disk.refresh(0);
     if (held > 0 && mayLog(name).allowed) {
-      log.warn(
-        { topic: name, held_bytes: held, groups: [...holders] },
-        'the topic is past its retention: these consumer groups have not consumed its oldest records, so they are kept. ' +
-          'For a group that is not used any more, stop Sluice and remove groups/<group>.offsets from the data folder',
-      );
+      embeddedEvents.retentionHeldBack(log, { topic: name, held_bytes: held, groups: [...holders] });
     }
   }
   showGauges(maintained);

@@ -12,6 +12,7 @@ import type { DiskGuard } from './disk.js';
 import { hasCode } from './files.js';
 import { encodeFrames, headerBytes, recordBound } from './frame.js';
 import type { SegmentFiles } from './segment-files.js';
+import { embeddedEvents } from './events.js';
 
 /**
  * One write takes at most about this much: it bounds the memory of a write and how long the first of it waits for the
@@ -172,7 +173,7 @@ export class Partition {
         await this.#disk.take(frames.length);
         await this.exclusively(() => this.files.write(frames, records.length, maxTimestamp, this.#events.synced));
         if (this.#problem !== undefined)
-          this.#log.info({ topic: this.topic, partition: this.partition }, 'the topic takes appends again');
+          embeddedEvents.partitionRecovered(this.#log, { topic: this.topic, partition: this.partition });
         this.#problem = undefined;
         return true;
       } catch (thrown) {
@@ -194,7 +195,11 @@ export class Partition {
     this.#events.refused(error.code === 'TOPIC_DISK_FULL' ? 'disk_full' : 'write_failed');
     const { allowed, suppressed } = this.#mayLog(error.code);
     if (allowed)
-      this.#log.error({ code: error.code, topic: this.topic, partition: this.partition, suppressed }, this.#problem);
+      embeddedEvents.appendRefused(
+        this.#log,
+        { code: error.code, topic: this.topic, partition: this.partition, suppressed },
+        this.#problem,
+      );
   }
 
   #report(group: Group): void {

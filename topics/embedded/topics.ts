@@ -11,6 +11,7 @@ import type { GroupOffsets } from './group-offsets.js';
 import { Partition, type PartitionEvents } from './partition.js';
 import { SegmentFiles, type EmbeddedFaults } from './segment-files.js';
 import { infoOf, readTopicInfo, sameInfo, writeTopicInfo, type TopicInfo } from './topic-file.js';
+import { embeddedEvents } from './events.js';
 
 export interface Topic {
   readonly name: string;
@@ -71,13 +72,11 @@ async function openPartition(parts: TopicParts, topic: string, info: TopicInfo, 
   const place = { topic, partition: number };
   if (recovery.tornBytes > 0) {
     metrics.tornBytesCut.labels(topic).inc(recovery.tornBytes);
-    log.warn(
-      { ...place, bytes: recovery.tornBytes },
-      'an append that was never acknowledged was cut off the end of the topic',
-    );
+    embeddedEvents.tornAppendCut(log, { ...place, bytes: recovery.tornBytes });
   }
   if (recovery.damagedBytes > 0)
-    log.error(
+    embeddedEvents.frameCorrupted(
+      log,
       { ...place, bytes: recovery.damagedBytes, code: 'TOPIC_FRAME_CORRUPT' },
       topicErrors.kinds.TOPIC_FRAME_CORRUPT.summary,
     );

@@ -24,6 +24,7 @@ import { readPartition } from './reader.js';
 import { topicGeneration } from './client/topic-id.js';
 import { committedOffsets, deleteRecords, ensureTopics, partitionStates, withAdmin } from './topics.js';
 import { topicMetrics } from '../metrics.js';
+import { kafkaEvents } from './events.js';
 
 const startPauseMs = 500;
 const permanentErrors = new Set([
@@ -93,7 +94,8 @@ export class KafkaTopicLog implements TopicLog {
         return await run();
       } catch (thrown: unknown) {
         if (performance.now() >= until || this.#stopped || permanentErrors.has(errorType(thrown))) throw thrown;
-        this.#settings.log.warn(
+        kafkaEvents.startRetried(
+          this.#settings.log,
           { brokers: this.#settings.brokers, error: errorText(thrown), type: errorType(thrown) },
           what,
         );

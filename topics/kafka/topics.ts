@@ -7,6 +7,7 @@ import type { Log } from '../../core/log.js';
 import type { PartitionState, TopicSpec } from '../contract.js';
 import { topicErrors } from '../errors.js';
 import { errorType } from './client/client.js';
+import { kafkaEvents } from './events.js';
 
 /**
  * What a batch of one largest record adds to it: header, key, origin, and what a codec adds to bytes that do not
@@ -93,7 +94,7 @@ export async function ensureTopics(
         topics: missing.map((spec) => topicConfig(spec, replicasFor(replication, brokers))),
         waitForLeaders: true,
       });
-      log.info({ topics: missing.map(({ name }) => name) }, 'topics created');
+      kafkaEvents.topicsCreated(log, { topics: missing.map(({ name }) => name) });
     }
     const topics = new Map<string, ExistingTopic>();
     const warnings: string[] = [];

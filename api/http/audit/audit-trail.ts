@@ -10,6 +10,7 @@ import { buildMetrics, type Registry } from '../../../core/metrics.js';
 import { createRateLimit, type Log } from '../../../core/log.js';
 import type { MessageSink } from '../../../schemas/messages.js';
 import { apiMetrics } from '../metrics.js';
+import { apiEvents } from '../../events.js';
 
 /** Name of the receiver of these messages: senders cannot set that field, so it tells real records from forged ones. */
 const auditReceiver = 'audit';
@@ -59,8 +60,7 @@ export function createAuditTrail({ sink, container, maxWaiting, registry, log }:
     metrics.auditLost.inc(messages.length);
     for (const message of messages) {
       const { allowed, suppressed } = mayTell('lost');
-      if (allowed)
-        log.error({ audit: message, reason, suppressed }, 'an audit record could not be sent into the pipeline');
+      if (allowed) apiEvents.auditRecordLost(log, { audit: message, reason, suppressed });
     }
   };
   const send = async (): Promise<void> => {

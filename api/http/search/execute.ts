@@ -13,6 +13,7 @@ import { failure } from '../failure.js';
 import { messageList } from './message-lists.js';
 import { pivot } from './pivots.js';
 import { askedBy, type AskedType, type Context } from './questions.js';
+import { apiEvents } from '../../events.js';
 
 export type QueryResults = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -123,7 +124,7 @@ function given({ timerange, limit, offset }: TypeOverride): ExecuteBody['global_
 
 function problem({ services: { log } }: Context, error: unknown, queryId: string, typeId: string): SearchTypeError {
   const known = isForAsker(error);
-  if (!known) log.error({ error: errorText(error) }, 'a search failed');
+  if (!known) apiEvents.searchFailed(log, { error: errorText(error) });
   const type = isSluiceError(error) && error.code === 'SEARCH_LIMIT' ? 'result_window_limit' : 'query';
   return {
     type,

@@ -17,6 +17,7 @@ import { createSharedWork, type SharedWork } from '../objects/long-work/shared-w
 import { sharedStateOf, type ApiServices } from '../services.js';
 import { zoneShift } from './times/time-zones.js';
 import { messageRow } from './message-lists.js';
+import { apiEvents } from '../../events.js';
 
 export interface ExportRequest {
   readonly question: SearchQuestion;
@@ -182,7 +183,7 @@ class CsvExports implements Exports {
       highWaterMark: streamBufferBytes,
     });
     stream.once('error', (error) => {
-      if (!signal.aborted) log.warn({ error: errorText(error), export: state.id }, 'an export was cut short');
+      if (!signal.aborted) apiEvents.exportCut(log, { error: errorText(error), export: state.id });
     });
     stream.once('close', () => this.#finish(state));
     return stream;

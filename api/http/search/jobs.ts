@@ -5,6 +5,7 @@ import { errorText } from '../../../core/errors.js';
 import type { Log } from '../../../core/log.js';
 import { failure } from '../failure.js';
 import type { QueryResults } from './execute.js';
+import { apiEvents } from '../../events.js';
 
 /** A job that nobody has asked for in this time is removed. */
 export const jobKeptMs = 300_000;
@@ -110,7 +111,7 @@ class MemoryJobs implements Jobs {
       this.#store(job, await run(signal));
       job.execution = { done: true, cancelled: signal.aborted, completed_exceptionally: false };
     } catch (error) {
-      if (!signal.aborted) this.#log.warn({ error: errorText(error) }, 'a search job failed');
+      if (!signal.aborted) apiEvents.searchJobFailed(this.#log, { error: errorText(error) });
       job.execution = { done: true, cancelled: signal.aborted, completed_exceptionally: true };
     } finally {
       clearTimeout(timer);

@@ -10,6 +10,7 @@ import type { StateStore } from '../../../state/contract.js';
 import { failure } from '../failure.js';
 import type { QueryResults } from './execute.js';
 import { jobKeptMs, unknownJob, type Job, type Jobs, type JobStart, type StartedJob } from './jobs.js';
+import { apiEvents } from '../../events.js';
 
 const sharedJobsPrefix = 'search-jobs/';
 /** A job cancelled in another process ends within this time. */
@@ -167,7 +168,7 @@ class StateSharedJobs implements SharedJobs {
   }
 
   #warn(error: unknown): void {
-    this.#options.log.warn({ error: errorText(error) }, 'a search job could not be shared');
+    apiEvents.searchJobUnshared(this.#options.log, { error: errorText(error) });
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../../schemas/api-search.js';
 import type { ApiServices } from '../services.js';
 import { withIds } from './execute.js';
+import { apiEvents } from '../../events.js';
 
 /** Nobody's: every administrator may change them. */
 const owner = { owner: 'system', owner_id: 'system' } as const;
@@ -122,7 +123,7 @@ export async function createViewsAtStart(services: ApiServices): Promise<void> {
     }
     await createFromFolder(services, api.views_folder);
   } catch (error) {
-    log.warn({ error: errorText(error) }, 'the searches and views that are created at the start could not be created');
+    apiEvents.shippedObjectsMissed(log, { error: errorText(error) });
   }
 }
 
@@ -157,10 +158,10 @@ const isView = Compile(viewBody);
 
 async function fromFile({ log }: ApiServices, file: string, keep: (body: unknown) => Promise<boolean>): Promise<void> {
   try {
-    if (await keep(JSON.parse(await readFile(file, 'utf8')))) log.info({ file }, 'created what the file says');
+    if (await keep(JSON.parse(await readFile(file, 'utf8')))) apiEvents.shippedObjectCreated(log, { file });
   } catch (error) {
     if (isSluiceError(error) && error.retryable) throw error;
-    log.warn({ file, error: errorText(error) }, 'the file of a search or view cannot be used');
+    apiEvents.shippedFileRefused(log, { file, error: errorText(error) });
   }
 }
 

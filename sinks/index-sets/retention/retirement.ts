@@ -6,6 +6,7 @@ import type { IndexSetsOptions, IndexState, StoredIndexState } from '../contract
 import { indexSetMetrics } from '../metrics.js';
 import type { RetentionAction } from './contract.js';
 import { expiredIndices } from './registry.js';
+import { indexSetEvents } from '../events.js';
 
 type States = ReadonlyMap<string, StoredIndexState>;
 
@@ -28,7 +29,7 @@ export class Retirement {
       try {
         await this.#expire(set, states);
       } catch (error) {
-        log.warn({ index_set: set.id, error: errorText(error) }, 'retention check failed; it is repeated');
+        indexSetEvents.retentionCheckFailed(log, { index_set: set.id, error: errorText(error) });
       }
     }
     const current = this.#current();
@@ -101,7 +102,7 @@ export class Retirement {
       return;
     }
     this.#metrics.retirements.inc({ index_set: value.indexSet, action });
-    log.info({ index: name, action }, 'index retired');
+    indexSetEvents.indexRetired(log, { index: name, action });
   }
 
   /**

@@ -6,6 +6,7 @@ import type { IndexInfo } from '../../stores/contract.js';
 import type { IndexSetsOptions } from '../contract.js';
 import { indexSetMetrics } from '../metrics.js';
 import { shouldRotate } from './registry.js';
+import { indexSetEvents } from '../events.js';
 
 /**
  * At this share of its size limit an index is measured exactly, after a checkpoint where the store has one: documents
@@ -64,7 +65,7 @@ export class Rotator {
         this.#count(set.id, infos);
         if (await this.checkSet(set, infos)) near = true;
       } catch (error) {
-        log.warn({ index_set: set.id, error: errorText(error) }, 'rotation check failed; it is repeated');
+        indexSetEvents.rotationCheckFailed(log, { index_set: set.id, error: errorText(error) });
       }
     }
     return near;
@@ -133,10 +134,15 @@ export class Rotator {
       if (!(await rotation.rotate(set, current))) return false;
       this.#metrics.rotations.inc({ index_set: set.id, cause });
       const to = this.#currentOf(set.id);
-      log.info(
-        { index_set: set.id, from: current, to, cause, bytes, pending_bytes: pendingBytes, documents },
-        'index rotated',
-      );
+      indexSetEvents.indexRotated(log, {
+        index_set: set.id,
+        from: current,
+        to,
+        cause,
+        bytes,
+        pending_bytes: pendingBytes,
+        documents,
+      });
       if (store.capabilities().checkpoints) this.#unfolded.add(current);
       return true;
     } finally {
@@ -150,9 +156,7 @@ export class Rotator {
       this.#unfolded.delete(index);
       await store.indices
         .checkpoint(index)
-        .catch((error: unknown) =>
-          log.warn({ index, error: errorText(error) }, 'the write-ahead log of a rotated index could not be folded in'),
-        );
+        .catch((error: unknown) => indexSetEvents.rotatedIndexUnfolded(log, { index, error: errorText(error) }));
     }
   }
 

@@ -13,6 +13,7 @@ import { DuckQueries } from './queries.js';
 import { wordDefaults, type WordIndexerOptions } from './words/options.js';
 import { remoteGroup, type CallEngine } from './worker/remote.js';
 import { WorkerClient } from './worker/worker-client.js';
+import { storeEvents } from '../events.js';
 
 export interface DuckStoreOptions {
   readonly folder: string;
@@ -102,15 +103,12 @@ class DuckStore implements IndexStore {
     };
     const worker = new WorkerClient(engineOptions, {
       onLost: (reason) => {
-        log.error({ code: 'STORE_UNAVAILABLE', reason }, 'the embedded store has ended');
+        storeEvents.storeEnded(log, { code: 'STORE_UNAVAILABLE', reason });
         this.#options.onLost?.(storeError('STORE_UNAVAILABLE', 'embedded store', reason));
       },
       onWordsFailed: (failure) => {
         this.#metrics.wordFailures.inc(label);
-        log.warn(
-          failure,
-          'words could not be added to the index of words; searches look through the texts, and it is tried again',
-        );
+        storeEvents.wordsNotAdded(log, failure);
       },
     });
     this.#worker = worker;

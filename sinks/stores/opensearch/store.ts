@@ -15,6 +15,7 @@ import { createSend, type Send } from './requests.js';
 import { OpenSearchDocuments } from './store-documents.js';
 import { OpenSearchIndices } from './store-indices.js';
 import { OpenSearchQueries } from './store-queries.js';
+import { storeEvents } from '../events.js';
 
 export interface OpenSearchStoreOptions extends OpenSearchConnection {
   /** Largest bulk body. */
@@ -70,7 +71,7 @@ class OpenSearchStore implements IndexStore {
     this.#client = client;
     this.#send = createSend(client);
     const { ok, reason } = await this.health();
-    this.#options.log.info({ nodes: this.#options.nodes, ok, reason }, 'opensearch store started');
+    storeEvents.storeStarted(this.#options.log, { nodes: this.#options.nodes, ok, reason });
   }
 
   async stop(): Promise<void> {

@@ -11,6 +11,7 @@ import { PartitionAppender } from './partition-appender.js';
 import { recordBytes } from '../records/record-batch.js';
 import type { KafkaSettings } from '../options.js';
 import { TopicConnection } from './topic-connection.js';
+import { kafkaEvents } from '../events.js';
 
 /** What a batch holds at the most, uncompressed: the broker's default limit of a message is 1,048,588 bytes. */
 const batchBytes = 1_000_000;
@@ -116,7 +117,7 @@ export class KafkaAppender {
         onFailed: (reason) => {
           metrics.appendsRefused.inc({ topic, reason: 'broker' });
           const { allowed, suppressed } = this.#allowLog(topic);
-          if (allowed) this.#settings.log.warn({ topic, partition, reason, suppressed }, 'an append waits for Kafka');
+          if (allowed) kafkaEvents.appendDelayed(this.#settings.log, { topic, partition, reason, suppressed });
         },
         onResent: (records) => metrics.recordsResent.inc({ topic }, records),
       },

@@ -18,6 +18,7 @@ import type { ClientTls } from '../../../schemas/config/engines.js';
 import { repairKafkajs } from './kafkajs-repairs.js';
 import type { KafkaSasl, KafkaSettings } from '../options.js';
 import { topicErrors } from '../../errors.js';
+import { kafkaEvents } from '../events.js';
 
 /** Keep-alive probes find a broker whose machine vanished while a long poll waits. */
 const keepAliveMs = 30_000;
@@ -62,7 +63,7 @@ function logCreator(log: Log): () => (entry: LogEntry) => void {
       broker?: unknown;
       groupId?: unknown;
     };
-    if (entry.level > kafkajs.logLevel.WARN) return log.debug({ broker, groupId }, `kafka: ${message}`);
+    if (entry.level > kafkajs.logLevel.WARN) return kafkaEvents.clientTraced(log, { broker, groupId }, message);
     const { allowed, suppressed } = allow(message);
     if (!allowed) return;
     const fields = {
@@ -72,8 +73,8 @@ function logCreator(log: Log): () => (entry: LogEntry) => void {
       error: error instanceof Error ? error.message : error,
       suppressed,
     };
-    if (entry.level === kafkajs.logLevel.WARN) log.warn(fields, `kafka: ${message}`);
-    else log.debug(fields, `kafka: ${message}`);
+    if (entry.level === kafkajs.logLevel.WARN) kafkaEvents.clientWarned(log, fields, message);
+    else kafkaEvents.clientFailed(log, fields, message);
   };
 }
 

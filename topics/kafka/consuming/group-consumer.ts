@@ -25,6 +25,7 @@ import type { KafkaSettings } from '../options.js';
 import { PartitionConsumer } from './partition-consumer.js';
 import { fetchedRun } from '../records/consumed-records.js';
 import { unknownTopic } from '../topics.js';
+import { kafkaEvents } from '../events.js';
 
 /** Long polls end after this; a partition that is resumed waits for it at the most. */
 const maxWaitMs = 100;
@@ -206,7 +207,8 @@ export class GroupConsumer implements Consumer {
       this.#tails.set(key, run);
     }
     const facts = { group: this.#options.group, generation: session.generation, partitions: [...partitions.keys()] };
-    this.#settings.log.info(
+    kafkaEvents.partitionsAssigned(
+      this.#settings.log,
       facts,
       partitions.size > 0
         ? 'partitions assigned'
@@ -234,10 +236,7 @@ export class GroupConsumer implements Consumer {
       },
       rejected: (error) => {
         this.#metrics.batchesRedelivered.inc({ group, topic });
-        this.#settings.log.warn(
-          { group, topic, partition, error: errorText(error) },
-          'a batch was rejected and is delivered again',
-        );
+        kafkaEvents.batchRejected(this.#settings.log, { group, topic, partition, error: errorText(error) });
       },
       failed: (error) => void this.#fail(error),
     });
@@ -292,10 +291,7 @@ export class GroupConsumer implements Consumer {
     const permanent =
       permanentCause(payload.error) ?? (permanentErrors.has(errorType(payload.error)) ? payload.error : undefined);
     if (permanent !== undefined) return this.#fail(permanent);
-    this.#settings.log.warn(
-      { group: this.#options.group, error: errorText(payload.error) },
-      'the consumer lost Kafka and connects anew',
-    );
+    kafkaEvents.consumerRestarted(this.#settings.log, { group: this.#options.group, error: errorText(payload.error) });
     while (this.#stopping === undefined) {
       this.#restarts += 1;
       await sleep(Math.min(longestRestartMs, firstRestartMs * 2 ** Math.min(this.#restarts, 10)));
@@ -304,7 +300,7 @@ export class GroupConsumer implements Consumer {
         await this.#open();
         return;
       } catch (thrown: unknown) {
-        this.#settings.log.debug({ group: this.#options.group, error: errorText(thrown) }, 'Kafka does not answer yet');
+        kafkaEvents.brokerStillAway(this.#settings.log, { group: this.#options.group, error: errorText(thrown) });
       }
     }
   }

@@ -5,6 +5,7 @@ import type { BuiltMetrics } from '../../../core/metrics.js';
 import type { GroupSession, PartitionOffsets } from './group-session.js';
 import type { KafkaSettings } from '../options.js';
 import { partitionStates } from '../topics.js';
+import { kafkaEvents } from '../events.js';
 
 export interface GroupOffsets {
   /**
@@ -50,20 +51,14 @@ export function createGroupOffsets(
     async reportGap(topic, partition, expected, found) {
       const place = { group, topic, partition, expected, found };
       if (found < expected) {
-        settings.log.error(
-          place,
-          'the topic ends before the committed offset: it was made again or truncated; it is read from its earliest record',
-        );
+        kafkaEvents.topicTruncated(settings.log, place);
         return;
       }
       const { earliest } = await one(topic, partition).catch(() => ({ earliest: found }));
       const lost = Math.min(found, earliest) - expected;
       if (lost <= 0) return;
       metrics.recordsLost.inc({ group, topic }, lost);
-      settings.log.error(
-        { ...place, lost },
-        "records were deleted by the topic's retention before they were consumed; they are lost",
-      );
+      kafkaEvents.recordsExpired(settings.log, { ...place, lost });
     },
   };
 }

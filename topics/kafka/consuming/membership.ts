@@ -4,6 +4,7 @@ import { errorText } from '../../../core/errors.js';
 import { leaveFor } from './leave-group.js';
 import { createMemberNotes, noMemberNotes } from './member-notes.js';
 import type { KafkaSettings } from '../options.js';
+import { kafkaEvents } from '../events.js';
 
 /** Nothing of it ever rejects: what fails is said, and costs the session of a dead member. */
 export interface Membership {
@@ -21,19 +22,16 @@ export function createMembership(kafka: Kafka, group: string, { dataFolder, log 
   let predecessors: readonly string[] = [];
   const note = async (member: string): Promise<void> => {
     await notes.joinsAs(member).catch((thrown: unknown) => {
-      log.warn(
-        { group, error: errorText(thrown) },
-        'the data folder does not keep the member of the group; after a kill its session would be waited for',
-      );
+      kafkaEvents.memberNotKept(log, { group, error: errorText(thrown) });
     });
   };
   const letGo = async (members: readonly string[]): Promise<void> => {
     try {
       await leaveFor(kafka, group, members);
       await notes.forget(members);
-      log.info({ group, members }, 'the group has let go the members of a process that has ended');
+      kafkaEvents.membersReleased(log, { group, members });
     } catch (thrown: unknown) {
-      log.warn({ group, members, error: errorText(thrown) }, 'the session of a process that has ended is waited for');
+      kafkaEvents.sessionAwaited(log, { group, members, error: errorText(thrown) });
     }
   };
   return {

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { errorText, isSluiceError } from '../../../../core/errors.js';
 import type { Log } from '../../../../core/log.js';
 import type { StateStore } from '../../../../state/contract.js';
+import { apiEvents } from '../../../events.js';
 
 /**
  * How often a process says how far its work is, and looks whether it was cancelled. Every change is read by all
@@ -97,8 +98,7 @@ export function createSharedWork<Shown extends { readonly id: string }>({
     item.turn = item.turn
       .then(() => (state === undefined ? undefined : write(item, state)))
       .catch((error: unknown) => {
-        if (!isConflict(error))
-          log.warn({ error: errorText(error) }, 'other processes cannot be told of long work; trying again');
+        if (!isConflict(error)) apiEvents.longWorkUnshared(log, { error: errorText(error) });
       });
     return item.turn;
   };

@@ -15,6 +15,7 @@ import { apiMetrics } from '../../metrics.js';
 import { messageRow } from '../../search/message-lists.js';
 import type { ApiRoutes, ApiServices } from '../../services.js';
 import { readableStreams } from '../../stream-ids.js';
+import { apiEvents } from '../../../events.js';
 
 /** Proxies close what is silent for a minute. */
 const heartbeatMs = 15_000;
@@ -143,7 +144,7 @@ async function follow(
     }
   } catch (error) {
     if (ending.signal.aborted) return;
-    services.log.warn({ error: errorText(error) }, 'a live tail ended');
+    apiEvents.tailEnded(services.log, { error: errorText(error) });
     const message = isForAsker(error) ? error.message : 'The tail cannot go on at the moment.';
     response.write(`event: failure\ndata: ${JSON.stringify({ type: 'ApiError', message })}\n\n`);
   } finally {

@@ -3,9 +3,10 @@
  * Not p-retry: from version 8 it needs Node 22, and version 7 drops the result of an attempt that ends after an abort
  * and never repeats a TypeError.
  */
-import { errorText, isSluiceError } from './errors.js';
-import type { Log } from './log.js';
-import { pause } from './wait.js';
+import { errorText, isSluiceError } from '../errors.js';
+import type { Log } from '../log.js';
+import { pause } from '../wait.js';
+import { retryEvents } from './events.js';
 
 /** Delays that double from the first to the longest, each with up to a quarter of jitter. Made anew after a success. */
 export function createBackOff(firstMs: number, longestMs: number): () => number {
@@ -74,6 +75,6 @@ export function retryWhileStarting<Result>(
     longestMs: 2_000,
     signal,
     withinMs: startMs,
-    onRetry: (thrown) => log.warn({ error: errorText(thrown) }, `${what}; trying again`),
+    onRetry: (thrown) => retryEvents.attemptRepeated(log, { error: errorText(thrown) }, what),
   });
 }

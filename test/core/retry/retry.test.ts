@@ -1,6 +1,6 @@
 import t from 'tap';
-import { defineErrors } from '../../core/errors.js';
-import { createBackOff, retry } from '../../core/retry.js';
+import { defineErrors } from '../../../core/errors.js';
+import { createBackOff, retry } from '../../../core/retry/retry.js';
 
 const errors = defineErrors({
   TEST_AWAY: { retryable: true, summary: 'The engine is away.' },
