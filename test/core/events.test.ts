@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { defineEvents } from '../../core/events.js';
@@ -20,7 +21,7 @@ const events = defineEvents({
 });
 
 function lineOf(write: (log: Log) => void): Record<string, unknown> {
-  const file = join(mkdtempSync('/tmp/sluice-events-'), 'log');
+  const file = join(mkdtempSync(join(tmpdir(), 'sluice-events-')), 'log');
   const log = createLog('debug', file);
   write(log);
   const { time, ...line } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
